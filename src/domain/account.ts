@@ -1,0 +1,53 @@
+import type { AccountId } from './ids.ts';
+
+/** The longest name of an account or a key, in characters. */
+export const nameMaxLength = 256;
+
+/** Free string pairs on a sub-account. */
+export type Metadata = Readonly<Record<string, string>>;
+export const metadataMaxPairs = 16;
+export const metadataKeyMaxLength = 40;
+export const metadataValueMaxLength = 500;
+
+/** A parent account, made by the operator. Suspended, it and everything under it is refused. */
+export interface ParentAccount {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly status: 'active' | 'suspended';
+  readonly activeSubAccounts: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A sub-account of a parent (spec sections 2 and 3). */
+export interface SubAccount {
+  readonly id: AccountId;
+  readonly parentId: AccountId;
+  readonly name: string;
+  readonly externalId: string | null;
+  readonly status: 'active' | 'deactivated';
+  readonly metadata: Metadata;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly deactivatedAt: Date | null;
+}
+
+/** A PATCH of a sub-account: absent members stay, `null` clears, metadata is merged. */
+export interface SubAccountChange {
+  readonly name?: string;
+  readonly externalId?: string | null;
+  readonly metadata?: Readonly<Record<string, string | null>>;
+}
+
+/** Metadata after a merge; `null` removes a pair. `undefined` where the result would hold too many pairs. */
+export function mergeMetadata(
+  old: Metadata,
+  change: Readonly<Record<string, string | null>>,
+): Metadata | undefined {
+  const merged = new Map(Object.entries(old));
+  for (const [key, value] of Object.entries(change)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, value);
+  }
+  return merged.size > metadataMaxPairs ? undefined : Object.fromEntries(merged);
+}

@@ -1,0 +1,186 @@
+import type { ActingHeader } from './acting-header.ts';
+import type { Caller } from './caller.ts';
+import type { AccountId } from './ids.ts';
+import type { MethodKind } from './method.ts';
+import type { Problem } from './problem.ts';
+
+/** A sub-account somebody wants to act as, as the directory knows it. */
+export interface ActingTarget {
+  readonly id: AccountId;
+  readonly parentId: AccountId | null;
+  readonly status: 'active' | 'deactivated' | 'suspended';
+}
+
+/** The one look-up a decision wants, or none. */
+export type FactNeeded =
+  | { readonly fact: 'none' }
+  | { readonly fact: 'active-sub-accounts'; readonly parentId: AccountId }
+  | { readonly fact: 'target-by-id'; readonly id: AccountId }
+  | { readonly fact: 'target-by-external-id'; readonly parentId: AccountId; readonly externalId: string };
+
+/** What was found. A fact that was not asked for has its refusing value, {@link refusingFacts}. */
+export interface ActingFacts {
+  readonly hasActiveSubAccounts: boolean;
+  readonly target: ActingTarget | null;
+}
+
+/** Facts nobody has looked up: they permit nothing that depends on them. */
+export const refusingFacts: ActingFacts = { hasActiveSubAccounts: true, target: null };
+
+declare const decided: unique symbol;
+
+/** Evidence that {@link decide} let a request through; nothing else can make one, and the relay takes nothing else. */
+export interface Permit {
+  readonly kind: 'permit';
+  readonly resolvedTenant: AccountId;
+  readonly reason: 'self-by-default' | 'self' | 'sub-account';
+  readonly [decided]: true;
+}
+
+/** A request refused by the acting rules. */
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly problem: Problem;
+}
+
+/** What {@link decide} answers. */
+export type ActingDecision = Permit | Refusal;
+
+const nothing: FactNeeded = { fact: 'none' };
+
+/** Says which single look-up {@link decide} wants for this request. */
+export function factsNeeded(caller: Caller, header: ActingHeader, method: MethodKind): FactNeeded {
+  if (caller.kind === 'sub-account') return nothing;
+  switch (header.form) {
+    case 'absent':
+      return method === 'write' ? { fact: 'active-sub-accounts', parentId: caller.accountId } : nothing;
+    case 'uuid':
+      return header.id === caller.accountId ? nothing : { fact: 'target-by-id', id: header.id };
+    case 'external-id':
+      return { fact: 'target-by-external-id', parentId: caller.accountId, externalId: header.externalId };
+    case 'self':
+    case 'malformed':
+      return nothing;
+  }
+}
+
+/**
+ * THE rule: who a request operates as (spec section 4, acting header rules 1 to 5; section 7).
+ * Total over its arguments, without I/O, clock or randomness; `test/domain/acting-decision.test.ts` is its table.
+ *
+ * @param facts what {@link factsNeeded} asked for
+ * @param actingHeader the header's name, for the details clients read
+ */
+export function decide(
+  caller: Caller,
+  header: ActingHeader,
+  method: MethodKind,
+  facts: ActingFacts,
+  actingHeader: string,
+): ActingDecision {
+  return caller.kind === 'parent'
+    ? decideForParent(caller.accountId, header, method, facts, actingHeader)
+    : decideForSubAccount(caller, header, actingHeader);
+}
+
+function decideForParent(
+  self: AccountId,
+  header: ActingHeader,
+  method: MethodKind,
+  facts: ActingFacts,
+  name: string,
+): ActingDecision {
+  switch (header.form) {
+    case 'absent':
+      return method === 'write' && facts.hasActiveSubAccounts
+        ? refuse('acting_tenant_required', required(name))
+        : permit(self, 'self-by-default');
+    case 'self':
+      return permit(self, 'self');
+    case 'malformed':
+      return refuse('invalid_acting_tenant', `${name} is not valid. ${header.reason} ${forms(name)}`);
+    case 'uuid':
+      return header.id === self ? permit(self, 'self') : decideForTarget(self, facts.target, name);
+    case 'external-id':
+      return decideForTarget(self, facts.target, name);
+  }
+}
+
+function decideForTarget(parent: AccountId, target: ActingTarget | null, name: string): ActingDecision {
+  // One answer for "nobody's" and "somebody else's": the header must not tell which foreign ids exist.
+  if (target === null || target.parentId !== parent) {
+    return refuse('acting_tenant_unknown', `${name} names no sub-account of this account.`);
+  }
+  if (target.status !== 'active') {
+    return refuse(
+      'acting_tenant_deactivated',
+      `${name} names a deactivated sub-account. Reactivate it, or act as another one.`,
+    );
+  }
+  return permit(target.id, 'sub-account');
+}
+
+function decideForSubAccount(
+  caller: Extract<Caller, { kind: 'sub-account' }>,
+  header: ActingHeader,
+  name: string,
+): ActingDecision {
+  if (header.form === 'absent') return permit(caller.accountId, 'self-by-default');
+  const itself =
+    header.form === 'self' ||
+    (header.form === 'uuid' && header.id === caller.accountId) ||
+    (header.form === 'external-id' && header.externalId === caller.externalId);
+  return itself
+    ? permit(caller.accountId, 'self')
+    : refuse('acting_tenant_forbidden', `A sub-account key acts only as itself: leave ${name} out, or send \`self\`.`);
+}
+
+/**
+ * The acting header on a management call. Those are addressed by path, so the header may only repeat that the
+ * parent acts as itself; with `required` rule 1 of the spec applies there to the letter.
+ *
+ * @returns the problem, or `undefined` where the call may go on
+ */
+export function managementHeaderFault(
+  self: AccountId,
+  header: ActingHeader,
+  method: MethodKind,
+  rule: { readonly required: boolean; readonly hasActiveSubAccounts: boolean },
+  name: string,
+): Problem | undefined {
+  switch (header.form) {
+    case 'absent':
+      return rule.required && method === 'write' && rule.hasActiveSubAccounts
+        ? { code: 'acting_tenant_required', detail: `${name} is required on this call: send \`self\`.` }
+        : undefined;
+    case 'self':
+      return undefined;
+    case 'malformed':
+      return { code: 'invalid_acting_tenant', detail: `${name} is not valid. ${header.reason} ${forms(name)}` };
+    case 'uuid':
+      if (header.id === self) return undefined;
+      break;
+    case 'external-id':
+      break;
+  }
+  return {
+    code: 'acting_tenant_forbidden',
+    detail: `Management calls act as the parent account: leave ${name} out, or send \`self\`. The path names the sub-account.`,
+  };
+}
+
+function permit(resolvedTenant: AccountId, reason: Permit['reason']): Permit {
+  return { kind: 'permit', resolvedTenant, reason } as Permit;
+}
+
+function refuse(code: Problem['code'], detail: string): Refusal {
+  return { kind: 'refusal', problem: { code, detail } };
+}
+
+function required(name: string): string {
+  return `This account has active sub-accounts, so a write must say who it is for. ${forms(name)}`;
+}
+
+function forms(name: string): string {
+  return `Send \`${name}: self\` (the parent itself), \`${name}: <sub-account UUID>\` or \`${name}: ext:<external_id>\`.`;
+}

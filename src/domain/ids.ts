@@ -1,0 +1,46 @@
+declare const brand: unique symbol;
+
+/** A string that has been checked once and is of a narrower kind from then on. */
+type Branded<Name extends string> = string & { readonly [brand]: Name };
+
+/** UUID of a parent or a sub-account, always lower case (RFC 9562). */
+export type AccountId = Branded<'AccountId'>;
+
+/** UUID of an API key, always lower case. */
+export type KeyId = Branded<'KeyId'>;
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+function parseUuid(text: string): string | undefined {
+  return text.length === 36 && uuidForm.test(text) ? text.toLowerCase() : undefined;
+}
+
+/** Reads an account id as a client spelled it; `undefined` where it is no UUID. UUIDs compare case-insensitively. */
+export function parseAccountId(text: string): AccountId | undefined {
+  return parseUuid(text) as AccountId | undefined;
+}
+
+/** Reads a key id as a client spelled it; `undefined` where it is no UUID. */
+export function parseKeyId(text: string): KeyId | undefined {
+  return parseUuid(text) as KeyId | undefined;
+}
+
+/**
+ * A version 7 UUID (RFC 9562 §5.7): newest sorts last, so that lists page by id alone.
+ *
+ * @param nowMs milliseconds since 1970
+ * @param random at least 10 random bytes; the clock and the randomness are the caller's
+ */
+export function uuidV7(nowMs: number, random: Uint8Array): string {
+  const bytes = new Uint8Array(16);
+  let time = nowMs;
+  for (let i = 5; i >= 0; i--) {
+    bytes[i] = time % 256;
+    time = Math.floor(time / 256);
+  }
+  bytes.set(random.subarray(0, 10), 6);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,79 @@
+/**
+ * Every error a client can be answered with: one row a code. What a client sees is the row, a detail and
+ * nothing internal; what an operator needs goes to the log (`cause` of {@link ProblemError}).
+ * `docs/errors.md` is tested against this table.
+ */
+export const catalogue = {
+  invalid_target: { status: 400, title: 'The request target is not acceptable' },
+  invalid_request: { status: 400, title: 'The request is not valid' },
+  invalid_acting_tenant: { status: 400, title: 'The acting tenant header is not valid' },
+  acting_tenant_required: { status: 400, title: 'The acting tenant header is required' },
+  scope_not_grantable: { status: 400, title: 'A sub-account key may not hold this scope' },
+  unauthenticated: { status: 401, title: 'An API key is required' },
+  invalid_api_key: { status: 401, title: 'The API key is not known' },
+  api_key_revoked: { status: 401, title: 'The API key was revoked' },
+  api_key_expired: { status: 401, title: 'The API key has expired' },
+  account_suspended: { status: 403, title: 'The account is suspended' },
+  account_deactivated: { status: 403, title: 'The sub-account is deactivated' },
+  parent_key_required: { status: 403, title: 'A parent API key is required' },
+  insufficient_scope: { status: 403, title: 'The API key lacks a scope' },
+  acting_tenant_forbidden: { status: 403, title: 'This key may not act as that tenant' },
+  acting_tenant_unknown: { status: 403, title: 'There is no such tenant to act as' },
+  acting_tenant_deactivated: { status: 403, title: 'The tenant to act as is deactivated' },
+  not_found: { status: 404, title: 'Not found' },
+  method_not_allowed: { status: 405, title: 'The method is not allowed here' },
+  request_timeout: { status: 408, title: 'The request did not arrive in time' },
+  external_id_taken: { status: 409, title: 'The external_id is taken' },
+  limit_reached: { status: 409, title: 'A limit is reached' },
+  idempotency_in_flight: { status: 409, title: 'The first request with this Idempotency-Key is still running' },
+  payload_too_large: { status: 413, title: 'The request body is too large' },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported' },
+  expectation_failed: { status: 417, title: 'The expectation cannot be met' },
+  idempotency_mismatch: { status: 422, title: 'The Idempotency-Key was used for another request' },
+  too_many_requests: { status: 429, title: 'Too many requests' },
+  headers_too_large: { status: 431, title: 'The request headers are too large or too many' },
+  internal: { status: 500, title: 'The gateway failed' },
+  upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
+  unavailable: { status: 503, title: 'The gateway cannot decide safely right now' },
+  overloaded: { status: 503, title: 'The gateway is overloaded' },
+  upstream_timeout: { status: 504, title: 'The upstream did not answer in time' },
+} as const satisfies Record<string, { readonly status: number; readonly title: string }>;
+
+/** The `code` member of a problem body: stable, for programs. */
+export type ProblemCode = keyof typeof catalogue;
+
+/** One fault in a request; `pointer` is a JSON pointer into the body (RFC 6901) or `?name` for a query parameter. */
+export interface FieldFault {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** A refusal, before it is written as `application/problem+json` (RFC 9457). */
+export interface Problem {
+  readonly code: ProblemCode;
+  /** For the developer who made the call: what is wrong and what to do. Never anything internal. */
+  readonly detail: string;
+  readonly errors?: readonly FieldFault[];
+  /** `Retry-After`, whole seconds. */
+  readonly retryAfter?: number;
+  /** `Allow`, for 405. */
+  readonly allow?: readonly string[];
+  /** Extension members of the body, such as the scope that is missing. */
+  readonly extra?: Readonly<Record<string, string>>;
+}
+
+/** A problem on its way to the client; `cause` is for the log alone. */
+export class ProblemError extends Error {
+  readonly problem: Problem;
+
+  constructor(problem: Problem, options?: ErrorOptions) {
+    super(problem.detail, options);
+    this.name = 'ProblemError';
+    this.problem = problem;
+  }
+}
+
+/** The HTTP status a code is answered with. */
+export function problemStatus(code: ProblemCode): number {
+  return catalogue[code].status;
+}

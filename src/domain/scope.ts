@@ -1,0 +1,12 @@
+/** The two scopes the gateway itself asks for (spec section 5, rule 3). */
+export const managementScopes = { read: 'sub_accounts:read', write: 'sub_accounts:write' } as const;
+
+/** What a scope may look like: an opaque string compared exactly, no wildcards. */
+export const scopePattern = '^[A-Za-z0-9_.*-]+(:[A-Za-z0-9_.*-]+)*$';
+export const scopeMaxLength = 100;
+export const scopesPerKey = 50;
+
+/** Whether a sub-account key may hold this scope: management is for parents only. */
+export function grantableToSubAccount(scope: string): boolean {
+  return scope !== 'sub_accounts' && !scope.startsWith('sub_accounts:');
+}

@@ -1,0 +1,33 @@
+import type { AccountId, KeyId } from './ids.ts';
+
+/** What is counted of proxied and management requests. Bytes are of bodies. */
+export interface UsageCounts {
+  readonly requests: number;
+  readonly reads: number;
+  readonly writes: number;
+  readonly clientErrors: number;
+  readonly serverErrors: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** Counts of one hour: whom the requests operated on, and with which key. */
+export interface UsageRow extends UsageCounts {
+  readonly accountId: AccountId;
+  readonly keyId: KeyId;
+  /** Start of the hour, milliseconds since 1970, UTC. */
+  readonly hourMs: number;
+}
+
+export type UsageGranularity = 'hour' | 'day' | 'month' | 'total';
+export type UsageGroup = 'sub_account' | 'api_key';
+
+/** `from` inclusive, `to` exclusive, both on the hour, milliseconds since 1970. */
+export interface UsagePeriod {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export const hourMs = 3_600_000;
+/** Longest period a report may cover. */
+export const usagePeriodMaxMs = 366 * 24 * hourMs;

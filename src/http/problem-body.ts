@@ -1,0 +1,33 @@
+import { catalogue, type Problem } from '../domain/problem.ts';
+
+/** The content type of every error body (RFC 9457 §3). */
+export const problemContentType = 'application/problem+json';
+
+/**
+ * The body of a refusal.
+ *
+ * @param instance path of the request, without its query: a query may hold a secret
+ */
+export function problemBody(problem: Problem, instance: string, requestId: string): string {
+  const { status, title } = catalogue[problem.code];
+  return JSON.stringify({
+    type: `urn:tenancy-gateway:problem:${problem.code}`,
+    title,
+    status,
+    detail: problem.detail,
+    instance,
+    code: problem.code,
+    request_id: requestId,
+    ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+    ...problem.extra,
+  });
+}
+
+/** The headers that belong to a refusal, beside its content type and length. */
+export function problemHeaders(problem: Problem): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (catalogue[problem.code].status === 401) headers['www-authenticate'] = 'Bearer';
+  if (problem.retryAfter !== undefined) headers['retry-after'] = String(problem.retryAfter);
+  if (problem.allow !== undefined) headers['allow'] = problem.allow.join(', ');
+  return headers;
+}

@@ -1,0 +1,47 @@
+import type { FactKey, Seq } from './facts.ts';
+
+/** A replica as its row says. */
+export interface ReplicaRow {
+  readonly id: string;
+  readonly nonce: string;
+  readonly acked: Seq;
+  readonly leaseMs: number;
+  /** Streams ended on behalf of the mutations it confirmed, keyed by seq; small and recent. */
+  readonly streamsClosed: number;
+}
+
+export interface LogEntry {
+  readonly seq: Seq;
+  readonly key: FactKey;
+  /** The fact changed for the worse: streams that live by it must end before this replica confirms. */
+  readonly withdrawn: boolean;
+}
+
+/** What one look at the log saw, in one snapshot. */
+export interface LogReading {
+  readonly incarnation: string;
+  /** Newest committed position. */
+  readonly seq: Seq;
+  /** Oldest position from which on the log is complete: everything ≥ it is still there. */
+  readonly floor: Seq;
+  /** Entries after the position asked for, in order. */
+  readonly entries: readonly LogEntry[];
+}
+
+/** The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own. */
+export interface CoherenceLog {
+  /** Commits, durably, that this replica lives and with which lease. */
+  register(replica: { readonly id: string; readonly nonce: string; readonly leaseMs: number }): Promise<void>;
+  /** Reads the log after `after`, in a snapshot taken later than the call. */
+  readAfter(after: Seq): Promise<LogReading>;
+  /** Says that this replica decides by nothing older than `seq`. */
+  ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
+  /** Every registered replica and the newest position, in one snapshot. */
+  replicas(): Promise<{ readonly incarnation: string; readonly seq: Seq; readonly rows: readonly ReplicaRow[] }>;
+  /** Takes a dead replica's row away, if its nonce is still this one. */
+  removeReplica(id: string, nonce: string): Promise<void>;
+  /** Drops log entries nobody needs. */
+  prune(keep: { readonly ageMs: number }): Promise<void>;
+  /** Calls `listener` when somebody says there is something new: a hint, it may come late, twice or never. */
+  onHint(listener: () => void): void;
+}

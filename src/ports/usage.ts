@@ -1,0 +1,53 @@
+import type { AccountId, KeyId } from '../domain/ids.ts';
+import type { MethodKind } from '../domain/method.ts';
+import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow } from '../domain/usage.ts';
+import type { Page } from './tenant-store.ts';
+
+/** One finished request. */
+export interface UsageEvent {
+  readonly accountId: AccountId;
+  readonly keyId: KeyId;
+  readonly kind: MethodKind;
+  readonly status: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/** Takes a finished request; never waits and never fails. */
+export interface UsageSink {
+  record(event: UsageEvent): void;
+}
+
+export interface UsageQuery {
+  readonly period: UsagePeriod;
+  readonly granularity: UsageGranularity;
+  readonly groupBy: UsageGroup;
+  readonly limit: number;
+  /** Opaque position after the last row of the page before. */
+  readonly after?: string;
+}
+
+/** One line of a report. `keyId` only where grouped by key; `periodStartMs` is the start of the bucket. */
+export interface UsageReportRow extends UsageCounts {
+  readonly accountId: AccountId;
+  readonly externalId: string | null;
+  readonly name: string;
+  readonly keyId: KeyId | null;
+  readonly periodStartMs: number;
+  /** Position of this row, for {@link UsageQuery.after}. */
+  readonly position: string;
+}
+
+/** Usage in the store. */
+export interface UsageStore {
+  /**
+   * Adds counts to what the store has, in one transaction, and notes when each key was last used.
+   * @param batchId random id of the batch: adding the same batch again changes nothing
+   * @param throughMs this replica has no older requests left to add
+   */
+  add(batchId: string, rows: readonly UsageRow[], replicaId: string, throughMs: number): Promise<void>;
+  /** Rows of a parent and everything under it. */
+  report(parent: AccountId, query: UsageQuery): Promise<Page<UsageReportRow>>;
+  /** Everything before this moment is in the store, of every replica; milliseconds since 1970. */
+  completeThrough(): Promise<number>;
+}
