@@ -1,0 +1,109 @@
+/**
+ * Private servers for tests that kill, pause or flush them. A keeper process owns each one and removes it when this
+ * process is gone, however it went.
+ */
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+const KEEPER = fileURLToPath(new URL('../../scripts/servers/keeper.mjs', import.meta.url));
+
+/** The part of tap's `t` that the helpers need. */
+export interface Scope {
+  teardown(end: () => unknown): unknown;
+}
+
+/** A server that belongs to one test. Its address and data stay the same through `kill`, `stop` and `start`. */
+export class PrivateServer {
+  url = '';
+  readonly #keeper: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #answers: AsyncIterator<string>;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(kind: 'postgres' | 'redis', options: object) {
+    // Detached: Ctrl-C in a terminal goes to the whole foreground group, and must not end the keeper before its server.
+    this.#keeper = spawn(process.execPath, [KEEPER, kind, JSON.stringify(options)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    this.#answers = createInterface({ input: this.#keeper.stdout })[Symbol.asyncIterator]();
+  }
+
+  /** Starts it, on the same port and data when it ran before. Resolves when it answers. */
+  start(): Promise<void> {
+    return this.#command('start');
+  }
+
+  /** An orderly end, as an administrator would ask for. */
+  stop(): Promise<void> {
+    return this.#command('stop');
+  }
+
+  /** SIGKILL to it and all its processes, as in a power cut. */
+  kill(): Promise<void> {
+    return this.#command('kill');
+  }
+
+  /** SIGSTOP: connections stay open and new ones are accepted by the kernel, but nothing is answered. */
+  pause(): Promise<void> {
+    return this.#command('pause');
+  }
+
+  /** SIGCONT: ends a pause. */
+  resume(): Promise<void> {
+    return this.#command('resume');
+  }
+
+  /** An orderly end and a new start. */
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  /** Ends it for good and removes its data. */
+  async dispose(): Promise<void> {
+    if (this.#keeper.exitCode !== null) return;
+    this.#keeper.stdin.end();
+    await once(this.#keeper, 'exit');
+  }
+
+  #command(name: string): Promise<void> {
+    const answered = this.#last.then(() => this.#ask(name));
+    this.#last = answered.catch(() => undefined);
+    return answered;
+  }
+
+  async #ask(name: string): Promise<void> {
+    this.#keeper.stdin.write(`${name}\n`);
+    const { value, done } = await this.#answers.next();
+    if (done) throw new Error(`the test server's keeper ended during ${name}`);
+    const answer = JSON.parse(value) as { ok: true; url: string } | { ok: false; error: string };
+    if (!answer.ok) throw new Error(`${name}: ${answer.error}`);
+    this.url = answer.url;
+  }
+}
+
+/** Starts a private server that ends with the test. */
+export async function startPrivateServer(
+  t: Scope,
+  kind: 'postgres' | 'redis',
+  options: object,
+): Promise<PrivateServer> {
+  const server = new PrivateServer(kind, options);
+  t.teardown(() => server.dispose());
+  await server.start();
+  return server;
+}
+
+/** What `npm test` tells test files about the servers it found. */
+export function fromRunner(name: string): string {
+  const value = process.env[name];
+  if (value) return value;
+  throw new Error(
+    `${name} is not set. Run this through "npm test -- ${process.argv[1] ?? ''}"; ` +
+      `if you did, its first lines say why there is no such server.`,
+  );
+}
