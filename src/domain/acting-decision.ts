@@ -132,7 +132,10 @@ function decideForSubAccount(
     (header.form === 'external-id' && header.externalId === caller.externalId);
   return itself
     ? permit(caller.accountId, 'self')
-    : refuse('acting_tenant_forbidden', `A sub-account key acts only as itself: leave ${name} out, or send \`self\`.`);
+    : refuse(
+        'acting_tenant_forbidden',
+        `A sub-account key acts only as itself: leave ${name} out, or send \`self\`.`,
+      );
 }
 
 /**
@@ -156,7 +159,10 @@ export function managementHeaderFault(
     case 'self':
       return undefined;
     case 'malformed':
-      return { code: 'invalid_acting_tenant', detail: `${name} is not valid. ${header.reason} ${forms(name)}` };
+      return {
+        code: 'invalid_acting_tenant',
+        detail: `${name} is not valid. ${header.reason} ${forms(name)}`,
+      };
     case 'uuid':
       if (header.id === self) return undefined;
       break;

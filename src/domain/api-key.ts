@@ -51,7 +51,8 @@ function checksum(body: string): string {
 
 function base62(number: bigint, digits: number): string {
   let text = '';
-  for (let rest = number; text.length < digits; rest /= 62n) text = alphabet.charAt(Number(rest % 62n)) + text;
+  for (let rest = number; text.length < digits; rest /= 62n)
+    text = alphabet.charAt(Number(rest % 62n)) + text;
   return text;
 }
 

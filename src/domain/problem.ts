@@ -25,7 +25,10 @@ export const catalogue = {
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
   external_id_taken: { status: 409, title: 'The external_id is taken' },
   limit_reached: { status: 409, title: 'A limit is reached' },
-  idempotency_in_flight: { status: 409, title: 'The first request with this Idempotency-Key is still running' },
+  idempotency_in_flight: {
+    status: 409,
+    title: 'The first request with this Idempotency-Key is still running',
+  },
   payload_too_large: { status: 413, title: 'The request body is too large' },
   unsupported_media_type: { status: 415, title: 'The content type is not supported' },
   expectation_failed: { status: 417, title: 'The expectation cannot be met' },

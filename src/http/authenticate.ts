@@ -23,7 +23,8 @@ export function readCredentials(authorization: readonly string[]): Credentials {
   if (value === undefined) {
     return refuse('unauthenticated', 'Send an API key: `Authorization: Bearer <API_KEY>`.');
   }
-  if (authorization.length > 1) return refuse('unauthenticated', 'The Authorization header was sent more than once.');
+  if (authorization.length > 1)
+    return refuse('unauthenticated', 'The Authorization header was sent more than once.');
   const token = bearer.exec(value)?.[1];
   if (token === undefined) {
     return refuse('unauthenticated', 'The Authorization header must read `Bearer <API_KEY>`.');
@@ -62,15 +63,15 @@ function parentCaller(key: KeyFact, account: AccountFact): Authentication {
 function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Authentication | Wanted {
   const parentId = account.parentId;
   if (parentId === null) return parentCaller(key, account);
-  const parent = facts.account(parentId);
-  if (parent === undefined) return new Wanted(factKey.account(parentId));
-  if (parent?.status !== 'active') return suspended;
   if (account.status !== 'active') {
     return refuse(
       'account_deactivated',
       'The sub-account of this API key is deactivated. Its keys work again once it is reactivated.',
     );
   }
+  const parent = facts.account(parentId);
+  if (parent === undefined) return new Wanted(factKey.account(parentId));
+  if (parent?.status !== 'active') return suspended;
   return {
     caller: {
       kind: 'sub-account',
@@ -83,7 +84,10 @@ function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Aut
   };
 }
 
-const suspended = refuse('account_suspended', 'The account is suspended. Talk to the operator of this service.');
+const suspended = refuse(
+  'account_suspended',
+  'The account is suspended. Talk to the operator of this service.',
+);
 
 function refuse(code: ProblemCode, detail: string): { readonly problem: Problem } {
   return { problem: { code, detail } };

@@ -9,7 +9,8 @@ export function headerValues(rawHeaders: readonly string[], name: string): strin
   const values: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const candidate = rawHeaders[i] as string;
-    if (candidate.length === name.length && candidate.toLowerCase() === name) values.push(rawHeaders[i + 1] as string);
+    if (candidate.length === name.length && candidate.toLowerCase() === name)
+      values.push(rawHeaders[i + 1] as string);
   }
   return values;
 }

@@ -37,7 +37,11 @@ export interface CoherenceLog {
   /** Says that this replica decides by nothing older than `seq`. */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
   /** Every registered replica and the newest position, in one snapshot. */
-  replicas(): Promise<{ readonly incarnation: string; readonly seq: Seq; readonly rows: readonly ReplicaRow[] }>;
+  replicas(): Promise<{
+    readonly incarnation: string;
+    readonly seq: Seq;
+    readonly rows: readonly ReplicaRow[];
+  }>;
   /** Takes a dead replica's row away, if its nonce is still this one. */
   removeReplica(id: string, nonce: string): Promise<void>;
   /** Drops log entries nobody needs. */

@@ -31,7 +31,11 @@ export interface Directory {
    * @param attempt synchronous and free of effects: it may run several times
    * @param failed called instead of `done` with a `ProblemError` `unavailable` where no safe decision can be made
    */
-  settle<T>(attempt: (facts: Facts) => T | Wanted, done: (outcome: T) => void, failed: (error: unknown) => void): void;
+  settle<T>(
+    attempt: (facts: Facts) => T | Wanted,
+    done: (outcome: T) => void,
+    failed: (error: unknown) => void,
+  ): void;
 
   /**
    * Calls `listener` with facts that changed for the worse (a revoked key, a deactivated or suspended account),

@@ -1,0 +1,267 @@
+import t from 'tap';
+import {
+  decide,
+  factsNeeded,
+  managementHeaderFault,
+  refusingFacts,
+  type ActingFacts,
+  type ActingTarget,
+} from '../../src/domain/acting-decision.ts';
+import type { ActingHeader } from '../../src/domain/acting-header.ts';
+import type { Caller } from '../../src/domain/caller.ts';
+import { parseAccountId, parseKeyId, type AccountId } from '../../src/domain/ids.ts';
+import type { MethodKind } from '../../src/domain/method.ts';
+import type { ProblemCode } from '../../src/domain/problem.ts';
+
+// The table of the acting rules, complete by type: a caller, header, method or fact without an answer does not compile.
+
+type Header =
+  'absent' | 'self' | 'own uuid' | 'own external_id' | 'other uuid' | 'other external_id' | 'malformed';
+type Count = 'no active sub-account' | 'some active sub-account';
+type Target = 'unknown' | 'foreign' | 'active' | 'deactivated' | 'suspended';
+type Answer = 'as itself' | 'as the sub-account' | ProblemCode;
+
+type Table = Record<
+  Caller['kind'],
+  Record<Header, Record<MethodKind, Record<Count, Record<Target, Answer>>>>
+>;
+
+const targets: Record<Target, true> = {
+  unknown: true,
+  foreign: true,
+  active: true,
+  deactivated: true,
+  suspended: true,
+};
+
+const whatever = (answer: Answer): Record<Target, Answer> => ({
+  unknown: answer,
+  foreign: answer,
+  active: answer,
+  deactivated: answer,
+  suspended: answer,
+});
+const always = (answer: Answer): Record<MethodKind, Record<Count, Record<Target, Answer>>> => ({
+  read: { 'no active sub-account': whatever(answer), 'some active sub-account': whatever(answer) },
+  write: { 'no active sub-account': whatever(answer), 'some active sub-account': whatever(answer) },
+});
+
+const byTarget: Record<Target, Answer> = {
+  unknown: 'acting_tenant_unknown',
+  foreign: 'acting_tenant_unknown',
+  active: 'as the sub-account',
+  deactivated: 'acting_tenant_deactivated',
+  suspended: 'acting_tenant_deactivated',
+};
+const asTarget: Record<MethodKind, Record<Count, Record<Target, Answer>>> = {
+  read: { 'no active sub-account': byTarget, 'some active sub-account': byTarget },
+  write: { 'no active sub-account': byTarget, 'some active sub-account': byTarget },
+};
+
+const table: Table = {
+  parent: {
+    absent: {
+      read: {
+        'no active sub-account': whatever('as itself'),
+        'some active sub-account': whatever('as itself'),
+      },
+      write: {
+        'no active sub-account': whatever('as itself'),
+        'some active sub-account': whatever('acting_tenant_required'),
+      },
+    },
+    self: always('as itself'),
+    'own uuid': always('as itself'),
+    // A parent has no external_id of its own: `ext:` always asks for a sub-account.
+    'own external_id': asTarget,
+    'other uuid': asTarget,
+    'other external_id': asTarget,
+    malformed: always('invalid_acting_tenant'),
+  },
+  'sub-account': {
+    absent: always('as itself'),
+    self: always('as itself'),
+    'own uuid': always('as itself'),
+    'own external_id': always('as itself'),
+    'other uuid': always('acting_tenant_forbidden'),
+    'other external_id': always('acting_tenant_forbidden'),
+    malformed: always('acting_tenant_forbidden'),
+  },
+};
+
+const parentId = account('018f0000-0000-7000-8000-000000000001');
+const subId = account('018f0000-0000-7000-8000-000000000002');
+const otherId = account('018f0000-0000-7000-8000-000000000003');
+const foreignParentId = account('018f0000-0000-7000-8000-000000000009');
+const keyId = parseKeyId('018f0000-0000-7000-8000-0000000000aa') ?? fail();
+
+const callers: Record<Caller['kind'], Caller> = {
+  parent: { kind: 'parent', accountId: parentId, keyId, scopes: [] },
+  'sub-account': { kind: 'sub-account', accountId: subId, keyId, scopes: [], parentId, externalId: 'own' },
+};
+
+function headerFor(caller: Caller, header: Header): ActingHeader {
+  const headers: Record<Header, ActingHeader> = {
+    absent: { form: 'absent' },
+    self: { form: 'self' },
+    'own uuid': { form: 'uuid', id: caller.accountId },
+    'own external_id': { form: 'external-id', externalId: 'own' },
+    'other uuid': { form: 'uuid', id: otherId },
+    'other external_id': { form: 'external-id', externalId: 'other' },
+    malformed: { form: 'malformed', reason: 'It is empty.' },
+  };
+  return headers[header];
+}
+
+function targetFor(target: Target): ActingTarget | null {
+  switch (target) {
+    case 'unknown':
+      return null;
+    case 'foreign':
+      return { id: otherId, parentId: foreignParentId, status: 'active' };
+    case 'active':
+    case 'deactivated':
+    case 'suspended':
+      return { id: otherId, parentId, status: target };
+  }
+}
+
+t.test('the acting rules answer every row of their table', async (t) => {
+  let rows = 0;
+  for (const [kind, byHeader] of entries(table)) {
+    for (const [header, byMethod] of entries(byHeader)) {
+      for (const [method, byCount] of entries(byMethod)) {
+        for (const [count, answers] of entries(byCount)) {
+          for (const target of Object.keys(targets) as Target[]) {
+            const caller = callers[kind];
+            const facts: ActingFacts = {
+              hasActiveSubAccounts: count === 'some active sub-account',
+              target: targetFor(target),
+            };
+            const decision = decide(
+              caller,
+              headerFor(caller, header),
+              method,
+              facts,
+              'X-Service-Acting-Tenant',
+            );
+            const answer: Answer =
+              decision.kind === 'refusal'
+                ? decision.problem.code
+                : decision.resolvedTenant === caller.accountId
+                  ? 'as itself'
+                  : 'as the sub-account';
+            t.equal(answer, answers[target], `${kind}, ${header}, ${method}, ${count}, target ${target}`);
+            rows++;
+          }
+        }
+      }
+    }
+  }
+  t.equal(rows, 2 * 7 * 2 * 2 * 5);
+});
+
+t.test('a decision depends on no fact that was not asked for', async (t) => {
+  for (const [kind, byHeader] of entries(table)) {
+    for (const header of Object.keys(byHeader) as Header[]) {
+      for (const method of ['read', 'write'] as const) {
+        const caller = callers[kind];
+        const acting = headerFor(caller, header);
+        const needed = factsNeeded(caller, acting, method).fact;
+        const answers = new Set<string>();
+        for (const hasActiveSubAccounts of needed === 'active-sub-accounts' ? [true] : [true, false]) {
+          for (const target of needed.startsWith('target')
+            ? [null]
+            : (Object.keys(targets) as Target[]).map(targetFor)) {
+            const facts = { hasActiveSubAccounts, target };
+            answers.add(JSON.stringify(decide(caller, acting, method, facts, 'X-Service-Acting-Tenant')));
+          }
+        }
+        t.equal(answers.size, 1, `${kind}, ${header}, ${method} needs ${needed}`);
+      }
+    }
+  }
+});
+
+t.test('facts nobody looked up permit nothing that depends on them', async (t) => {
+  for (const header of ['other uuid', 'other external_id'] as const) {
+    const decision = decide(callers.parent, headerFor(callers.parent, header), 'read', refusingFacts, 'X');
+    t.equal(decision.kind, 'refusal');
+  }
+  t.equal(decide(callers.parent, { form: 'absent' }, 'write', refusingFacts, 'X').kind, 'refusal');
+});
+
+t.test('a foreign and an unknown target are refused with one and the same answer', async (t) => {
+  const answers = (['unknown', 'foreign'] as const).map((target) =>
+    decide(
+      callers.parent,
+      headerFor(callers.parent, 'other uuid'),
+      'read',
+      { hasActiveSubAccounts: true, target: targetFor(target) },
+      'X-Service-Acting-Tenant',
+    ),
+  );
+  t.same(answers[0], answers[1]);
+});
+
+t.test('the refusal of a write without the header names the three forms', async (t) => {
+  const decision = decide(
+    callers.parent,
+    { form: 'absent' },
+    'write',
+    refusingFacts,
+    'X-Service-Acting-Tenant',
+  );
+  const detail = decision.kind === 'refusal' ? decision.problem.detail : '';
+  for (const form of [
+    'X-Service-Acting-Tenant: self',
+    'X-Service-Acting-Tenant: <sub-account UUID>',
+    'X-Service-Acting-Tenant: ext:<external_id>',
+  ]) {
+    t.ok(detail.includes(form), form);
+  }
+});
+
+t.test('on management calls the header may only repeat that the parent acts as itself', async (t) => {
+  const answers: Record<Header, ProblemCode | undefined> = {
+    absent: undefined,
+    self: undefined,
+    'own uuid': undefined,
+    'own external_id': 'acting_tenant_forbidden',
+    'other uuid': 'acting_tenant_forbidden',
+    'other external_id': 'acting_tenant_forbidden',
+    malformed: 'invalid_acting_tenant',
+  };
+  for (const [header, code] of entries(answers)) {
+    for (const method of ['read', 'write'] as const) {
+      const rule = { required: false, hasActiveSubAccounts: true };
+      const fault = managementHeaderFault(parentId, headerFor(callers.parent, header), method, rule, 'X');
+      t.equal(fault?.code, code, `${header}, ${method}`);
+    }
+  }
+});
+
+t.test(
+  'with require_acting_header a management write needs the header while a sub-account is active',
+  async (t) => {
+    const fault = (method: MethodKind, required: boolean, hasActiveSubAccounts: boolean) =>
+      managementHeaderFault(parentId, { form: 'absent' }, method, { required, hasActiveSubAccounts }, 'X')
+        ?.code;
+    t.equal(fault('write', true, true), 'acting_tenant_required');
+    t.equal(fault('write', true, false), undefined);
+    t.equal(fault('read', true, true), undefined);
+    t.equal(fault('write', false, true), undefined);
+  },
+);
+
+function entries<Key extends string, Value>(record: Record<Key, Value>): [Key, Value][] {
+  return Object.entries(record) as [Key, Value][];
+}
+
+function account(text: string): AccountId {
+  return parseAccountId(text) ?? fail();
+}
+
+function fail(): never {
+  throw new Error('not a UUID');
+}

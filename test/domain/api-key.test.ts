@@ -1,0 +1,79 @@
+import t from 'tap';
+import fc from 'fast-check';
+import {
+  apiKeyStatus,
+  digestSecret,
+  formatSecret,
+  keyHints,
+  parseApiKey,
+  secretRandomBytes,
+} from '../../src/domain/api-key.ts';
+
+const bytes = fc.uint8Array({ minLength: secretRandomBytes, maxLength: secretRandomBytes });
+
+t.test('every key that is written can be read', async () => {
+  fc.assert(
+    fc.property(bytes, (random) => {
+      const key = formatSecret('tgw', random);
+      return key.length === 43 && key.startsWith('tgw_') && parseApiKey(key) === key;
+    }),
+  );
+});
+
+t.test('a key with one wrong or swapped character is refused without a look-up', async () => {
+  fc.assert(
+    fc.property(bytes, fc.integer({ min: 4, max: 42 }), fc.constantFrom(...'09AZaz'), (random, at, digit) => {
+      const key = formatSecret('tgw', random);
+      const typo = key.slice(0, at) + digit + key.slice(at + 1);
+      const swapped = key.slice(0, 4) + key.charAt(5) + key.charAt(4) + key.slice(6);
+      return (
+        (typo === key || parseApiKey(typo) === undefined) &&
+        (swapped === key || parseApiKey(swapped) === undefined)
+      );
+    }),
+  );
+});
+
+t.test('what is no key is no key', async (t) => {
+  const key = formatSecret('tgw', new Uint8Array(secretRandomBytes));
+  const secret = formatSecret('tgs', new Uint8Array(secretRandomBytes));
+  for (const text of [
+    '',
+    'tgw_',
+    key.slice(0, -1),
+    `${key}0`,
+    key.toUpperCase(),
+    ` ${key}`,
+    secret,
+    'x'.repeat(43),
+  ]) {
+    t.equal(parseApiKey(text), undefined, text);
+  }
+});
+
+t.test('a key carries at least 160 random bits: different bytes make different keys', async (t) => {
+  t.ok(secretRandomBytes * 8 >= 160);
+  fc.assert(
+    fc.property(bytes, bytes, (a, b) => (formatSecret('tgw', a) === formatSecret('tgw', b)) === equal(a, b)),
+  );
+});
+
+t.test('the digest is SHA-256, and the hints are not enough to use a key', async (t) => {
+  t.equal(digestSecret('abc'), 'ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
+  const key = formatSecret('tgw', new Uint8Array(secretRandomBytes).fill(7));
+  const { prefix, last4 } = keyHints(key);
+  t.equal(prefix.length + last4.length, 12);
+  t.ok(key.startsWith(prefix) && key.endsWith(last4));
+});
+
+t.test('a key is active until the moment it expires, and revoked wins', async (t) => {
+  const at = new Date(1000);
+  t.equal(apiKeyStatus({ revokedAt: null, expiresAt: null }, 5000), 'active');
+  t.equal(apiKeyStatus({ revokedAt: null, expiresAt: at }, 999), 'active');
+  t.equal(apiKeyStatus({ revokedAt: null, expiresAt: at }, 1000), 'expired');
+  t.equal(apiKeyStatus({ revokedAt: at, expiresAt: at }, 5000), 'revoked');
+});
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
