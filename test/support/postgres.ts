@@ -15,10 +15,7 @@ export interface Template {
 export async function freshDatabase(t: Scope, template?: Template): Promise<string> {
   const name = `t_${randomBytes(8).toString('hex')}`;
   const source = template && (await filled(template));
-  // Files are copied instead of logged page by page: much quicker for a small database that nobody will recover.
-  await administer((sql) =>
-    sql.unsafe(`create database ${name} template ${source ?? 'template0'} strategy file_copy`),
-  );
+  await administer((sql) => sql.unsafe(`create database ${name} template ${source ?? 'template0'}`));
   t.teardown(() => administer((sql) => sql.unsafe(`drop database if exists ${name} with (force)`)));
   return urlOf(name);
 }

@@ -1,0 +1,52 @@
+// @ts-check
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { alone } from './lock.mjs';
+import { copyAssets, DIST, everySourceIsCompiled, markExecutables, newest, removeOrphans, SRC } from './output.mjs';
+import { inProject } from './project.mjs';
+import { say } from './say.mjs';
+
+/** Its time says when the last good build began. */
+const STAMP = join(DIST, '.built');
+/** What the compiler remembers between builds; beside its output, so that both are removed together. */
+const MEMORY = join(DIST, '.tsbuildinfo');
+const INPUT = [SRC, ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map(inProject)];
+
+/** Builds if anything is newer than the last good build. */
+export async function ensureBuilt() {
+  if (isBuilt()) return;
+  await alone(() => {
+    if (!isBuilt()) compile();
+  });
+}
+
+/** Builds in any case. */
+export function build() {
+  return alone(compile);
+}
+
+function isBuilt() {
+  return existsSync(STAMP) && statSync(STAMP).mtimeMs >= newest(INPUT);
+}
+
+function compile() {
+  say('Building ...');
+  const began = new Date();
+  rmSync(STAMP, { force: true });
+  // The compiler writes what changed since last time, and would not notice that its output was removed.
+  if (!everySourceIsCompiled()) rmSync(MEMORY, { force: true });
+
+  const tsc = inProject('node_modules/typescript/bin/tsc');
+  const args = [tsc, '-p', 'tsconfig.build.json', '--incremental', '--tsBuildInfoFile', MEMORY];
+  const { status } = spawnSync(process.execPath, args, { cwd: inProject('.'), stdio: ['ignore', 2, 2] });
+  copyAssets();
+  removeOrphans();
+  markExecutables();
+  if (status !== 0) throw new Error('The sources do not compile.');
+
+  writeFileSync(STAMP, '');
+  // What was edited during the build has to count as newer.
+  utimesSync(STAMP, began, began);
+  say(`Built in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s.`);
+}
