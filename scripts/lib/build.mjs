@@ -1,10 +1,10 @@
 // @ts-check
-import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { alone } from './lock.mjs';
 import { copyAssets, DIST, everySourceIsCompiled, markExecutables, newest, removeOrphans, SRC } from './output.mjs';
 import { inProject } from './project.mjs';
+import { run } from './run.mjs';
 import { say } from './say.mjs';
 
 /** Its time says when the last good build began. */
@@ -39,11 +39,15 @@ function compile() {
 
   const tsc = inProject('node_modules/typescript/bin/tsc');
   const args = [tsc, '-p', 'tsconfig.build.json', '--incremental', '--tsBuildInfoFile', MEMORY];
-  const { status } = spawnSync(process.execPath, args, { cwd: inProject('.'), stdio: ['ignore', 2, 2] });
-  copyAssets();
-  removeOrphans();
-  markExecutables();
-  if (status !== 0) throw new Error('The sources do not compile.');
+  try {
+    run(process.execPath, args, { cwd: inProject('.') });
+  } catch {
+    throw new Error('The sources do not compile.');
+  } finally {
+    copyAssets();
+    removeOrphans();
+    markExecutables();
+  }
 
   writeFileSync(STAMP, '');
   // What was edited during the build has to count as newer.

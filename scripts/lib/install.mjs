@@ -1,8 +1,8 @@
 // @ts-check
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
 import { alone } from './lock.mjs';
 import { inProject } from './project.mjs';
+import { run } from './run.mjs';
 import { say } from './say.mjs';
 
 const LOCK = inProject('package-lock.json');
@@ -18,13 +18,8 @@ export async function ensureInstalled() {
     if (isInstalled()) return;
     say('Installing dependencies (npm ci) ...');
     const started = Date.now();
-    // Tools are needed to build, whatever NODE_ENV says. npm's own output would mix with the program's.
-    const { status, error } = spawnSync('npm', ['ci', '--include=dev', '--loglevel=error'], {
-      cwd: inProject('.'),
-      stdio: ['ignore', 2, 2],
-      shell: process.platform === 'win32',
-    });
-    if (status !== 0) throw new Error(`npm ci failed${error ? `: ${error.message}` : ''}`);
+    // Tools are needed to build, whatever NODE_ENV says.
+    run('npm', ['ci', '--include=dev', '--loglevel=error'], { cwd: inProject('.') });
     say(`Installed in ${((Date.now() - started) / 1000).toFixed(1)} s.`);
   });
 }

@@ -1,0 +1,36 @@
+// @ts-check
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inProject } from './project.mjs';
+
+const FOLDER = inProject('.cache/results');
+
+/** @typedef {{ passed: number, failed: number, skipped: number }} Results */
+
+/**
+ * Keeps the counts of one command for whoever ran several.
+ * @param {string} name
+ * @param {Results} results
+ */
+export function saveResults(name, results) {
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(join(FOLDER, `${name}.json`), JSON.stringify(results));
+}
+
+/** Forgets the counts of earlier runs. */
+export function forgetResults() {
+  rmSync(FOLDER, { recursive: true, force: true });
+}
+
+/**
+ * The counts of the named commands; nothing for one that did not get as far as counting.
+ * @param {string[]} names
+ * @returns {Results[]}
+ */
+export function savedResults(names) {
+  mkdirSync(FOLDER, { recursive: true });
+  const saved = readdirSync(FOLDER);
+  return names
+    .filter((name) => saved.includes(`${name}.json`))
+    .map((name) => JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')));
+}

@@ -1,0 +1,63 @@
+// @ts-check
+import { startKeptServer } from '../servers/kept-server.mjs';
+import { ensureBuilt } from './build.mjs';
+import { findPostgres } from './find-postgres.mjs';
+import { findRedis } from './find-redis.mjs';
+import { inProject } from './project.mjs';
+import { say } from './say.mjs';
+import { runTap } from './tap.mjs';
+import { testFilesThatUse } from './test-files.mjs';
+
+/** @typedef {import('../servers/kept-server.mjs').KeptServer} KeptServer */
+
+/**
+ * Starts the servers, runs the tests, ends the servers.
+ * @param {string[]} args for tap
+ * @param {AbortSignal} aborted asks for an early end
+ * @returns {Promise<boolean>} whether everything passed
+ */
+export async function runTests(args, aborted) {
+  const postgres = findPostgres();
+  const redis = findRedis();
+  say(`PostgreSQL ${postgres.version} in ${postgres.bin}`);
+  say(redis ? `Redis ${redis.version} at ${redis.server}` : NO_REDIS);
+
+  const starting = [
+    startKeptServer('postgres', { bin: postgres.bin }),
+    ...(redis ? [startKeptServer('redis', { server: redis.server })] : []),
+  ];
+  try {
+    const compiles = await builds();
+    const [postgresServer, redisServer] = await Promise.all(starting);
+    const passed = await runTap(args, aborted, {
+      TEST_POSTGRES_BIN: postgres.bin,
+      TEST_POSTGRES_URL: postgresServer?.url,
+      TEST_REDIS_SERVER: redis?.server,
+      TEST_REDIS_URL: redisServer?.url,
+    });
+    if (!redis) tellWhatHadNoRedis();
+    if (!compiles) say('The sources do not compile (see above), so the run has failed, whatever the tests say.');
+    return passed && compiles && redis !== undefined;
+  } finally {
+    const started = await Promise.allSettled(starting);
+    await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.end()));
+  }
+}
+
+const NO_REDIS = 'Redis: none found, and it cannot be installed here (apt-get, as root, could). Put redis-server 7+ on the PATH.';
+
+/** A type error does not keep the tests from running: what they find may be what explains it. */
+async function builds() {
+  try {
+    await ensureBuilt();
+    return true;
+  } catch (error) {
+    say(String(error));
+    return false;
+  }
+}
+
+function tellWhatHadNoRedis() {
+  say('Without Redis these could not run:');
+  for (const file of testFilesThatUse(inProject('test/support/redis.ts'))) say(`  ${file}`);
+}
