@@ -6,7 +6,7 @@ export interface ReplicaRow {
   readonly nonce: string;
   readonly acked: Seq;
   readonly leaseMs: number;
-  /** Streams ended on behalf of the mutations it confirmed, keyed by seq; small and recent. */
+  /** Streams it ended for what its last acknowledgement took in. */
   readonly streamsClosed: number;
 }
 
@@ -28,13 +28,22 @@ export interface LogReading {
   readonly entries: readonly LogEntry[];
 }
 
+/** What one look at the replicas saw, in one snapshot. */
+export interface ReplicaReading {
+  readonly incarnation: string;
+  /** Whether this incarnation was adopted: see {@link CoherenceLog.adopt}. A database nobody restored is. */
+  readonly adopted: boolean;
+  readonly seq: Seq;
+  readonly rows: readonly ReplicaRow[];
+}
+
 /** The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own. */
 export interface CoherenceLog {
   /** Commits, durably, that this replica lives and with which lease. */
   register(replica: { readonly id: string; readonly nonce: string; readonly leaseMs: number }): Promise<void>;
   /** Reads the log after `after`, in a snapshot taken later than the call. */
   readAfter(after: Seq): Promise<LogReading>;
-  /** Says that this replica decides by nothing older than `seq`. */
+  /** Says that this replica decides by nothing older than `seq`. Never takes back what a later call said. */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
   /** Every registered replica and the newest position, in one snapshot. */
   replicas(): Promise<{

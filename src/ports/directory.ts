@@ -29,7 +29,8 @@ export interface Directory {
    * still true when it is acted on. Without a miss both run before `settle` returns.
    *
    * @param attempt synchronous and free of effects: it may run several times
-   * @param failed called instead of `done` with a `ProblemError` `unavailable` where no safe decision can be made
+   * @param failed called instead of `done` with a `ProblemError` `unavailable` (or `overloaded`) where no safe
+   *   decision can be made, and with whatever `attempt` or `done` throws
    */
   settle<T>(
     attempt: (facts: Facts) => T | Wanted,
@@ -39,7 +40,14 @@ export interface Directory {
 
   /**
    * Calls `listener` with facts that changed for the worse (a revoked key, a deactivated or suspended account),
-   * before this replica confirms the change: streams that live by them must be ended. Returns how to stop.
+   * before this replica confirms the change: streams that live by them must be ended, and their number returned.
+   * Returns how to stop.
    */
   onWithdrawn(listener: (keys: ReadonlySet<FactKey>) => number): () => void;
+
+  /**
+   * Calls `listener` when this replica can no longer tell what changed while it was away (the log was pruned past
+   * it, or the database is another one): every stream must be ended. Returns how to stop.
+   */
+  onForgotten(listener: () => number): () => void;
 }
