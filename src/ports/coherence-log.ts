@@ -45,12 +45,13 @@ export interface CoherenceLog {
   readAfter(after: Seq): Promise<LogReading>;
   /** Says that this replica decides by nothing older than `seq`. Never takes back what a later call said. */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
-  /** Every registered replica and the newest position, in one snapshot. */
-  replicas(): Promise<{
-    readonly incarnation: string;
-    readonly seq: Seq;
-    readonly rows: readonly ReplicaRow[];
-  }>;
+  /** Every registered replica and the newest position, in one snapshot that is taken later than the call. */
+  replicas(): Promise<ReplicaReading>;
+  /**
+   * Notes, durably, that every lease of an earlier incarnation has run out, so that writers need not wait for
+   * leases which the rows no longer show. Nothing happens where `incarnation` is not the present one.
+   */
+  adopt(incarnation: string): Promise<void>;
   /** Takes a dead replica's row away, if its nonce is still this one. */
   removeReplica(id: string, nonce: string): Promise<void>;
   /** Drops log entries nobody needs. */
