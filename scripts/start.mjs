@@ -14,4 +14,4 @@ try {
 }
 
 // In this process rather than in a child, so that signals and exit codes need no forwarding.
-await import('../dist/main.js');
+await import(new URL('../dist/main.js', import.meta.url).href);

@@ -2,7 +2,15 @@
 import { existsSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { alone } from './lock.mjs';
-import { copyAssets, DIST, everySourceIsCompiled, markExecutables, newest, removeOrphans, SRC } from './output.mjs';
+import {
+  copyAssets,
+  DIST,
+  everySourceIsCompiled,
+  markExecutables,
+  newest,
+  removeOrphans,
+  SRC,
+} from './output.mjs';
 import { inProject } from './project.mjs';
 import { run } from './run.mjs';
 import { say } from './say.mjs';

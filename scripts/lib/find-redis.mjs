@@ -32,7 +32,10 @@ export function findRedis() {
 function installed() {
   const given = process.env['TEST_REDIS_SERVER'];
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...USUAL];
-  for (const server of [...(given ? [given] : []), ...folders.map((folder) => join(folder, 'redis-server'))]) {
+  for (const server of [
+    ...(given ? [given] : []),
+    ...folders.map((folder) => join(folder, 'redis-server')),
+  ]) {
     const version = versionOf(server);
     if (version && Number.parseInt(version) >= OLDEST) return { server, version };
   }

@@ -1,5 +1,5 @@
 // @ts-check
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inProject } from './project.mjs';
 
@@ -15,11 +15,6 @@ const FOLDER = inProject('.cache/results');
 export function saveResults(name, results) {
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, `${name}.json`), JSON.stringify(results));
-}
-
-/** Forgets the counts of earlier runs. */
-export function forgetResults() {
-  rmSync(FOLDER, { recursive: true, force: true });
 }
 
 /**

@@ -36,7 +36,8 @@ export async function runTests(args, aborted) {
       TEST_REDIS_URL: redisServer?.url,
     });
     if (!redis) tellWhatHadNoRedis();
-    if (!compiles) say('The sources do not compile (see above), so the run has failed, whatever the tests say.');
+    if (!compiles)
+      say('The sources do not compile (see above), so the run has failed, whatever the tests say.');
     return passed && compiles && redis !== undefined;
   } finally {
     const started = await Promise.allSettled(starting);
@@ -44,7 +45,8 @@ export async function runTests(args, aborted) {
   }
 }
 
-const NO_REDIS = 'Redis: none found, and it cannot be installed here (apt-get, as root, could). Put redis-server 7+ on the PATH.';
+const NO_REDIS =
+  'Redis: none found, and it cannot be installed here (apt-get, as root, could). Put redis-server 7+ on the PATH.';
 
 /** A type error does not keep the tests from running: what they find may be what explains it. */
 async function builds() {

@@ -15,7 +15,12 @@ const MOST_JOBS = 4;
  */
 export function runTap(args, aborted, env) {
   const jobs = Math.min(availableParallelism(), MOST_JOBS);
-  const command = [process.execPath, inProject('node_modules/tap/dist/esm/run.mjs'), `--jobs=${jobs}`, ...args];
+  const command = [
+    process.execPath,
+    inProject('node_modules/tap/dist/esm/run.mjs'),
+    `--jobs=${jobs}`,
+    ...args,
+  ];
   return new Promise((resolve) => {
     const leash = spawn(process.execPath, [inProject('scripts/servers/leash.mjs'), ...command], {
       cwd: inProject('.'),

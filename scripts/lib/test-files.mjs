@@ -30,6 +30,8 @@ function reaches(file, goal, seen) {
   if (file === goal) return true;
   if (seen.has(file) || !file.startsWith(inProject('test'))) return false;
   seen.add(file);
-  const imports = [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, path = '']) => resolve(dirname(file), path));
+  const imports = [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
+    resolve(dirname(file), path),
+  );
   return imports.some((imported) => reaches(imported, goal, seen));
 }

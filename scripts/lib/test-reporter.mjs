@@ -36,6 +36,7 @@ export default class TestReporter extends PassThrough {
 
   /**
    * What tap says goes to the parser; what the parser makes of it comes out.
+   * @override
    * @param {Buffer} chunk
    * @param {BufferEncoding} _encoding
    * @param {() => void} done
@@ -45,7 +46,10 @@ export default class TestReporter extends PassThrough {
     done();
   }
 
-  /** @param {() => void} done */
+  /**
+   * @override
+   * @param {() => void} done
+   */
   _flush(done) {
     this.#parser.end();
     const { passed, failed, skipped } = this.#counts;
@@ -76,7 +80,8 @@ export default class TestReporter extends PassThrough {
 
 /** @param {Result} failure */
 function described({ fullname, diag }) {
-  const { at, stack, source, ...rest } = diag ?? {};
+  const { at, stack, ...rest } = diag ?? {};
+  delete rest.source; // a reader has the file open anyway
   const details = Object.entries(rest).map(([key, value]) => `${key}: ${inLines(value)}`);
   if (stack) details.push(`stack:\n${stack}`.trimEnd());
   else if (at?.fileName) details.push(`at ${at.fileName}:${at.lineNumber}:${at.columnNumber}`);

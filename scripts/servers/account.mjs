@@ -14,7 +14,9 @@ export function serverAccount() {
     const gid = idOf('-g', name);
     if (uid && gid) return { uid, gid };
   }
-  throw new Error('PostgreSQL cannot run as root, and there is no account named postgres or nobody to run it as');
+  throw new Error(
+    'PostgreSQL cannot run as root, and there is no account named postgres or nobody to run it as',
+  );
 }
 
 /**
@@ -23,7 +25,9 @@ export function serverAccount() {
  */
 function idOf(which, name) {
   try {
-    return Number(execFileSync('id', [which, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+    return Number(
+      execFileSync('id', [which, name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }),
+    );
   } catch {
     return undefined;
   }

@@ -48,7 +48,8 @@ let last = Promise.resolve();
 createInterface({ input: process.stdin })
   .on('line', (line) => (last = last.then(() => answer(line.trim()))))
   .on('close', () => (last = last.then(dispose)));
-for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.once(name, () => void dispose());
+for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+  process.once(name, () => void dispose());
 // Nobody may be left to read the answer.
 process.stdout.on('error', () => undefined);
 

@@ -20,7 +20,19 @@ export async function postgres(dir, { bin, settings = {} }) {
   if (account) for (const folder of [dir, data]) chownSync(folder, account.uid, account.gid);
   await run(
     join(bin, 'initdb'),
-    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
+    [
+      '-D',
+      data,
+      '-U',
+      'postgres',
+      '-A',
+      'trust',
+      '-E',
+      'UTF8',
+      '--locale=C',
+      '--no-sync',
+      '--no-instructions',
+    ],
     { cwd: dir, ...account },
   );
 
@@ -30,7 +42,11 @@ export async function postgres(dir, { bin, settings = {} }) {
       rmSync(join(data, 'postmaster.pid'), { force: true });
       return {
         command: join(bin, 'postgres'),
-        args: ['-D', data, ...Object.entries({ ...defaults(port), ...settings }).map(([k, v]) => `--${k}=${v}`)],
+        args: [
+          '-D',
+          data,
+          ...Object.entries({ ...defaults(port), ...settings }).map(([k, v]) => `--${k}=${v}`),
+        ],
         cwd: dir,
         log: join(dir, 'log'),
         account,

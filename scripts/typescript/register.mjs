@@ -7,4 +7,5 @@
  */
 import { register } from 'node:module';
 
-if (!process.features.typescript) register('./hooks.mjs', import.meta.url);
+const { typescript } = /** @type {{ typescript?: unknown }} */ (process.features);
+if (!typescript) register('./hooks.mjs', import.meta.url);

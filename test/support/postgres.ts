@@ -8,7 +8,7 @@ export interface Template {
   /** Tells templates apart: lower-case letters, digits and `_`. */
   name: string;
   /** Fills the empty database at `url`; must leave no connection open. */
-  fill(url: string): Promise<void>;
+  fill: (url: string) => Promise<void>;
 }
 
 /** An empty database (or a copy of `template`) on the shared server, dropped when the test ends. Returns its URL. */

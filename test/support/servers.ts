@@ -78,9 +78,9 @@ export class PrivateServer {
 
   async #ask(name: string): Promise<void> {
     this.#keeper.stdin.write(`${name}\n`);
-    const { value, done } = await this.#answers.next();
-    if (done) throw new Error(`the test server's keeper ended during ${name}`);
-    const answer = JSON.parse(value) as { ok: true; url: string } | { ok: false; error: string };
+    const next: IteratorResult<string, unknown> = await this.#answers.next();
+    if (next.done) throw new Error(`the test server's keeper ended during ${name}`);
+    const answer = JSON.parse(next.value) as { ok: true; url: string } | { ok: false; error: string };
     if (!answer.ok) throw new Error(`${name}: ${answer.error}`);
     this.url = answer.url;
   }

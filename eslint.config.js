@@ -1,0 +1,83 @@
+import js from '@eslint/js';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+/** What the language allows and this project does without. */
+const notHere = [
+  {
+    selector: 'TSEnumDeclaration',
+    message: 'Enums are code that only looks like a type. Use a union of string literals.',
+  },
+  {
+    selector: 'ExportAllDeclaration',
+    message: 'A barrel hides where things live. Import from the file that has it.',
+  },
+];
+const noDefaultExport = {
+  selector: 'ExportDefaultDeclaration',
+  message: 'A default export has a different name wherever it is imported. Name it.',
+};
+
+/** Those that the scripts use; nothing checks types there while they are edited. */
+const NODE_GLOBALS = ['AbortController', 'URL', 'clearTimeout', 'console', 'process', 'setTimeout'];
+
+export default defineConfig(
+  globalIgnores(['dist/', 'data/', '.cache/', '.tap/', 'coverage/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  js.configs.recommended,
+  {
+    rules: {
+      eqeqeq: 'error',
+      'no-restricted-syntax': ['error', ...notHere, noDefaultExport],
+    },
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommendedTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true, requireDefaultForNonUnion: true },
+      ],
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      // Ports are promised to be asynchronous, also where an implementation has nothing to wait for.
+      '@typescript-eslint/require-await': 'off',
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/cli.ts', 'src/cli/**'],
+    // Logs are JSON lines made in one place.
+    rules: { 'no-console': 'error' },
+  },
+  {
+    files: ['test/**/*.ts'],
+    rules: {
+      // tap's `t.test` returns a promise that the parent test waits for by itself.
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafePromises: [
+            { from: 'package', package: '@tapjs/core', name: 'PromiseWithSubtest' },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    files: ['**/*.{js,mjs,cjs}'],
+    languageOptions: { globals: Object.fromEntries(NODE_GLOBALS.map((name) => [name, 'readonly'])) },
+  },
+  {
+    // Tools read these through their default export.
+    files: ['eslint.config.js', 'scripts/lib/test-reporter.mjs'],
+    rules: { 'no-restricted-syntax': ['error', ...notHere] },
+  },
+);

@@ -1,0 +1,44 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { inProject } from './project.mjs';
+
+/** @typedef {{ name: string, passed: boolean, output: string, seconds: string }} Outcome */
+
+/** @type {Record<string, string[]>} */
+export const CHECKS = {
+  types: ['typescript/bin/tsc', '--noEmit'],
+  'types of scripts': ['typescript/bin/tsc', '--noEmit', '-p', 'scripts'],
+  lint: ['eslint/bin/eslint.js', '.', '--max-warnings=0'],
+  format: ['prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+  layers: [
+    'dependency-cruiser/bin/dependency-cruise.mjs',
+    '--config',
+    '.dependency-cruiser.cjs',
+    'src',
+    'test',
+    'bench',
+  ],
+};
+
+/**
+ * Runs one check to its end.
+ * @param {string} name
+ * @returns {Promise<Outcome>}
+ */
+export function runCheck(name) {
+  const [program = '', ...args] = CHECKS[name] ?? [];
+  const began = Date.now();
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [inProject(`node_modules/${program}`), ...args], {
+      cwd: inProject('.'),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const collect = (/** @type {Buffer} */ text) => (output += text.toString());
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.once('close', (code) =>
+      resolve({ name, passed: code === 0, output, seconds: ((Date.now() - began) / 1000).toFixed(1) }),
+    );
+  });
+}
