@@ -19,7 +19,16 @@ const noDefaultExport = {
 };
 
 /** Those that the scripts use; nothing checks types there while they are edited. */
-const NODE_GLOBALS = ['AbortController', 'URL', 'clearTimeout', 'console', 'process', 'setTimeout'];
+const NODE_GLOBALS = [
+  'AbortController',
+  'URL',
+  'clearInterval',
+  'clearTimeout',
+  'console',
+  'process',
+  'setInterval',
+  'setTimeout',
+];
 
 export default defineConfig(
   globalIgnores(['dist/', 'data/', '.cache/', '.tap/', 'coverage/']),
@@ -27,7 +36,7 @@ export default defineConfig(
   js.configs.recommended,
   {
     rules: {
-      eqeqeq: 'error',
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-restricted-syntax': ['error', ...notHere, noDefaultExport],
     },
   },

@@ -4,6 +4,7 @@
 import './lib/node-version.mjs';
 import { ensureBuilt } from './lib/build.mjs';
 import { ensureInstalled } from './lib/install.mjs';
+import { endWithNpm } from './lib/parent.mjs';
 import { fail } from './lib/say.mjs';
 
 try {
@@ -13,5 +14,6 @@ try {
   fail(error);
 }
 
+endWithNpm();
 // In this process rather than in a child, so that signals and exit codes need no forwarding.
 await import(new URL('../dist/main.js', import.meta.url).href);

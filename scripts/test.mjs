@@ -8,6 +8,7 @@ import './lib/node-version.mjs';
 import { constants } from 'node:os';
 import { ensureInstalled } from './lib/install.mjs';
 import { runTests } from './lib/run-tests.mjs';
+import { endWithNpm } from './lib/parent.mjs';
 import { fail } from './lib/say.mjs';
 
 const abort = new AbortController();
@@ -17,6 +18,8 @@ for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
     abort.abort();
   });
 }
+
+endWithNpm();
 
 try {
   await ensureInstalled();

@@ -1,5 +1,6 @@
 // @ts-check
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { inProject } from './project.mjs';
 
 /** @typedef {{ name: string, passed: boolean, output: string, seconds: string }} Outcome */
@@ -14,9 +15,7 @@ export const CHECKS = {
     'dependency-cruiser/bin/dependency-cruise.mjs',
     '--config',
     '.dependency-cruiser.cjs',
-    'src',
-    'test',
-    'bench',
+    ...['src', 'test', 'bench'].filter((folder) => existsSync(inProject(folder))),
   ],
 };
 
