@@ -10,6 +10,9 @@ const USUAL = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin', '/home/linuxbr
 /** Debian's packages ask this program whether they may start their service. */
 const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
 
+/** Its pages of progress help nobody; its complaints do. @type {import('node:child_process').StdioOptions} */
+const QUIET = ['ignore', 'ignore', 2];
+
 /** @typedef {{ server: string, version: string }} Redis */
 
 /**
@@ -57,9 +60,9 @@ function install() {
   // Only the program is wanted, not a service that goes on running.
   if (forbidsStart) writeFileSync(SERVICE_POLICY, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    run('apt-get', ['-qq', 'update'], { env });
-    run('apt-get', ['-qq', 'install', '--no-install-recommends', '--yes', 'redis-server'], { env });
+    const options = { env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }, stdio: QUIET };
+    run('apt-get', ['-qq', 'update'], options);
+    run('apt-get', ['-qq', 'install', '--no-install-recommends', '--yes', 'redis-server'], options);
   } finally {
     if (forbidsStart) rmSync(SERVICE_POLICY, { force: true });
   }

@@ -1,7 +1,7 @@
 // @ts-check
 /** A throw-away PostgreSQL cluster in a folder of its own. */
 import { execFile } from 'node:child_process';
-import { chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { chownSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { serverAccount } from './account.mjs';
@@ -13,11 +13,13 @@ const run = promisify(execFile);
  * @param {{ bin: string, settings?: Record<string, string> }} options
  * @returns {Promise<import('./keeper.mjs').Kind>}
  */
-export async function postgres(dir, { bin, settings = {} }) {
+export async function postgres(dir, options) {
+  const { settings = {} } = options;
   const account = serverAccount();
   const data = join(dir, 'data');
   mkdirSync(data, { mode: 0o700 });
   if (account) for (const folder of [dir, data]) chownSync(folder, account.uid, account.gid);
+  const bin = await reachable(options.bin, dir, account);
   await run(
     join(bin, 'initdb'),
     [
@@ -58,6 +60,22 @@ export async function postgres(dir, { bin, settings = {} }) {
     quickStopSignal: 'SIGQUIT', // "immediate" shutdown: like a crash, but the parent still collects its children
     afterKill: () => removeSharedMemory(data),
   };
+}
+
+/**
+ * Programs below a private home folder (a clone in /root) are copied to where the account can run them.
+ * @param {string} bin
+ * @param {string} dir
+ * @param {import('./account.mjs').Account | undefined} account
+ */
+async function reachable(bin, dir, account) {
+  try {
+    await run(join(bin, 'postgres'), ['--version'], { cwd: dir, ...account });
+    return bin;
+  } catch {
+    cpSync(join(bin, '..'), join(dir, 'programs'), { recursive: true, verbatimSymlinks: true });
+    return join(dir, 'programs', 'bin');
+  }
 }
 
 /** @param {number} port @returns {Record<string, string>} */
