@@ -1,0 +1,101 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import type { RouteSettings, UncheckedFile } from './file-shape.ts';
+import type { Path } from './pointer.ts';
+import type { SchemaFault } from './validate.ts';
+
+type UpstreamTls = RouteSettings['tls'];
+
+/** Certificates and keys: there, readable, PEM, and belonging together. */
+export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
+  const { cert_file, key_file } = file.listen.tls ?? {};
+  // That the listener needs both of them, the schema has said.
+  const complete = cert_file !== undefined && key_file !== undefined;
+  const faults = complete ? checkPair(['listen', 'tls'], { cert_file, key_file }) : [];
+  faults.push(...checkUpstreamTls(['route_defaults', 'tls'], file.route_defaults.tls));
+  for (const [index, route] of file.routes.entries()) {
+    // What a route takes over from the defaults is reported there, once.
+    if (route?.tls === undefined || isDeepStrictEqual(route.tls, file.route_defaults.tls)) continue;
+    const path = ['routes', index, 'tls'];
+    faults.push(...checkUpstreamTls(path, route.tls));
+    if (route.upstream !== undefined && !route.upstream.startsWith('https:')) {
+      faults.push({ path, detail: 'only an https: upstream can have tls' });
+    }
+  }
+  return faults;
+}
+
+function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {
+  const faults = checkPair(path, tls);
+  if (tls.ca_file !== undefined) faults.push(...checkAuthorities([...path, 'ca_file'], read(tls.ca_file)));
+  return faults;
+}
+
+/** OpenSSL passes over what it cannot read in a list of authorities, and would then trust nobody. */
+function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
+  if ('problem' in reading) return [{ path, detail: reading.problem }];
+  const certificates = reading.text
+    .toString('latin1')
+    .match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g);
+  try {
+    if (certificates === null) throw new TypeError('no certificate');
+    for (const certificate of certificates) new X509Certificate(certificate);
+    return [];
+  } catch {
+    return [{ path, detail: notPem }];
+  }
+}
+
+function checkPair(path: Path, tls: Partial<Pick<UpstreamTls, 'cert_file' | 'key_file'>>): SchemaFault[] {
+  const { cert_file: certFile, key_file: keyFile } = tls;
+  if (certFile === undefined && keyFile === undefined) return [];
+  if (certFile === undefined || keyFile === undefined) {
+    return [
+      {
+        path,
+        detail: 'a certificate needs its key: set both cert_file and key_file',
+      },
+    ];
+  }
+  const cert = read(certFile);
+  const key = read(keyFile);
+  const faults = [...checkPem([...path, 'cert_file'], { cert }), ...checkPem([...path, 'key_file'], { key })];
+  return faults.length > 0
+    ? faults
+    : checkPem([...path, 'key_file'], { cert, key }, 'is not the key of cert_file');
+}
+
+const notPem = 'the file is not PEM of the kind that belongs here';
+
+type Reading = { readonly text: Buffer } | { readonly problem: string };
+
+function read(file: string): Reading {
+  try {
+    return { text: readFileSync(file) };
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    return {
+      problem: code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`,
+    };
+  }
+}
+
+function checkPem(
+  path: Path,
+  readings: Partial<Record<'cert' | 'key', Reading>>,
+  otherwise = notPem,
+): SchemaFault[] {
+  const options: Partial<Record<string, Buffer>> = {};
+  for (const [name, reading] of Object.entries(readings)) {
+    if ('problem' in reading) return [{ path, detail: reading.problem }];
+    options[name] = reading.text;
+  }
+  try {
+    createSecureContext(options);
+    return [];
+  } catch {
+    return [{ path, detail: otherwise }];
+  }
+}

@@ -1,0 +1,66 @@
+import type { Origins } from './environment.ts';
+import type { UncheckedFile } from './file-shape.ts';
+import { formatPath, type Path } from './pointer.ts';
+import type { SchemaFault } from './validate.ts';
+
+const managementPrefix = '/v1/sub-accounts';
+
+/** Prefixes that cannot stand beside one another, and upstreams that cannot be. */
+export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[] {
+  const faults: SchemaFault[] = [];
+  const seen = new Map<string, Path>();
+  for (const [index, route] of file.routes.entries()) {
+    const path = ['routes', index, 'prefix'];
+    const prefix = route?.prefix;
+    if (prefix !== undefined) {
+      // Some servers ignore case in paths, so two prefixes that differ by it alone are one prefix to somebody.
+      const folded = prefix.toLowerCase();
+      const other = seen.get(folded);
+      if (other !== undefined)
+        faults.push({
+          path,
+          detail: `is the same path as ${formatPath(other)}`,
+        });
+      else seen.set(folded, path);
+      if (folded === managementPrefix || folded.startsWith(`${managementPrefix}/`)) {
+        faults.push({
+          path,
+          detail: `must not lie under ${managementPrefix}, which the gateway serves itself`,
+        });
+      }
+    }
+    if (route?.upstream !== undefined && isOwnListener(file, route.upstream)) {
+      faults.push({ path: ['routes', index, 'upstream'], detail: ownListener });
+    }
+  }
+  if (file.upstream_url !== undefined) {
+    const root = seen.get('/');
+    if (root !== undefined && !origins.has('upstream_url')) {
+      faults.push({
+        path: ['upstream_url'],
+        detail: `names the same path as ${formatPath(root)}; leave one of them out`,
+      });
+    }
+    if (isOwnListener(file, file.upstream_url)) faults.push({ path: ['upstream_url'], detail: ownListener });
+  }
+  return faults;
+}
+
+const ownListener = 'is a listener of this gateway: requests would go round in circles';
+
+function isOwnListener({ listen, internal }: UncheckedFile, upstream: string): boolean {
+  if (upstream.startsWith('unix:')) return false;
+  const { protocol, hostname, port } = new URL(upstream);
+  const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+  return [listen, internal].some(
+    (own) => own.port === number && isLocal(own.host) && (own.host === hostname || isLoopback(hostname)),
+  );
+}
+
+function isLocal(host: string): boolean {
+  return isLoopback(host) || host === '0.0.0.0' || host === '::';
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || host === '::1' || host.startsWith('127.');
+}

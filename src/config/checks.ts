@@ -1,0 +1,77 @@
+import { foldHeaderName } from '../domain/header-names.ts';
+import { checkTlsFiles } from './check-files.ts';
+import { checkRoutes } from './check-routes.ts';
+import type { Origins } from './environment.ts';
+import type { UncheckedFile } from './file-shape.ts';
+import type { SchemaFault } from './validate.ts';
+
+/** What the checks must know beside the values. */
+export interface CheckContext {
+  readonly origins: Origins;
+  /** An upstream was named, right or wrong. */
+  readonly upstreamNamed: boolean;
+}
+
+/** What no schema can say: faults between keys, and between the file and the machine. */
+export function crossChecks(file: UncheckedFile, { origins, upstreamNamed }: CheckContext): SchemaFault[] {
+  return [
+    ...checkListeners(file),
+    ...checkUpstream(file, upstreamNamed),
+    ...checkRoutes(file, origins),
+    ...checkTlsFiles(file),
+    ...checkPrefix(file),
+  ];
+}
+
+function checkListeners({ listen, internal }: UncheckedFile): SchemaFault[] {
+  const samePort = listen.port === internal.port && listen.port !== 0;
+  if (!samePort || !overlaps(listen.host, internal.host)) return [];
+  return [
+    {
+      path: ['internal', 'port'],
+      detail: 'must differ from listen.port (PORT): both listeners would take one address',
+    },
+  ];
+}
+
+function overlaps(a: string, b: string): boolean {
+  const everywhere = ['0.0.0.0', '::'];
+  return a === b || everywhere.includes(a) || everywhere.includes(b);
+}
+
+function checkUpstream(file: UncheckedFile, upstreamNamed: boolean): SchemaFault[] {
+  if (file.database.url === undefined || upstreamNamed) return [];
+  const detail = 'an upstream is missing: set UPSTREAM_URL, or routes in the file that CONFIG names';
+  return [{ path: ['upstream_url'], detail }];
+}
+
+/** Headers a gateway cannot work without: a prefix that takes one of them would drop it from every request. */
+const ordinaryHeaders = [
+  'accept-encoding',
+  'authorization',
+  'cache-control',
+  'connection',
+  'content-length',
+  'cookie',
+  'host',
+  'if-none-match',
+  'idempotency-key',
+  'sec-websocket-key',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'x-forwarded-for',
+  'x-request-id',
+];
+
+function checkPrefix({ headers }: UncheckedFile): SchemaFault[] {
+  const prefix = foldHeaderName(headers.prefix);
+  const taken = ordinaryHeaders.find((name) => name.startsWith(prefix));
+  if (taken === undefined) return [];
+  return [
+    {
+      path: ['headers', 'prefix'],
+      detail: `is too wide: it would drop ${taken} from every request`,
+    },
+  ];
+}

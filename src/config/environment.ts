@@ -1,0 +1,41 @@
+import { formatPath, setAt, type Path } from './pointer.ts';
+import { allKeys, type SchemaNode } from './schema.ts';
+
+/** Names of the variables, by the path of the key they override. */
+export type Origins = ReadonlyMap<string, string>;
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['on', true],
+  ['true', true],
+  ['off', false],
+  ['false', false],
+]);
+
+/**
+ * Lays the variables over the document: environment overrides file. An empty variable counts as unset, as
+ * container tools pass it for one that was not given.
+ *
+ * @returns which values came from a variable, so that a fault can name it
+ */
+export function overlayEnvironment(document: Record<string, unknown>, env: NodeJS.ProcessEnv): Origins {
+  const origins = new Map<string, string>();
+  for (const { path, node } of allKeys()) {
+    const text = node.env === undefined ? undefined : env[node.env];
+    if (node.env === undefined || text === undefined || text === '') continue;
+    setAt(document, path, convert(text, node));
+    origins.set(formatPath(path), node.env);
+  }
+  return origins;
+}
+
+/** The variable that a value came from, or `undefined`. */
+export function originOf(origins: Origins, path: Path): string | undefined {
+  return origins.get(formatPath(path));
+}
+
+/** What cannot be converted stays text: the schema says what is wrong with it. */
+function convert(text: string, { type }: SchemaNode): unknown {
+  if (type === 'integer') return /^\d{1,15}$/.test(text) ? Number(text) : text;
+  if (type === 'boolean') return booleans.get(text.toLowerCase()) ?? text;
+  return text;
+}

@@ -1,0 +1,17 @@
+/** Something wrong with the configuration. Details name keys and say what is expected; they never show a value. */
+export interface Fault {
+  /** Where to look: a variable's name, or the path of a key with its place in the file. */
+  readonly where: string;
+  readonly detail: string;
+}
+
+/** Exit code of a process that refuses its configuration (`EX_CONFIG` of sysexits.h). */
+export const badConfigurationExitCode = 78;
+
+/** Every fault, as it is printed for people. */
+export function formatFaults(faults: readonly Fault[]): string {
+  const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
+  const width = Math.min(48, Math.max(...faults.map((fault) => fault.where.length)));
+  const lines = faults.map((fault) => `  ${fault.where.padEnd(width)}  ${fault.detail}`);
+  return `The configuration has ${count}; nothing was started.\n\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,85 @@
+import { isIP } from 'node:net';
+import { scopeMaxLength, scopePattern } from '../domain/scope.ts';
+
+/** A kind of text the schema names by `format`: how to check it, and what to say when it is something else. */
+export interface TextFormat {
+  readonly expected: string;
+  readonly accepts: (text: string) => boolean;
+}
+
+const hostname = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9][A-Za-z0-9-]{0,62})*$/;
+const scope = new RegExp(scopePattern);
+const prefixSegments = /^(\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+$/;
+
+/** By the name the schema gives them. */
+export const formats: Readonly<Record<string, TextFormat>> = {
+  host: {
+    expected: 'an IP address or a host name',
+    accepts: (text) => isIP(text) !== 0 || hostname.test(text),
+  },
+  hostname: { expected: 'a host name', accepts: (text) => hostname.test(text) },
+  token: {
+    expected: 'visible ASCII characters without spaces, as it travels in a header',
+    accepts: (text) => /^[!-~]+$/.test(text),
+  },
+  'postgres-url': {
+    expected: 'an address such as postgres://user:password@host:5432/name',
+    accepts: (text) => hasProtocol(text, 'postgres:', 'postgresql:'),
+  },
+  'redis-url': {
+    expected: 'an address such as redis://host:6379/0 or rediss://host:6379/0',
+    accepts: (text) => hasProtocol(text, 'redis:', 'rediss:'),
+  },
+  'upstream-url': {
+    expected:
+      'http://host:port, https://host:port or unix:/path/to.sock, without user, path and query (paths are not rewritten)',
+    accepts: isUpstream,
+  },
+  'route-prefix': {
+    expected:
+      'a path such as /rates: starting with /, not ending with one, without %, ;, \\, // and dot segments',
+    accepts: isPrefix,
+  },
+  cidr: {
+    expected: 'an address or a network such as 10.0.0.0/8',
+    accepts: isCidr,
+  },
+  'header-prefix': {
+    expected: 'letters and digits in parts joined by hyphens, ending with a hyphen, such as X-Service-',
+    accepts: (text) => /^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*-$/.test(text) && text.length <= 64,
+  },
+  scope: {
+    expected: 'a scope such as rates:read',
+    accepts: (text) => text.length <= scopeMaxLength && scope.test(text),
+  },
+};
+
+function hasProtocol(text: string, ...protocols: readonly string[]): boolean {
+  return URL.canParse(text) && protocols.includes(new URL(text).protocol) && new URL(text).hostname !== '';
+}
+
+function isUpstream(text: string): boolean {
+  if (text.startsWith('unix:')) return /^unix:\/[^/\0?#][^\0?#]*$/.test(text);
+  if (!hasProtocol(text, 'http:', 'https:')) return false;
+  const { username, password, pathname, search, hash } = new URL(text);
+  return (
+    username === '' &&
+    password === '' &&
+    pathname === '/' &&
+    search === '' &&
+    hash === '' &&
+    !/[?#]/.test(text)
+  );
+}
+
+function isPrefix(text: string): boolean {
+  if (text === '/') return true;
+  return prefixSegments.test(text) && !text.split('/').some((segment) => segment === '.' || segment === '..');
+}
+
+function isCidr(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}

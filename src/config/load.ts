@@ -1,0 +1,60 @@
+import type { Config } from '../config.ts';
+import { crossChecks } from './checks.ts';
+import { originOf, overlayEnvironment, type Origins } from './environment.ts';
+import type { Fault } from './fault.ts';
+import type { GatewayFile, UncheckedFile } from './file-shape.ts';
+import { makeConfig } from './make.ts';
+import { formatPath, isMapping, removeAt, type Path } from './pointer.ts';
+import { inheritRouteDefaults, namesUpstream } from './routes.ts';
+import { nodeAt, withDefaults } from './schema.ts';
+import { validate } from './validate.ts';
+import { readYamlFile, type YamlFile } from './yaml-file.ts';
+
+/** A configuration that may be used, or everything that is wrong with it. */
+export type Loaded = { readonly config: Config } | { readonly faults: readonly Fault[] };
+
+/**
+ * Reads the variables and the file that `CONFIG` names, in steps: read, lay the variables over the file, hold it
+ * against the schema, check what no schema can say, make the typed value. Reads files; changes and starts nothing.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv): Loaded {
+  const file = env['CONFIG'] ? readYamlFile(env['CONFIG']) : emptyFile;
+  if ('faults' in file) return { faults: unique(file.faults) };
+  const document = withoutEmpty(file.value);
+  if (!isMapping(document))
+    return { faults: [{ where: file.locate([]), detail: 'must be a mapping of keys' }] };
+
+  const origins = overlayEnvironment(document, env);
+  const refused = validate(document);
+  const upstreamNamed = namesUpstream(document);
+  for (const { path, incomplete } of refused) if (incomplete === undefined) removeAt(document, path);
+  const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
+  const faults = [...refused, ...crossChecks(filled, { origins, upstreamNamed })];
+  // Without a fault nothing was taken out, so nothing the schema requires is missing.
+  if (faults.length === 0) return { config: makeConfig(filled as GatewayFile) };
+  return {
+    faults: unique(faults.map(({ path, detail }) => ({ where: where(file, origins, path), detail }))),
+  };
+}
+
+const emptyFile: YamlFile = { value: {}, locate: () => '' };
+
+/** A key without a value is a key left out: a section whose lines are all commented out is no fault. */
+function withoutEmpty(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmpty);
+  if (!isMapping(value)) return value;
+  const kept = Object.entries(value).filter(([, child]) => child !== null);
+  return Object.fromEntries(kept.map(([key, child]) => [key, withoutEmpty(child)]));
+}
+
+function where(file: YamlFile, origins: Origins, path: Path): string {
+  const variable = originOf(origins, path);
+  if (variable !== undefined) return variable;
+  const place = file.locate(path);
+  return place === '' ? (nodeAt(path)?.env ?? formatPath(path)) : `${place} ${formatPath(path)}`.trimEnd();
+}
+
+/** A value that breaks two rules in one way, or a parser that stumbles on, is one fault to the reader. */
+function unique(faults: readonly Fault[]): Fault[] {
+  return [...new Map(faults.map((fault) => [`${fault.where} ${fault.detail}`, fault])).values()];
+}

@@ -1,0 +1,88 @@
+import { getHeapStatistics } from 'node:v8';
+import type { Config, RouteConfig } from '../config.ts';
+import { headerNames } from '../domain/header-names.ts';
+import type { GatewayFile, RouteFile } from './file-shape.ts';
+import { effectiveRoutes } from './routes.ts';
+
+const heapShare = 0.85;
+
+/** The typed configuration from a file without faults. */
+export function makeConfig(file: GatewayFile): Config {
+  const { listen, internal, database, limits } = file;
+  return {
+    listen: {
+      host: listen.host,
+      port: listen.port,
+      tls: listen.tls === undefined ? null : { certFile: listen.tls.cert_file, keyFile: listen.tls.key_file },
+    },
+    internal: {
+      host: internal.host,
+      port: internal.port,
+      adminToken: internal.admin_token ?? null,
+    },
+    store:
+      database.url === undefined
+        ? { kind: 'embedded', dataDir: file.data_dir }
+        : {
+            kind: 'postgres',
+            url: database.url,
+            maxConnections: database.max_connections,
+          },
+    redisUrl: file.redis.url ?? null,
+    migrate: file.migrate,
+    coherence: {
+      leaseMs: file.coherence.lease_ms,
+      maxFacts: file.coherence.max_facts,
+    },
+    headers: headerNames(file.headers.prefix),
+    trustedProxies: file.trusted_proxies.map(asNetwork),
+    management: { requireActingHeader: file.management.require_acting_header },
+    routes: effectiveRoutes(file).map(makeRoute),
+    limits: {
+      maxHeaders: limits.max_headers,
+      maxHeaderBytes: limits.max_header_bytes,
+      headTimeoutMs: limits.head_timeout_ms,
+      bodyIdleMs: limits.body_idle_ms,
+      keepAliveMs: limits.keep_alive_ms,
+      managementBodyBytes: limits.management_body_bytes,
+      maxConnections: limits.max_connections,
+      inFlightPerTenant: limits.in_flight_per_tenant,
+      subAccountsPerParent: limits.sub_accounts_per_parent,
+      keysPerAccount: limits.keys_per_account,
+      maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
+      maxHeapBytes: limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare),
+    },
+    log: { level: file.log.level },
+    drainMs: file.drain_ms,
+  };
+}
+
+function makeRoute(route: RouteFile): RouteConfig {
+  const { scopes, timeouts, tls } = route;
+  return {
+    prefix: route.prefix,
+    upstream: route.upstream,
+    host: route.host,
+    passAuthorization: route.pass_authorization,
+    preflight: route.preflight,
+    scopes: { read: scopes.read ?? null, write: scopes.write ?? null },
+    timeouts: {
+      connectMs: timeouts.connect_ms,
+      headersMs: timeouts.headers_ms,
+      bodyMs: timeouts.body_ms,
+    },
+    connections: route.connections,
+    tls: {
+      caFile: tls.ca_file ?? null,
+      certFile: tls.cert_file ?? null,
+      keyFile: tls.key_file ?? null,
+      serverName: tls.server_name ?? null,
+    },
+  };
+}
+
+/** A single address as the network that holds it alone. */
+function asNetwork(address: string): string {
+  if (address.includes('/')) return address;
+  return `${address}/${address.includes(':') ? 128 : 32}`;
+}

@@ -1,0 +1,57 @@
+/** Where a value lies in the document: keys and list positions from the top. */
+export type Path = readonly (string | number)[];
+
+/** A path for people: `routes[0].timeouts.connect_ms`. */
+export function formatPath(path: Path): string {
+  return path.reduce<string>(
+    (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
+    '',
+  );
+}
+
+/** Reads a JSON pointer (RFC 6901) into `document`; list positions become numbers. */
+export function parsePointer(pointer: string, document: unknown): Path {
+  const path: (string | number)[] = [];
+  let value = document;
+  for (const raw of pointer.split('/').slice(1)) {
+    const name = raw.replaceAll('~1', '/').replaceAll('~0', '~');
+    const part = Array.isArray(value) ? Number(name) : name;
+    path.push(part);
+    value = childOf(value, part);
+  }
+  return path;
+}
+
+/** Whether `value` is a mapping of the document. */
+export function isMapping(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What lies at `path`, or `undefined`. */
+export function valueAt(document: unknown, path: Path): unknown {
+  return path.reduce<unknown>(childOf, document);
+}
+
+/** Puts `value` at a path of keys, making the mappings on the way. What is no mapping on the way stays as it is. */
+export function setAt(document: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [name = '', ...rest] = path;
+  if (rest.length === 0) {
+    document[name] = value;
+    return;
+  }
+  const child = (document[name] ??= {});
+  if (isMapping(child)) setAt(child, rest, value);
+}
+
+/** Takes the value at `path` away; in a list it leaves a gap, so that other paths stay right. */
+export function removeAt(document: unknown, path: Path): void {
+  const parent = valueAt(document, path.slice(0, -1));
+  const name = path.at(-1);
+  if (Array.isArray(parent) && typeof name === 'number') parent[name] = undefined;
+  else if (isMapping(parent) && typeof name === 'string') delete parent[name];
+}
+
+function childOf(value: unknown, part: string | number): unknown {
+  if (typeof part === 'number') return Array.isArray(value) ? value[part] : undefined;
+  return isMapping(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+}

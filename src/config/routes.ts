@@ -1,0 +1,37 @@
+import { isMapping } from './pointer.ts';
+import type { GatewayFile, RouteFile } from './file-shape.ts';
+
+/** The document with `route_defaults` laid under every route. */
+export function inheritRouteDefaults(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const { route_defaults: defaults = {}, routes } = document;
+  if (!Array.isArray(routes)) return { ...document };
+  return {
+    ...document,
+    routes: routes.map((route: unknown) => (isMapping(route) ? layUnder(defaults, route) : undefined)),
+  };
+}
+
+function layUnder(below: unknown, above: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged: Record<string, unknown> = {
+    ...(isMapping(below) ? below : {}),
+  };
+  for (const [key, value] of Object.entries(above)) {
+    merged[key] = isMapping(value) ? layUnder(merged[key], value) : value;
+  }
+  return merged;
+}
+
+/** The routes as they will be used: those of the file, and `upstream_url` for what they leave. */
+export function effectiveRoutes(file: GatewayFile): readonly RouteFile[] {
+  const url = file.upstream_url;
+  if (url === undefined) return file.routes;
+  const named = file.routes.some(({ prefix }) => prefix === '/');
+  return named
+    ? file.routes.map((route) => (route.prefix === '/' ? { ...route, upstream: url } : route))
+    : [...file.routes, { ...file.route_defaults, prefix: '/', upstream: url }];
+}
+
+/** Whether the document names any upstream, right or wrong. */
+export function namesUpstream({ upstream_url: url, routes }: Readonly<Record<string, unknown>>): boolean {
+  return url !== undefined || (Array.isArray(routes) && routes.length > 0);
+}

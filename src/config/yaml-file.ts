@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import {
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+  visit,
+  type Document,
+  type ErrorCode,
+  type Node,
+} from 'yaml';
+import type { Path } from './pointer.ts';
+
+/** A configuration file as plain values, with the place of each. */
+export interface YamlFile {
+  /** The root value; `{}` for an empty file. */
+  readonly value: unknown;
+  /** `file:line:column` of the key or value at `path`, or of the nearest thing around it. */
+  locate(path: Path): string;
+}
+
+/** A fault that keeps the file from being read at all. */
+export interface YamlFault {
+  readonly where: string;
+  readonly detail: string;
+}
+
+const maxFileBytes = 1024 * 1024;
+
+/** Reads `file`, or says everything that is wrong with its form. Never throws. */
+export function readYamlFile(file: string): YamlFile | { readonly faults: readonly YamlFault[] } {
+  let text: string;
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.length > maxFileBytes) return single(file, 'is larger than 1 MiB');
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    return single(file, error instanceof TypeError ? 'is not UTF-8 text' : unreadable(error));
+  }
+  try {
+    return parse(file, text);
+  } catch {
+    // The parser recurses: the one thing that makes it throw is nesting no configuration needs.
+    return single(file, 'is nested too deeply');
+  }
+}
+
+function parse(file: string, text: string): YamlFile | { readonly faults: readonly YamlFault[] } {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+  });
+  const place = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}`;
+  };
+  const faults = [...document.errors, ...document.warnings].map(({ code, pos }) => ({
+    where: place(pos[0]),
+    detail: meanings[code],
+  }));
+  if (faults.length === 0) faults.push(...oddities(document, place));
+  if (faults.length > 0) return { faults };
+  const value: unknown = document.toJS();
+  return {
+    value: value ?? {},
+    locate: (path) => place(nearest(document, path)),
+  };
+}
+
+/**
+ * What YAML allows and a configuration does without: aliases (a few lines of them can stand for a billion values,
+ * or for themselves), tags, and numbers that parsers read differently (YAML 1.1 takes `010` for 8, YAML 1.2 for 10).
+ */
+function oddities(document: Document, place: (offset: number) => string): YamlFault[] {
+  const faults: YamlFault[] = [];
+  const refuse = (node: Node, detail: string): void => {
+    faults.push({ where: place(node.range?.[0] ?? 0), detail });
+  };
+  visit(document, {
+    Alias: (_key, node) => refuse(node, aliases),
+    Value: (_key, node) => {
+      if (node.tag !== undefined) refuse(node, meanings.TAG_RESOLVE_FAILED);
+      if (isScalar(node) && typeof node.value === 'number' && /^[-+]?0[0-9oxOX]/.test(node.source ?? '')) {
+        refuse(node, 'a number must be decimal, without a leading 0; put it in quotes if it is text');
+      }
+    },
+  });
+  return faults;
+}
+
+/** Offset of the key at `path` (of the item, in a list), or of the nearest thing around it. */
+function nearest(document: Document, path: Path): number {
+  let node: unknown = document.contents;
+  let offset = startOf(node) ?? 0;
+  for (const part of path) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
+      if (pair === undefined) break;
+      offset = startOf(pair.key) ?? offset;
+      node = pair.value;
+    } else if (isSeq(node)) {
+      node = node.items[Number(part)];
+      offset = startOf(node) ?? offset;
+    } else break;
+  }
+  return offset;
+}
+
+function startOf(node: unknown): number | undefined {
+  return (node as Node | null | undefined)?.range?.[0];
+}
+
+function single(file: string, detail: string): { readonly faults: readonly YamlFault[] } {
+  return { faults: [{ where: file, detail }] };
+}
+
+function unreadable(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code ?? 'unknown error'})`;
+}
+
+const aliases = 'aliases (*name) are not supported; put text that starts with * in quotes';
+
+/** What the parser found, in words of our own: its messages quote the file, and a file may hold secrets. */
+const meanings: Readonly<Record<ErrorCode, string>> = {
+  ALIAS_PROPS: 'an alias cannot have an anchor or a tag',
+  BAD_ALIAS: aliases,
+  BAD_COLLECTION_TYPE: 'this tag does not fit its value',
+  BAD_DIRECTIVE: 'this directive is not YAML 1.2',
+  BAD_DQ_ESCAPE: 'this escape is not allowed in double quotes',
+  BAD_INDENT: 'the indentation does not fit what is around it',
+  BAD_PROP_ORDER: 'anchors and tags must stand before their value',
+  BAD_SCALAR_START: 'a value cannot start with this character; put it in quotes',
+  BLOCK_AS_IMPLICIT_KEY:
+    'a mapping cannot stand on the line of another key; a missing line break, or a value with ": " to quote',
+  BLOCK_IN_FLOW: 'braces and brackets cannot hold an indented block',
+  DUPLICATE_KEY: 'this key stands here twice',
+  IMPOSSIBLE: 'this cannot be read as YAML',
+  KEY_OVER_1024_CHARS: 'this key is too long',
+  MISSING_CHAR: 'a character is missing: a quote, a bracket, a comma, a colon or the space after one',
+  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line; perhaps a colon is missing',
+  MULTIPLE_ANCHORS: 'a value can have one anchor',
+  MULTIPLE_DOCS: 'the file must hold one document, without --- inside',
+  MULTIPLE_TAGS: 'a value can have one tag',
+  NON_STRING_KEY: 'a key must be text',
+  RESOURCE_EXHAUSTION: 'the file is too large or nested too deeply',
+  TAB_AS_INDENT: 'indentation must be spaces, not tabs',
+  TAG_RESOLVE_FAILED: 'tags (!name) are not supported; put text that starts with ! in quotes',
+  UNEXPECTED_TOKEN: 'this does not belong here',
+};

@@ -1,0 +1,133 @@
+import t from 'tap';
+import { configFile, faultsOf, goodConfig } from '../support/config-files.ts';
+
+t.test('a route takes what it does not say from route_defaults, key by key', (t) => {
+  const CONFIG = configFile(
+    t,
+    `
+route_defaults:
+  host: upstream
+  timeouts: {connect_ms: 1, headers_ms: 2}
+  scopes: {read: a:read}
+routes:
+  - {prefix: /plain, upstream: "http://a"}
+  - {prefix: /own, upstream: "http://b", host: preserve, timeouts: {headers_ms: 3}, scopes: {write: b:write}}
+`,
+  );
+  t.match(goodConfig({ CONFIG }).routes, [
+    {
+      host: 'upstream',
+      timeouts: { connectMs: 1, headersMs: 2, bodyMs: 60000 },
+      scopes: { read: 'a:read', write: null },
+    },
+    {
+      host: 'preserve',
+      timeouts: { connectMs: 1, headersMs: 3, bodyMs: 60000 },
+      scopes: { read: 'a:read', write: 'b:write' },
+    },
+  ]);
+  t.end();
+});
+
+const prefixes: readonly (readonly [string, boolean])[] = [
+  ['/', true],
+  ['/rates', true],
+  ['/v1', true],
+  ['/v1/sub-accounts-report', true],
+  ['/a/b.c/~d', true],
+  ['/..a', true],
+  ['rates', false],
+  ['/rates/', false],
+  ['//rates', false],
+  ['/a//b', false],
+  ['/a/./b', false],
+  ['/a/..', false],
+  ['/a%2fb', false],
+  ['/a;b', false],
+  ['/a\\\\b', false],
+  ['/a b', false],
+  ['/a?b', false],
+  ['/a#b', false],
+  ['/v1/sub-accounts', false],
+  ['/v1/sub-accounts/x', false],
+  ['/V1/SUB-ACCOUNTS', false],
+];
+for (const [prefix, good] of prefixes) {
+  t.test(`prefix ${prefix} is ${good ? 'accepted' : 'refused'}`, (t) => {
+    const faults = faultsOf({
+      CONFIG: configFile(t, `routes: [{prefix: "${prefix}", upstream: "http://a"}]`),
+    });
+    t.equal(faults.length, good ? 0 : 1);
+    t.end();
+  });
+}
+
+t.test('two prefixes that are one path to somebody are refused', (t) => {
+  const CONFIG = configFile(
+    t,
+    'routes: [{prefix: /a, upstream: "http://a"}, {prefix: /A, upstream: "http://b"}]',
+  );
+  t.match(faultsOf({ CONFIG }), [{ detail: 'is the same path as routes[0].prefix' }]);
+  const both = configFile(t, 'upstream_url: "http://a"\nroutes: [{prefix: /, upstream: "http://b"}]');
+  t.match(faultsOf({ CONFIG: both }), [{ detail: /leave one of them out/ }]);
+  t.end();
+});
+
+const upstreams: readonly (readonly [string, boolean])[] = [
+  ['http://app', true],
+  ['http://app:3000/', true],
+  ['https://[::1]:8443', true],
+  ['unix:/run/app.sock', true],
+  ['app:3000', false],
+  ['http://', false],
+  ['http://app/base', false],
+  ['http://app/?q', false],
+  ['http://app?', false],
+  ['http://user@app', false],
+  ['ftp://app', false],
+  ['unix:run/app.sock', false],
+  ['http://127.0.0.1:8080', false],
+  ['http://localhost:9090', false],
+];
+for (const [upstream, good] of upstreams) {
+  t.test(`upstream ${upstream} is ${good ? 'accepted' : 'refused'}`, (t) => {
+    t.equal(faultsOf({ UPSTREAM_URL: upstream }).length, good ? 0 : 1);
+    t.end();
+  });
+}
+
+t.test('proxies are addresses and networks; an address is the network that holds it alone', (t) => {
+  const CONFIG = configFile(t, 'trusted_proxies: [10.0.0.0/8, 192.0.2.1, "::1", "2001:db8::/32"]');
+  t.same(goodConfig({ CONFIG }).trustedProxies, ['10.0.0.0/8', '192.0.2.1/32', '::1/128', '2001:db8::/32']);
+  for (const wrong of ['10.0.0.0/33', '::/129', '10.0.0', '10.0.0.0/8/8', '10.0.0.0/', 'proxy.internal']) {
+    t.equal(faultsOf({ CONFIG: configFile(t, `trusted_proxies: ["${wrong}"]`) }).length, 1, wrong);
+  }
+  t.end();
+});
+
+t.test('both listeners on one address are refused; any free port for both is not', (t) => {
+  t.equal(faultsOf({ PORT: '9090' }).length, 1);
+  t.equal(faultsOf({ PORT: '9090', HOST: '0.0.0.0' }).length, 1);
+  t.equal(faultsOf({ PORT: '9090', HOST: '10.0.0.1' }).length, 0);
+  t.equal(faultsOf({ PORT: '0', INTERNAL_PORT: '0' }).length, 0);
+  t.end();
+});
+
+t.test('a header prefix that would drop ordinary headers is refused', (t) => {
+  for (const [prefix, good] of [
+    ['X-Acme-', true],
+    ['Tenant-', true],
+    ['X-', false],
+    ['X-Forwarded-', false],
+    ['Content-', false],
+    ['Acme', false],
+    ['Ac me-', false],
+  ] as const) {
+    t.equal(
+      faultsOf({ CONFIG: configFile(t, `headers: {prefix: "${prefix}"}`) }).length,
+      good ? 0 : 1,
+      prefix,
+    );
+  }
+  t.end();
+});

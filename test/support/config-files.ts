@@ -1,0 +1,34 @@
+/** Configuration files for tests, and certificates to name in them. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../src/config.ts';
+import type { Fault } from '../../src/config/fault.ts';
+
+/** The part of tap's `t` that the helpers need. */
+interface Folder {
+  teardown(end: () => unknown): unknown;
+}
+
+/** Writes `yaml` to a file of the test's own and returns its path. */
+export function configFile(t: Folder, yaml: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'config-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'gateway.yaml');
+  writeFileSync(file, yaml);
+  return file;
+}
+
+/** The configuration that `env` gives; throws where it has faults. */
+export function goodConfig(env: Record<string, string> = {}): Config {
+  const loaded = loadConfig(env);
+  if ('faults' in loaded) throw new Error(`unexpected faults: ${JSON.stringify(loaded.faults)}`);
+  return loaded.config;
+}
+
+/** The faults that `env` gives; empty where there is none. */
+export function faultsOf(env: Record<string, string>): readonly Fault[] {
+  const loaded = loadConfig(env);
+  return 'faults' in loaded ? loaded.faults : [];
+}
