@@ -1,0 +1,104 @@
+import type { KeyDigest } from '../../domain/api-key.ts';
+import type { AccountId, KeyId } from '../../domain/ids.ts';
+import {
+  factKey,
+  type AccountFact,
+  type FactKey,
+  type FactReading,
+  type FactSource,
+  type FactValue,
+} from '../../ports/facts.ts';
+import { digestBytes } from './api-keys.ts';
+import type { Runner } from './pool.ts';
+import type { Sql } from './sql.ts';
+
+/** An account inside a reading, as JSON. */
+interface AccountJson {
+  readonly id: AccountId;
+  readonly parent_id: AccountId | null;
+  readonly external_id: string | null;
+  readonly status: AccountFact['status'];
+  readonly active_sub_accounts: number | null;
+}
+
+/** One reading: the position and what was found, all of one snapshot because of one statement. */
+interface Found {
+  readonly seq: number;
+  readonly incarnation: string;
+  readonly key?: {
+    readonly id: KeyId;
+    readonly account_id: AccountId;
+    readonly scopes: readonly string[];
+    readonly expires_at: string | null;
+    readonly revoked_at: string | null;
+  } | null;
+  readonly account: AccountJson | null;
+  readonly parent: AccountJson | null;
+}
+
+/** Facts in PostgreSQL. */
+export function factSource(db: Runner): FactSource {
+  return {
+    async readFact(key) {
+      const [found] = await db.run((sql) => statement(sql, key));
+      const facts = new Map<FactKey, FactValue>([[key, null]]);
+      addAccount(facts, found.parent);
+      addAccount(facts, found.account);
+      if (found.key) facts.set(key, keyFact(found.key));
+      if (key.startsWith('x:') && found.account) facts.set(key, found.account.id);
+      return { seq: found.seq, incarnation: found.incarnation, facts } satisfies FactReading;
+    },
+  };
+}
+
+/**
+ * The one statement for a key. It starts from the row of the position, so it answers with exactly one row however
+ * little exists.
+ */
+function statement(sql: Sql, key: FactKey): PromiseLike<[Found]> {
+  const position = sql`s.v as seq, coherence_incarnation() as incarnation`;
+  const accounts = sql`to_jsonb(a) as account, to_jsonb(p) as parent`;
+  const rest = key.slice(2);
+  if (key.startsWith('k:')) {
+    return sql<[Found]>`
+      select ${position}, api_key_json(k) as key, ${accounts}
+      from coherence_seq s left join api_key k on k.digest = ${digestBytes(rest as KeyDigest)}
+        left join account a on a.id = k.account_id left join account p on p.id = a.parent_id`;
+  }
+  if (key.startsWith('x:')) {
+    const [parent, externalId] = [rest.slice(0, uuidLength), rest.slice(uuidLength + 1)];
+    return sql<[Found]>`
+      select ${position}, ${accounts}
+      from coherence_seq s left join account a on a.parent_id = ${parent} and a.external_id = ${externalId}
+        left join account p on p.id = a.parent_id`;
+  }
+  return sql<[Found]>`
+    select ${position}, ${accounts}
+    from coherence_seq s left join account a on a.id = ${rest} left join account p on p.id = a.parent_id`;
+}
+
+const uuidLength = 36;
+
+/** An account tells of itself; a parent also of how many active sub-accounts it has. */
+function addAccount(facts: Map<FactKey, FactValue>, account: AccountJson | null): void {
+  if (!account) return;
+  facts.set(factKey.account(account.id), {
+    id: account.id,
+    parentId: account.parent_id,
+    externalId: account.external_id,
+    status: account.status,
+  });
+  if (account.active_sub_accounts !== null) {
+    facts.set(factKey.activeSubAccounts(account.id), account.active_sub_accounts);
+  }
+}
+
+function keyFact(key: NonNullable<Found['key']>): FactValue {
+  return {
+    keyId: key.id,
+    accountId: key.account_id,
+    scopes: key.scopes,
+    expiresAtMs: key.expires_at === null ? null : Date.parse(key.expires_at),
+    revoked: key.revoked_at !== null,
+  };
+}

@@ -1,0 +1,43 @@
+import { ProblemError } from '../../domain/problem.ts';
+
+/** Seconds after which a client may try again: about what a fail-over of a connection takes. */
+const retryAfter = 1;
+
+/** The store could not be asked, or did not answer in time. @param cause for the log alone */
+export function unavailable(cause: unknown): ProblemError {
+  return new ProblemError(
+    { code: 'unavailable', detail: 'The store cannot be reached right now. Try again.', retryAfter },
+    { cause },
+  );
+}
+
+/**
+ * What a failed statement means to a client. Text that PostgreSQL cannot hold is the client's fault; a broken
+ * constraint or a statement that makes no sense is ours; everything else is the store being away, overloaded, read-only
+ * or not migrated yet, where the same request may succeed later. Nothing of the cause reaches the client.
+ */
+export function storeFailure(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  const code = sqlState(error);
+  if (unstorableText.has(code)) {
+    return new ProblemError(
+      { code: 'invalid_request', detail: 'A text holds characters that cannot be stored, such as NUL.' },
+      { cause: error },
+    );
+  }
+  if (ourFault.test(code)) {
+    return new ProblemError({ code: 'internal', detail: 'The gateway failed.' }, { cause: error });
+  }
+  return unavailable(error);
+}
+
+/** `untranslatable_character`, `character_not_in_repertoire`, `invalid_text_representation` (a lone surrogate in JSON). */
+const unstorableText = new Set(['22P05', '22021', '22P02']);
+
+/** Data exceptions, constraint violations, cardinality, and syntax errors except for names that do not exist yet. */
+const ourFault = /^(?:2[123]...|426..|42804|42P1[0-9]|42702|42725)$/;
+
+/** The five-character SQLSTATE, or the client library's own code, or nothing. */
+function sqlState(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}

@@ -1,0 +1,59 @@
+import { unavailable, storeFailure } from './failure.ts';
+import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
+
+/**
+ * One connection, for one statement or transaction at a time, with a deadline on this side.
+ *
+ * A server that is frozen or cut off answers nothing, not even an error, and the client library would wait for ever.
+ * So when the deadline passes, the caller is told and the connection is given up for a new one; what it was doing may
+ * still take effect, as with any connection that breaks.
+ */
+export class Lane {
+  readonly #connect: Connect;
+  readonly #extra: ConnectionExtra;
+  #sql: Sql | undefined;
+  #closed = false;
+
+  constructor(connect: Connect, extra: ConnectionExtra = {}) {
+    this.#connect = connect;
+    this.#extra = extra;
+  }
+
+  /**
+   * Runs `work`; rejects with a `ProblemError`.
+   * @param deadlineMs most milliseconds it may take, connecting included
+   */
+  async run<T>(work: Work<T>, deadlineMs: number): Promise<T> {
+    if (this.#closed) throw unavailable(new Error('the store is closed'));
+    const sql = (this.#sql ??= this.#connect(this.#extra));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.recycle();
+        reject(unavailable(new Error(`no answer from the store within ${deadlineMs} ms`)));
+      }, deadlineMs);
+    });
+    try {
+      return await Promise.race([work(sql), late]);
+    } catch (error) {
+      throw storeFailure(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Gives the connection up without waiting for anything; the next run makes a new one. */
+  recycle(): void {
+    const old = this.#sql;
+    this.#sql = undefined;
+    old?.end({ timeout: 0 }).catch(() => undefined);
+  }
+
+  /** Closes the connection for good, after what runs on it or one second. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const old = this.#sql;
+    this.#sql = undefined;
+    await old?.end({ timeout: 1 });
+  }
+}

@@ -1,0 +1,92 @@
+import type { ApiKey } from '../../domain/api-key.ts';
+import type { Metadata, ParentAccount, SubAccount } from '../../domain/account.ts';
+import type { AccountId, KeyId } from '../../domain/ids.ts';
+
+/** A time as a column (`Date`) or inside JSON (ISO 8601). */
+type Time = Date | string;
+
+/** A row of `account`, as a row or as JSON. Which of its columns are null depends on its kind; the table checks that. */
+export interface AccountRow {
+  readonly id: AccountId;
+  readonly parent_id: AccountId | null;
+  readonly name: string;
+  readonly external_id: string | null;
+  readonly status: 'active' | 'deactivated' | 'suspended';
+  readonly metadata: Metadata;
+  readonly active_sub_accounts: number | null;
+  readonly created_at: Time;
+  readonly updated_at: Time;
+  readonly deactivated_at: Time | null;
+}
+
+/** The columns of {@link AccountRow}. */
+export const accountColumns = [
+  'id',
+  'parent_id',
+  'name',
+  'external_id',
+  'status',
+  'metadata',
+  'active_sub_accounts',
+  'created_at',
+  'updated_at',
+  'deactivated_at',
+] as const satisfies (keyof AccountRow)[];
+
+/** A row of `api_key` as JSON, without its digests. */
+export interface KeyRow {
+  readonly id: KeyId;
+  readonly account_id: AccountId;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly prefix: string;
+  readonly last4: string;
+  readonly created_at: Time;
+  readonly last_used_at: Time | null;
+  readonly expires_at: Time | null;
+  readonly revoked_at: Time | null;
+}
+
+export function toParent(row: AccountRow): ParentAccount {
+  return {
+    id: row.id,
+    name: row.name,
+    status: row.status as ParentAccount['status'],
+    activeSubAccounts: row.active_sub_accounts ?? 0,
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+  };
+}
+
+export function toSubAccount(row: AccountRow): SubAccount {
+  return {
+    id: row.id,
+    parentId: row.parent_id as AccountId,
+    name: row.name,
+    externalId: row.external_id,
+    status: row.status as SubAccount['status'],
+    metadata: row.metadata,
+    createdAt: new Date(row.created_at),
+    updatedAt: new Date(row.updated_at),
+    deactivatedAt: dateOrNull(row.deactivated_at),
+  };
+}
+
+export function toApiKey(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    name: row.name,
+    scopes: row.scopes,
+    prefix: row.prefix,
+    last4: row.last4,
+    createdAt: new Date(row.created_at),
+    lastUsedAt: dateOrNull(row.last_used_at),
+    expiresAt: dateOrNull(row.expires_at),
+    revokedAt: dateOrNull(row.revoked_at),
+  };
+}
+
+function dateOrNull(time: Time | null): Date | null {
+  return time === null ? null : new Date(time);
+}

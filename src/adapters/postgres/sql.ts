@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import postgres, { type ISql, type Options, type Sql as PostgresSql } from 'postgres';
+
+/** A connection as everything here uses it: `bigint` columns are numbers (positions and counts stay below 2^53). */
+export type Sql = PostgresSql<{ bigint: number }>;
+
+/** The part of it that a transaction offers too. */
+export type Statements = ISql<{ bigint: number }>;
+
+/** One statement or transaction to run on a connection. */
+export type Work<T> = (sql: Sql) => PromiseLike<T>;
+
+/** How to make a client that holds one connection; `extra` is what this connection needs beside it. */
+export type Connect = (extra?: ConnectionExtra) => Sql;
+export interface ConnectionExtra {
+  readonly onnotify?: (channel: string, payload: string) => void;
+  readonly onclose?: () => void;
+}
+
+type ClientOptions = Options<{ bigint: postgres.PostgresType<number> }>;
+
+/** What every connection has, over whatever it travels. */
+export const baseOptions = {
+  max: 1,
+  // Saves a round trip on every connect; arrays travel as JSON.
+  fetch_types: false,
+  connect_timeout: 2,
+  // After a cut the next statement finds a new connection at once, yet a dead server is not stormed.
+  backoff: () => 0.1,
+  // The default prints to the console.
+  onnotice: () => undefined,
+  types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+} satisfies ClientOptions;
+
+/**
+ * Connects to a PostgreSQL server by URL. Understood beside what postgres.js documents: `sslmode=verify-full`
+ * with `sslrootcert=<file>`, and `prepare=false` for a transaction pooler (PgBouncer) without prepared statements.
+ *
+ * @param statementMs the server gives up on a statement after this long; set below the client's own deadline
+ */
+export function connectByUrl(address: string, statementMs: number): Connect {
+  const url = new URL(address);
+  const caFile = url.searchParams.get('sslrootcert');
+  const pooled = url.searchParams.get('prepare') === 'false';
+  const ssl =
+    caFile !== null && caFile !== 'system'
+      ? { ssl: { ca: readFileSync(caFile, 'utf8'), rejectUnauthorized: true } }
+      : {};
+  if (caFile !== 'system') url.searchParams.delete('sslrootcert');
+  // A pooler refuses start-up parameters it does not know; there the role's own settings apply.
+  const session = pooled
+    ? {}
+    : {
+        statement_timeout: statementMs,
+        lock_timeout: statementMs,
+        idle_in_transaction_session_timeout: statementMs,
+      };
+  return (extra = {}) =>
+    postgres(url.href, {
+      ...baseOptions,
+      ...ssl,
+      connection: { application_name: 'tenancy-gateway', ...session },
+      ...extra,
+    });
+}
