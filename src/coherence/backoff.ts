@@ -1,0 +1,26 @@
+/** Pauses that double with every failure, up to a longest one. Milliseconds. */
+export class Backoff {
+  readonly #firstMs: number;
+  readonly #longestMs: number;
+  #failures = 0;
+
+  constructor(firstMs: number, longestMs: number) {
+    this.#firstMs = firstMs;
+    this.#longestMs = longestMs;
+  }
+
+  /** Failures in a row. */
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** Counts a failure. Returns how long to pause. */
+  failed(): number {
+    this.#failures += 1;
+    return Math.min(this.#firstMs * 2 ** (this.#failures - 1), this.#longestMs);
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+  }
+}

@@ -1,0 +1,151 @@
+import type { Barrier, Receipt } from '../ports/barrier.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { ReplicaRow } from '../ports/coherence-log.ts';
+import type { Seq } from '../ports/facts.ts';
+import type { Timers } from '../ports/timers.ts';
+import type { Census, Count } from './census.ts';
+import type { CoherenceEvents } from './events.ts';
+import type { Lease } from './lease.ts';
+import type { Timing } from './timing.ts';
+import { unavailable } from './unavailable.ts';
+import type { View } from './view.ts';
+import { within } from './within.ts';
+
+export interface BarrierParts {
+  readonly census: Pick<Census, 'read'>;
+  readonly lease: Pick<Lease, 'id' | 'caughtUp'>;
+  readonly view: Pick<View, 'applied' | 'incarnation'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly timing: Timing;
+  readonly events: CoherenceEvents;
+}
+
+/** A writer whose mutation is committed and not yet answered. */
+interface Writer {
+  readonly seq: Seq;
+  /** When the commit was known, monotonic. */
+  readonly sinceMs: number;
+  /** The history the mutation belongs to; learnt from the first count where this replica does not know it yet. */
+  incarnation: string | null;
+  /** What the last count after the commit showed. */
+  seen: { readonly count: Count; readonly pending: readonly ReplicaRow[] } | undefined;
+  resolve(receipt: Receipt): void;
+  reject(error: unknown): void;
+}
+
+/** Pauses between two counts: short while a writer is fresh, then a fraction of its age. */
+const shortestPauseMs = 1;
+const longestPauseMs = 50;
+
+/** Makes writers wait until no replica can decide by what was before. One loop counts for all of them. */
+export class CommitBarrier implements Barrier {
+  readonly #parts: BarrierParts;
+  readonly #writers = new Set<Writer>();
+  #polling = false;
+  #wake: () => void = () => undefined;
+
+  constructor(parts: BarrierParts) {
+    this.#parts = parts;
+  }
+
+  enforced(seq: Seq): Promise<Receipt> {
+    const { clock, view } = this.#parts;
+    return new Promise((resolve, reject) => {
+      const sinceMs = clock.monotonicMs();
+      this.#writers.add({ seq, sinceMs, incarnation: view.incarnation, seen: undefined, resolve, reject });
+      this.#wake();
+      if (!this.#polling) void this.#poll();
+    });
+  }
+
+  async #poll(): Promise<void> {
+    this.#polling = true;
+    while (this.#writers.size > 0) {
+      await this.#round();
+      if (this.#writers.size > 0) await this.#pause();
+    }
+    this.#polling = false;
+  }
+
+  async #round(): Promise<void> {
+    // A count says nothing about mutations committed after it began: who comes later waits for the next one.
+    const asked = [...this.#writers];
+    try {
+      const [count] = await Promise.all([this.#parts.census.read(), this.#catchUp(asked)]);
+      for (const writer of asked) this.#judge(writer, count);
+    } catch (error) {
+      for (const writer of asked) this.#judgeBlindly(writer, error);
+    }
+  }
+
+  /** This replica's own part, while the others are counted: alone, a mutation costs one round trip more. */
+  async #catchUp(asked: readonly Writer[]): Promise<void> {
+    const { lease, view, timers } = this.#parts;
+    if (asked.every(({ seq }) => seq <= view.applied)) return;
+    await within(timers, longestPauseMs, lease.caughtUp()).catch(() => undefined);
+  }
+
+  #judge(writer: Writer, count: Count): void {
+    writer.incarnation ??= count.incarnation;
+    if (count.incarnation !== writer.incarnation || count.seq < writer.seq) {
+      // The database is not the one that took the mutation; whether it has it is not known.
+      this.#done(writer).reject(unavailable());
+      return;
+    }
+    const pending = count.rows.filter((row) => row.acked < writer.seq && !this.#isOwnAndThere(row, writer));
+    writer.seen = { count, pending };
+    if ((count.complete && pending.length === 0) || this.#waitedOut(writer)) this.#confirm(writer);
+  }
+
+  #judgeBlindly(writer: Writer, error: unknown): void {
+    if (!this.#waitedOut(writer)) return;
+    // Without a count that is younger than the commit, nobody knows how long the longest lease is.
+    if (writer.seen === undefined) this.#done(writer).reject(unavailable(error));
+    else this.#confirm(writer);
+  }
+
+  /** This replica needs no row to know what it decides by. */
+  #isOwnAndThere(row: ReplicaRow, { seq, incarnation }: Writer): boolean {
+    const { lease, view } = this.#parts;
+    return row.id === lease.id && view.incarnation === incarnation && view.applied >= seq;
+  }
+
+  /** Whether every lease that was given before the commit has run out. */
+  #waitedOut({ sinceMs, seen }: Writer): boolean {
+    const { clock, timing } = this.#parts;
+    const longestMs = seen?.count.longestLeaseMs ?? timing.leaseMs;
+    return clock.monotonicMs() - sinceMs > longestMs + timing.epsilonMs;
+  }
+
+  #confirm(writer: Writer): void {
+    const { rows } = writer.seen?.count ?? { rows: [] };
+    const pending = writer.seen?.pending ?? [];
+    const ms = this.#parts.clock.monotonicMs() - writer.sinceMs;
+    this.#parts.events.barrierWait?.(ms, pending.length);
+    this.#done(writer).resolve({
+      replicas: rows.length,
+      unheard: pending.length,
+      streamsClosed: rows.reduce((sum, row) => sum + (pending.includes(row) ? 0 : row.streamsClosed), 0),
+      ms,
+    });
+  }
+
+  #done(writer: Writer): Writer {
+    this.#writers.delete(writer);
+    return writer;
+  }
+
+  #pause(): Promise<void> {
+    const { clock, timers } = this.#parts;
+    const youngest = Math.max(...[...this.#writers].map((writer) => writer.sinceMs));
+    const ms = Math.min(Math.max((clock.monotonicMs() - youngest) / 4, shortestPauseMs), longestPauseMs);
+    return new Promise((resolve) => {
+      const cancel = timers.after(ms, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,120 @@
+import type { Barrier } from '../ports/barrier.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { CoherenceLog } from '../ports/coherence-log.ts';
+import type { Directory } from '../ports/directory.ts';
+import type { FactCache } from '../ports/fact-cache.ts';
+import type { FactSource, Seq } from '../ports/facts.ts';
+import type { Timers } from '../ports/timers.ts';
+import { CommitBarrier } from './barrier.ts';
+import { Census } from './census.ts';
+import { CoherentDirectory } from './directory.ts';
+import type { CoherenceEvents } from './events.ts';
+import { Lease } from './lease.ts';
+import { Loader } from './loader.ts';
+import { repeat } from './repeat.ts';
+import { timingFor } from './timing.ts';
+import { View } from './view.ts';
+import { Withdrawals } from './withdrawals.ts';
+
+export interface CoherenceParts {
+  readonly log: CoherenceLog;
+  readonly source: FactSource;
+  readonly cache: FactCache;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly config: { readonly leaseMs: number; readonly maxFacts: number };
+  readonly logger: CoherenceLogger;
+  /** Fresh random text, never the same again. */
+  readonly randomId: () => string;
+  readonly events?: CoherenceEvents;
+}
+
+/** The part of a pino logger that is used. */
+export interface CoherenceLogger {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface Coherence {
+  readonly directory: Directory;
+  readonly barrier: Barrier;
+  /** Whether this replica may decide right now. */
+  ready(): boolean;
+  snapshot(): CoherenceSnapshot;
+  /** Stops deciding and deregisters, so that no writer waits for this replica. */
+  stop(): Promise<void>;
+}
+
+/** What operators see of this replica, and of the others as it last counted them. */
+export interface CoherenceSnapshot {
+  readonly replica: string;
+  readonly incarnation: string | null;
+  /** Position in the log that this replica decides by. */
+  readonly applied: Seq;
+  /** Milliseconds it may go on deciding without the store; negative once it may not. */
+  readonly leaseRemainingMs: number;
+  readonly facts: number;
+  readonly unknownKeys: number;
+  /** Facts touched in the part of the log that is kept. */
+  readonly window: number;
+  readonly replicas: readonly {
+    readonly id: string;
+    readonly acked: Seq;
+    readonly leaseMs: number;
+    readonly self: boolean;
+  }[];
+}
+
+/** How long the log is kept. Values in the shared cache that are older than that are read again. */
+export const logRetentionMs = 3_600_000;
+const pruneEveryMs = 60_000;
+
+/** Of what is held in memory at most, the part set aside for keys that nobody has. */
+const unknownKeysShare = 1 / 16;
+
+/** Starts a replica. It is not ready yet when this returns, and becomes so by itself once the store answers. */
+export function startCoherence(parts: CoherenceParts): Coherence {
+  const { log, source, cache, clock, timers, config, logger, randomId, events = {} } = parts;
+  const timing = timingFor(config.leaseMs);
+  const view = new View({
+    facts: config.maxFacts,
+    unknownKeys: Math.ceil(config.maxFacts * unknownKeysShare),
+  });
+  const withdrawals = new Withdrawals();
+  const onHealth = (error: unknown): void => {
+    if (error === undefined) logger.info({}, 'the coherence lease is renewed again');
+    else logger.warn({ err: error }, 'the coherence lease cannot be renewed: decisions stop when it ends');
+  };
+  const lease = new Lease({ log, view, withdrawals, clock, timers, timing, events, randomId, onHealth });
+  const census = new Census(log, clock, timers, timing);
+  const loader = new Loader({ view, cache, source, clock, timers, timing, events });
+
+  log.onHint(() => lease.hint());
+  lease.start();
+  const stopCounting = repeat(timers, timing.leaseMs, () => census.read());
+  const stopPruning = repeat(timers, pruneEveryMs, () => log.prune({ ageMs: logRetentionMs }));
+
+  return {
+    directory: new CoherentDirectory({ view, lease, loader, withdrawals, clock, timing, events }),
+    barrier: new CommitBarrier({ census, lease, view, clock, timers, timing, events }),
+    ready: () => lease.holds(),
+    snapshot: () => ({
+      replica: lease.id,
+      incarnation: view.incarnation,
+      applied: view.applied,
+      leaseRemainingMs: lease.remainingMs,
+      ...view.sizes,
+      replicas: (census.last?.rows ?? []).map(({ id, acked, leaseMs }) => ({
+        id,
+        acked,
+        leaseMs,
+        self: id === lease.id,
+      })),
+    }),
+    stop: async () => {
+      stopCounting();
+      stopPruning();
+      await lease.stop();
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import type { KeyDigest } from '../domain/api-key.ts';
+import type { AccountId } from '../domain/ids.ts';
+import type { Clock } from '../ports/clock.ts';
+import { Wanted, type Directory, type Facts } from '../ports/directory.ts';
+import type { StampedFact } from '../ports/fact-cache.ts';
+import { factKey, type AccountFact, type FactKey, type FactValue, type KeyFact } from '../ports/facts.ts';
+import type { CoherenceEvents } from './events.ts';
+import type { Lease } from './lease.ts';
+import type { Loader } from './loader.ts';
+import type { Timing } from './timing.ts';
+import { unavailable } from './unavailable.ts';
+import type { View } from './view.ts';
+import type { Withdrawals } from './withdrawals.ts';
+
+export interface DirectoryParts {
+  readonly view: View;
+  readonly lease: Pick<Lease, 'holds' | 'renewed'>;
+  readonly loader: Pick<Loader, 'load' | 'now'>;
+  readonly withdrawals: Withdrawals;
+  readonly clock: Clock;
+  readonly timing: Timing;
+  readonly events: CoherenceEvents;
+}
+
+/** Loads and renewals one request may cause: a decision asks for at most five facts, each may change meanwhile. */
+const mostRounds = 24;
+
+/** Facts for decisions, none of them older than what this replica has confirmed. */
+export class CoherentDirectory implements Directory {
+  readonly #parts: DirectoryParts;
+  readonly #lease: DirectoryParts['lease'];
+  readonly #events: CoherenceEvents;
+  readonly #memory: Facts;
+
+  constructor(parts: DirectoryParts) {
+    this.#parts = parts;
+    this.#lease = parts.lease;
+    this.#events = parts.events;
+    this.#memory = new HeldFacts(parts.view, parts.events);
+  }
+
+  settle<T>(
+    attempt: (facts: Facts) => T | Wanted,
+    done: (outcome: T) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    if (this.#lease.holds()) {
+      try {
+        const outcome = attempt(this.#memory);
+        if (!(outcome instanceof Wanted)) {
+          this.#events.cacheHit?.();
+          done(outcome);
+          return;
+        }
+      } catch (error) {
+        failed(error);
+        return;
+      }
+    }
+    this.#events.cacheMiss?.();
+    void this.#settleLater(attempt, done, failed);
+  }
+
+  onWithdrawn(listener: (keys: ReadonlySet<FactKey>) => number): () => void {
+    return this.#parts.withdrawals.onWithdrawn(listener);
+  }
+
+  onForgotten(listener: () => number): () => void {
+    return this.#parts.withdrawals.onForgotten(listener);
+  }
+
+  async #settleLater<T>(
+    attempt: (facts: Facts) => T | Wanted,
+    done: (outcome: T) => void,
+    failed: (error: unknown) => void,
+  ): Promise<void> {
+    const { lease, loader, view, clock, timing, events } = this.#parts;
+    const arrived = loader.now();
+    const giveUpMs = clock.monotonicMs() + timing.settleMs;
+    const facts = new LoadedFacts(view, events);
+    try {
+      for (let round = 0; round < mostRounds && clock.monotonicMs() < giveUpMs; round++) {
+        if (!lease.holds()) {
+          await lease.renewed();
+          continue;
+        }
+        // From here to `done` nothing waits: what was judged stays true until it is acted on.
+        const outcome = attempt(facts);
+        if (!(outcome instanceof Wanted)) return done(outcome);
+        const fact = await loader.load(outcome.key, arrived);
+        facts.add(outcome.key, fact);
+        if (fact.incarnation !== view.incarnation) await lease.renewed();
+      }
+      throw unavailable();
+    } catch (error) {
+      failed(error);
+    }
+  }
+}
+
+/** Facts in memory. */
+class HeldFacts implements Facts {
+  readonly #view: View;
+  readonly #events: CoherenceEvents;
+
+  constructor(view: View, events: CoherenceEvents) {
+    this.#view = view;
+    this.#events = events;
+  }
+
+  key(digest: KeyDigest): KeyFact | null | undefined {
+    const fact = this.find(factKey.key(digest));
+    if (fact === null) this.#events.negativeHit?.();
+    return fact as KeyFact | null | undefined;
+  }
+
+  account(id: AccountId): AccountFact | null | undefined {
+    return this.find(factKey.account(id)) as AccountFact | null | undefined;
+  }
+
+  subAccountByExternalId(parent: AccountId, externalId: string): AccountId | null | undefined {
+    return this.find(factKey.externalId(parent, externalId)) as AccountId | null | undefined;
+  }
+
+  activeSubAccounts(parent: AccountId): number | null | undefined {
+    return this.find(factKey.activeSubAccounts(parent)) as number | null | undefined;
+  }
+
+  protected find(key: FactKey): FactValue | undefined {
+    return this.#view.held(key);
+  }
+}
+
+/**
+ * Facts in memory, and those loaded for one request: absences are kept nowhere else, and memory may be too small.
+ * Each of the latter is judged by its stamp whenever it is asked for.
+ */
+class LoadedFacts extends HeldFacts {
+  readonly #view: View;
+  readonly #loaded = new Map<FactKey, StampedFact>();
+
+  constructor(view: View, events: CoherenceEvents) {
+    super(view, events);
+    this.#view = view;
+  }
+
+  add(key: FactKey, fact: StampedFact): void {
+    this.#loaded.set(key, fact);
+  }
+
+  protected override find(key: FactKey): FactValue | undefined {
+    const held = super.find(key);
+    if (held !== undefined) return held;
+    const loaded = this.#loaded.get(key);
+    return loaded !== undefined && this.#view.admits(key, loaded) ? loaded.value : undefined;
+  }
+}

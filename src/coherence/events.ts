@@ -1,0 +1,26 @@
+/**
+ * What happens inside, for whoever counts it. Every member may be left out, and then costs nothing.
+ * Listeners are called on the hot path: they must not throw and not wait.
+ */
+export interface CoherenceEvents {
+  /** A request was decided from memory, without waiting. */
+  cacheHit?(): void;
+  /** A request had to wait for a fact or for the lease. */
+  cacheMiss?(): void;
+  /** A key was refused because memory knows that nobody has it. */
+  negativeHit?(): void;
+  /** A value was too old for this replica and was read again. */
+  staleRefused?(from: 'shared-cache' | 'source'): void;
+  sharedCacheHit?(): void;
+  sharedCacheMiss?(): void;
+  breakerState?(state: 'closed' | 'open' | 'half-open'): void;
+  /** @param ms from its start to the new deadline */
+  leaseRenewed?(ms: number): void;
+  leaseRenewalFailed?(): void;
+  /** The lease ran out before it was renewed. */
+  leaseLapsed?(): void;
+  /** This replica lost track of the log and began anew. */
+  forgotten?(): void;
+  /** A mutation waited for the replicas. */
+  barrierWait?(ms: number, unheard: number): void;
+}

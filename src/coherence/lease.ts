@@ -1,0 +1,228 @@
+import type { Clock } from '../ports/clock.ts';
+import type { CoherenceLog } from '../ports/coherence-log.ts';
+import type { Seq } from '../ports/facts.ts';
+import type { Timers } from '../ports/timers.ts';
+import { Backoff } from './backoff.ts';
+import type { CoherenceEvents } from './events.ts';
+import type { Timing } from './timing.ts';
+import { unavailable } from './unavailable.ts';
+import type { View } from './view.ts';
+import { within } from './within.ts';
+import type { Withdrawals } from './withdrawals.ts';
+
+export interface LeaseParts {
+  readonly log: CoherenceLog;
+  readonly view: View;
+  readonly withdrawals: Withdrawals;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly timing: Timing;
+  readonly events: CoherenceEvents;
+  /** Fresh random text, unguessable and never the same. */
+  readonly randomId: () => string;
+  /** Told of a renewal that failed, and of one that succeeded after that. */
+  readonly onHealth: (error: unknown) => void;
+}
+
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * The right of this replica to decide by its view: until a deadline, renewed four times as often as needed.
+ * One pass at a time talks to the log, so what it reads is taken in in order.
+ */
+export class Lease {
+  readonly #parts: LeaseParts;
+  readonly #backoff: Backoff;
+  #id: string;
+  #nonce = '';
+  #acked: Seq = -1;
+  /** When it ends, by both clocks of this machine; see {@link holds}. */
+  #until = -Infinity;
+  #wallUntil = -Infinity;
+  #renewAt = -Infinity;
+  #pauseUntil = -Infinity;
+  #hinted = false;
+  #renewalWaiters: Waiter[] = [];
+  #passWaiters: (() => void)[] = [];
+  #wake: () => void = () => undefined;
+  #stopped = false;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: LeaseParts) {
+    this.#parts = parts;
+    this.#backoff = new Backoff(parts.timing.retryFirstMs, parts.timing.retryLongestMs);
+    this.#id = parts.randomId();
+  }
+
+  /** Name of this replica; another one after everything was forgotten. */
+  get id(): string {
+    return this.#id;
+  }
+
+  /** Milliseconds left; negative once it ran out. */
+  get remainingMs(): number {
+    const { clock } = this.#parts;
+    return Math.min(this.#until - clock.monotonicMs(), this.#wallUntil - clock.wallMs());
+  }
+
+  /**
+   * Whether a decision may be made in this tick. The lease ends when either clock says so: the monotonic one stands
+   * still while a machine sleeps, and the wall clock shows that afterwards; set forward, it costs one renewal.
+   */
+  holds(): boolean {
+    const { clock } = this.#parts;
+    return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Gives the lease up and takes this replica's row away, so that no writer waits for it. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#lapse();
+    this.#wake();
+    await this.#running;
+    this.#rejectWaiters(unavailable());
+    if (this.#nonce !== '') await this.#deregister().catch(() => undefined);
+  }
+
+  /** Resolves after a renewal, which may have begun earlier; rejects with `unavailable` where renewing fails. */
+  renewed(): Promise<void> {
+    // While the store is known to be away, nobody waits for the next attempt to find out again.
+    if (this.#stopped || this.#backoff.failures > 1) return Promise.reject(unavailable());
+    return new Promise((resolve, reject) => {
+      this.#renewalWaiters.push({ resolve, reject });
+      this.#wake();
+    });
+  }
+
+  /** Reads the log soon, and confirms what it says. Does not make the lease longer. */
+  hint(): void {
+    this.#hinted = true;
+    this.#wake();
+  }
+
+  /** The same; resolves once a reading that began after this call is over, however it went. */
+  caughtUp(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#passWaiters.push(resolve);
+      this.hint();
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      const pauseMs = this.#pauseMs();
+      if (pauseMs > 0) await this.#sleep(pauseMs);
+      else await this.#attempt();
+    }
+    for (const resolve of this.#passWaiters.splice(0)) resolve();
+  }
+
+  #pauseMs(): number {
+    const now = this.#parts.clock.monotonicMs();
+    const wanted = this.#hinted || this.#renewalWaiters.length > 0;
+    return Math.max(this.#pauseUntil - now, wanted ? 0 : this.#renewAt - now);
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#parts.timers.after(ms, resolve);
+      this.#wake = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  async #attempt(): Promise<void> {
+    const { clock, events, onHealth } = this.#parts;
+    const renewing = this.#renewalWaiters.length > 0 || clock.monotonicMs() >= this.#renewAt;
+    const passWaiters = this.#passWaiters.splice(0);
+    this.#hinted = false;
+    try {
+      await this.#pass(renewing);
+      if (this.#backoff.failures > 0) onHealth(undefined);
+      this.#backoff.succeeded();
+      if (renewing) for (const waiter of this.#renewalWaiters.splice(0)) waiter.resolve();
+    } catch (error) {
+      this.#pauseUntil = clock.monotonicMs() + this.#backoff.failed();
+      this.#renewAt = this.#pauseUntil;
+      events.leaseRenewalFailed?.();
+      if (this.#backoff.failures === 2) onHealth(error);
+      if (this.#backoff.failures > 1) this.#rejectWaiters(unavailable(error));
+    }
+    for (const resolve of passWaiters) resolve();
+  }
+
+  /**
+   * The order of these steps is the safety argument (`docs/coherence.md`): the lease counts from before the row is
+   * committed; the log is read in a later snapshot than that; streams end before the position is confirmed.
+   */
+  async #pass(renewing: boolean): Promise<void> {
+    const { log, view, withdrawals, clock, timing, events } = this.#parts;
+    const monotonicMs = clock.monotonicMs();
+    const wallMs = clock.wallMs();
+    const held = this.holds();
+    if (renewing) {
+      if (!held && this.#until !== -Infinity) events.leaseLapsed?.();
+      await this.#register();
+    }
+    const reading = await this.#step(log.readAfter(view.applied));
+    const withdrawn = view.take(reading);
+    if (withdrawn === 'lost') return this.#beginAnew();
+    const ended = withdrawals.announce(withdrawn);
+    // A row can only be taken away from under a replica whose lease has run out; else the last word still stands.
+    if (reading.seq !== this.#acked || !held) {
+      await this.#step(log.ack(this.#id, reading.seq, ended));
+      this.#acked = reading.seq;
+    }
+    if (!renewing || this.#stopped) return;
+    this.#until = monotonicMs + timing.leaseMs - timing.marginMs;
+    this.#wallUntil = wallMs + timing.leaseMs - timing.marginMs;
+    this.#renewAt = monotonicMs + timing.renewEveryMs;
+    events.leaseRenewed?.(clock.monotonicMs() - monotonicMs);
+  }
+
+  #register(): Promise<void> {
+    const { log, timing, randomId } = this.#parts;
+    this.#nonce = randomId();
+    return this.#step(log.register({ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs }));
+  }
+
+  /** What is known does not lead up to what the log says now: nothing of it may be used again. */
+  async #beginAnew(): Promise<void> {
+    const { view, withdrawals, randomId, events } = this.#parts;
+    this.#lapse();
+    view.forget();
+    withdrawals.announceAll();
+    events.forgotten?.();
+    await this.#deregister().catch(() => undefined);
+    this.#id = randomId();
+    this.#acked = -1;
+    return this.#pass(true);
+  }
+
+  #deregister(): Promise<void> {
+    return this.#step(this.#parts.log.removeReplica(this.#id, this.#nonce));
+  }
+
+  #lapse(): void {
+    this.#until = -Infinity;
+    this.#wallUntil = -Infinity;
+  }
+
+  #step<T>(answer: Promise<T>): Promise<T> {
+    return within(this.#parts.timers, this.#parts.timing.stepMs, answer);
+  }
+
+  #rejectWaiters(error: unknown): void {
+    for (const waiter of this.#renewalWaiters.splice(0)) waiter.reject(error);
+  }
+}

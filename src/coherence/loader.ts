@@ -1,0 +1,126 @@
+import type { Clock } from '../ports/clock.ts';
+import type { FactCache, StampedFact } from '../ports/fact-cache.ts';
+import type { FactKey, FactReading, FactSource } from '../ports/facts.ts';
+import type { Timers } from '../ports/timers.ts';
+import type { CoherenceEvents } from './events.ts';
+import { Gate } from './gate.ts';
+import type { Timing } from './timing.ts';
+import { unavailable } from './unavailable.ts';
+import type { View } from './view.ts';
+import { within } from './within.ts';
+
+export interface LoaderParts {
+  readonly view: View;
+  readonly cache: FactCache;
+  readonly source: FactSource;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly timing: Timing;
+  readonly events: CoherenceEvents;
+}
+
+/** Moments in the life of one process, in order. */
+export type Moment = number;
+
+interface Flight {
+  readonly began: Moment;
+  readonly fact: Promise<StampedFact>;
+}
+
+/**
+ * Readings of the source at once, and waiting for that. Keys have a gate of their own: anybody can make up keys
+ * that nobody has, and those must not keep known callers from their facts.
+ */
+const keyGate = { atOnce: 8, waiting: 1_000 };
+const factGate = { atOnce: 8, waiting: 10_000 };
+
+/** Fetches facts that memory does not hold: from the shared cache, else from the source, once for all who ask. */
+export class Loader {
+  readonly #parts: LoaderParts;
+  readonly #flights = new Map<FactKey, Flight>();
+  readonly #keyGate = new Gate(keyGate.atOnce, keyGate.waiting);
+  readonly #factGate = new Gate(factGate.atOnce, factGate.waiting);
+  #moment: Moment = 0;
+
+  constructor(parts: LoaderParts) {
+    this.#parts = parts;
+  }
+
+  /** The present moment: what is loaded for a request must not be a "there is none" from before it. */
+  now(): Moment {
+    return ++this.#moment;
+  }
+
+  /**
+   * Loads a fact, and puts it into memory where memory may have it. The caller judges the result in the tick in
+   * which it is used. Rejects with `unavailable` or `overloaded`.
+   *
+   * @param arrived when the request arrived: a mutation that makes something exist waits for nobody, so "there is
+   *   none" counts only if it was read after that
+   */
+  async load(key: FactKey, arrived: Moment): Promise<StampedFact> {
+    for (;;) {
+      const flight = this.#flights.get(key) ?? this.#begin(key);
+      const fact = await flight.fact;
+      if (fact.value !== null || flight.began > arrived) return fact;
+    }
+  }
+
+  #begin(key: FactKey): Flight {
+    const fact = this.#fetch(key).finally(() => this.#flights.delete(key));
+    const flight = { began: this.now(), fact };
+    this.#flights.set(key, flight);
+    return flight;
+  }
+
+  async #fetch(key: FactKey): Promise<StampedFact> {
+    return (await this.#fromCache(key)) ?? (await this.#fromSource(key));
+  }
+
+  async #fromCache(key: FactKey): Promise<StampedFact | undefined> {
+    const { cache, view, events } = this.#parts;
+    const fact = (await cache.get([key])).get(key);
+    if (fact === undefined || fact.value === null) {
+      events.sharedCacheMiss?.();
+      return undefined;
+    }
+    if (!view.admits(key, fact)) {
+      events.staleRefused?.('shared-cache');
+      return undefined;
+    }
+    events.sharedCacheHit?.();
+    view.keep(key, fact);
+    return fact;
+  }
+
+  async #fromSource(key: FactKey): Promise<StampedFact> {
+    const { cache, view, events } = this.#parts;
+    const { seq, incarnation, facts } = await this.#readSource(key);
+    const shared = new Map<FactKey, StampedFact>();
+    for (const [each, value] of facts) {
+      const fact = { value, seq, incarnation };
+      view.keep(each, fact);
+      if (value !== null) shared.set(each, fact);
+    }
+    if (shared.size > 0) cache.set(shared);
+    const fact = { value: facts.get(key) ?? null, seq, incarnation };
+    if (!view.admits(key, fact)) events.staleRefused?.('source');
+    return fact;
+  }
+
+  async #readSource(key: FactKey): Promise<FactReading> {
+    const { source, clock, timers, timing } = this.#parts;
+    const gate = key.startsWith('k:') ? this.#keyGate : this.#factGate;
+    const giveUpMs = clock.monotonicMs() + timing.settleMs;
+    const read = (): Promise<FactReading> => {
+      // Nobody waits any more for what stood in line too long.
+      if (clock.monotonicMs() >= giveUpMs) return Promise.reject(unavailable());
+      return within(timers, timing.stepMs, source.readFact(key));
+    };
+    try {
+      return await within(timers, timing.settleMs, gate.run(read));
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import type { StampedFact } from '../ports/fact-cache.ts';
+import type { FactKey, FactValue, Seq } from '../ports/facts.ts';
+import type { LogReading } from '../ports/coherence-log.ts';
+import { LocalCache } from './local-cache.ts';
+import { Window } from './window.ts';
+
+export interface ViewSize {
+  /** Facts held at most. */
+  readonly facts: number;
+  /** Digests of keys that nobody has, held at most, apart from the facts so that they cannot push those out. */
+  readonly unknownKeys: number;
+}
+
+/**
+ * What this replica knows: the log up to a position, and facts that are no older. Whether it may decide by them
+ * right now is the lease's to say.
+ */
+export class View {
+  readonly #window: Window;
+  readonly #facts: LocalCache;
+  readonly #unknownKeys: LocalCache;
+  #incarnation: string | null = null;
+  #applied: Seq = 0;
+
+  constructor(size: ViewSize, window: Window = new Window()) {
+    this.#window = window;
+    this.#facts = new LocalCache(size.facts);
+    this.#unknownKeys = new LocalCache(size.unknownKeys);
+  }
+
+  /** The history that positions belong to; `null` before the log was first read. */
+  get incarnation(): string | null {
+    return this.#incarnation;
+  }
+
+  /** Position up to which the log was taken in. */
+  get applied(): Seq {
+    return this.#applied;
+  }
+
+  get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly window: number } {
+    return { facts: this.#facts.size, unknownKeys: this.#unknownKeys.size, window: this.#window.size };
+  }
+
+  /** A fact from memory. What is there has survived every reading of the log, so it needs no further judgement. */
+  held(key: FactKey): FactValue | undefined {
+    const value = this.#facts.get(key);
+    return value !== undefined ? value : this.#unknownKeys.get(key);
+  }
+
+  /** The stamp rule: whether a value from anywhere is as new as everything this replica has confirmed. */
+  admits(key: FactKey, fact: StampedFact): boolean {
+    return fact.incarnation === this.#incarnation && this.#window.admits(key, fact.seq);
+  }
+
+  /**
+   * Puts a fact into memory, if it is admitted. Absence is kept for keys alone: nobody can ask for a key before it
+   * was made, whereas an account or an `external_id` may appear at any time without waiting for anybody.
+   */
+  keep(key: FactKey, fact: StampedFact): void {
+    if (!this.admits(key, fact)) return;
+    if (fact.value !== null) this.#facts.put(key, fact.value, fact.seq);
+    else if (key.startsWith('k:')) this.#unknownKeys.put(key, null, fact.seq);
+  }
+
+  /**
+   * Takes in a reading of the log. Returns the facts that changed for the worse, or `'lost'` where the reading does
+   * not continue what is known: then nothing was taken in, and everything must be forgotten.
+   */
+  take(reading: LogReading): ReadonlySet<FactKey> | 'lost' {
+    if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
+    const withdrawn = new Set<FactKey>();
+    for (const { seq, key, withdrawn: worse } of reading.entries) {
+      this.#window.record(key, seq);
+      this.#facts.dropOlder(key, seq);
+      this.#unknownKeys.dropOlder(key, seq);
+      if (worse) withdrawn.add(key);
+    }
+    this.#window.raiseFloor(reading.floor);
+    this.#incarnation = reading.incarnation;
+    this.#applied = reading.seq;
+    return withdrawn;
+  }
+
+  forget(): void {
+    this.#window.clear();
+    this.#facts.clear();
+    this.#unknownKeys.clear();
+    this.#incarnation = null;
+    this.#applied = 0;
+  }
+
+  #continues(reading: LogReading): boolean {
+    return (
+      reading.incarnation === this.#incarnation &&
+      reading.seq >= this.#applied &&
+      reading.floor <= this.#applied + 1
+    );
+  }
+}
