@@ -1,0 +1,69 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import { parseAccountId } from '../domain/ids.ts';
+import { apiKeyRoutes } from '../http/api-key-routes.ts';
+import { claimPrefix } from '../http/claim-prefix.ts';
+import { installJsonBodies } from '../http/json-body.ts';
+import type { TypeBoxProvider, TypedApp } from '../http/typebox.ts';
+import { installValidation } from '../http/validation.ts';
+import type { Barrier } from '../ports/barrier.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { TenantStore } from '../ports/tenant-store.ts';
+import { accountRoutes } from './accounts.ts';
+import { requireOperator } from './operator-token.ts';
+
+/** What the operator API works with. */
+export interface AdminDeps {
+  readonly config: Pick<Config, 'headers' | 'internal' | 'limits'>;
+  readonly tenants: TenantStore;
+  readonly barrier: Barrier;
+  readonly clock: Clock;
+  /** A cryptographic source. */
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** Further operations, behind the same token. */
+  readonly more?: (app: TypedApp) => void;
+}
+
+/**
+ * The operator API, to be registered at the prefix `/admin/v1` of the internal listener, on an app that has
+ * `installErrorReplies`. Without a token it is off: everything under the prefix is 404, and the log says so once.
+ */
+export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): void {
+  const { config } = deps;
+  const token = config.internal.adminToken;
+  if (token === null) {
+    app.log.warn('the operator API is off: ADMIN_TOKEN is not set');
+    claimPrefix(app, () => undefined, {
+      code: 'not_found',
+      detail: 'The operator API is off: no ADMIN_TOKEN is set.',
+    });
+  } else {
+    app.addHook('onRequest', requireOperator(token));
+    installJsonBodies(app, config.limits.managementBodyBytes);
+    installValidation(app);
+    claimPrefix(app, () => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps));
+  }
+  done();
+}
+
+function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
+  const { config, tenants } = deps;
+  accountRoutes(app, deps);
+  apiKeyRoutes(
+    app,
+    { ...deps, enforcedHeader: config.headers.enforced, keysPerAccount: config.limits.keysPerAccount },
+    {
+      path: '/accounts/:owner_id/api-keys',
+      ownerField: 'account_id',
+      owner: async (_request, text) => {
+        const id = parseAccountId(text);
+        return (id && (await tenants.getParent(id))?.id) ?? null;
+      },
+      // The operator makes the keys that manage sub-accounts.
+      grantable: () => true,
+      read: {},
+      write: {},
+    },
+  );
+  deps.more?.(app);
+}

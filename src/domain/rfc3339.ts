@@ -1,0 +1,33 @@
+const form =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
+
+/**
+ * Reads an RFC 3339 date-time, or a date alone as the start of that day in UTC.
+ *
+ * `Date.parse` will not do: what else it accepts, such as local time, depends on the engine and the machine.
+ * A leap second (`:60`) is refused, since clocks that count milliseconds since 1970 have no place for it.
+ *
+ * @returns milliseconds since 1970, finer fractions cut off; `undefined` where it is none or lies before 1970
+ */
+export function parseInstant(text: string): number | undefined {
+  const match = form.exec(text);
+  if (match === null) return undefined;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Six;
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const date = new Date(Date.UTC(year, month - 1, day));
+  // Date.UTC carries the 31st of April into May, and reads the years 0 to 99 as 1900 to 1999.
+  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
+    return undefined;
+  const offset = offsetMs(match[8], Number(match[9] ?? 0), Number(match[10] ?? 0));
+  if (offset === undefined) return undefined;
+  const milliseconds = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const instant = date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds - offset;
+  return instant < 0 ? undefined : instant;
+}
+
+type Six = [number, number, number, number, number, number];
+
+function offsetMs(sign: string | undefined, hours: number, minutes: number): number | undefined {
+  if (hours > 23 || minutes > 59) return undefined;
+  return (sign === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+}

@@ -1,0 +1,70 @@
+import type { FieldFault } from './problem.ts';
+import { parseInstant } from './rfc3339.ts';
+import { hourMs, usagePeriodMaxMs, type UsagePeriod } from './usage.ts';
+
+/** What a report is asked for, as the client wrote it. */
+export interface AskedPeriod {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/**
+ * Reads the period of a usage report: `from` inclusive, `to` exclusive, by default from the start of this month until
+ * now. Usage is kept by the hour, so `from` is lowered and `to` raised to the hour.
+ *
+ * @param nowMs milliseconds since 1970
+ * @returns the period, or what is wrong with it; at least one fault then
+ */
+export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod | readonly FieldFault[] {
+  const fromMs = asked.from === undefined ? startOfMonth(nowMs) : parseInstant(asked.from);
+  // In the first instant of a month "until now" would be nothing at all, so now counts as a moment later.
+  const toMs = asked.to === undefined ? nowMs + 1 : parseInstant(asked.to);
+  if (fromMs === undefined || toMs === undefined) {
+    return [
+      ...(fromMs === undefined ? [{ pointer: '?from', detail: malformed }] : []),
+      ...(toMs === undefined ? [{ pointer: '?to', detail: malformed }] : []),
+    ];
+  }
+  if (toMs <= fromMs) {
+    const pointer = asked.to === undefined ? '?from' : '?to';
+    return [
+      {
+        pointer,
+        detail: '`to` must be later than `from`; by default they are now and the start of this month.',
+      },
+    ];
+  }
+  if (toMs - fromMs > usagePeriodMaxMs + (asked.to === undefined ? 1 : 0)) {
+    return [{ pointer: '?from', detail: 'A report covers at most 366 days.' }];
+  }
+  return { fromMs: floorHour(fromMs), toMs: ceilHour(toMs) };
+}
+
+/** Whether a period could have come from {@link readUsagePeriod}: cursors bring one back, and clients may change them. */
+export function isUsagePeriod({ fromMs, toMs }: UsagePeriod): boolean {
+  return (
+    Number.isSafeInteger(fromMs) &&
+    Number.isSafeInteger(toMs) &&
+    fromMs >= 0 &&
+    fromMs % hourMs === 0 &&
+    toMs % hourMs === 0 &&
+    fromMs < toMs &&
+    toMs - fromMs <= usagePeriodMaxMs + 2 * hourMs
+  );
+}
+
+const malformed =
+  'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`; write the `+` of an offset as `%2B`.';
+
+function startOfMonth(ms: number): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+}
+
+function floorHour(ms: number): number {
+  return Math.floor(ms / hourMs) * hourMs;
+}
+
+function ceilHour(ms: number): number {
+  return Math.ceil(ms / hourMs) * hourMs;
+}

@@ -1,0 +1,59 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ProblemError, problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
+import { requestIdHeader, sendProblem } from './problem-reply.ts';
+import { fieldFaults, invalidRequest } from './validation.ts';
+
+/**
+ * Makes everything `app` itself answers carry the request's id and, where it is a refusal, a problem body.
+ * To be called on the root, before plugins are registered: they inherit it.
+ */
+export function installErrorReplies(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header(requestIdHeader, request.id);
+    done();
+  });
+  app.setErrorHandler(replyToError);
+  app.setNotFoundHandler((_request, reply) => {
+    sendProblem(reply, { code: 'not_found', detail: 'There is nothing at this path.' });
+  });
+}
+
+/**
+ * Answers an error that something threw. Also fits the `frameworkErrors` option of Fastify: what is wrong before a
+ * route is found does not come by an error handler.
+ */
+export function replyToError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const problem = problemOf(error);
+  if (problemStatus(problem.code) >= 500) {
+    const err = error instanceof ProblemError ? (error.cause ?? error) : error;
+    request.log.error({ err, code: problem.code }, 'request failed');
+  }
+  sendProblem(reply, problem);
+}
+
+/** What a client is told about an error. Unknown ones are ours to explain, in the log. */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem;
+  const known = error as Partial<FastifyError> | null | undefined;
+  if (known?.validation) return invalidRequest(fieldFaults(known.validation, known.validationContext));
+  const refused = known?.code === undefined ? undefined : frameworkRefusals[known.code];
+  return refused === undefined
+    ? { code: 'internal', detail: 'Something went wrong on our side. The request id names it in our logs.' }
+    : { code: refused[0], detail: refused[1] };
+}
+
+/** What Fastify and Node refuse before our own code sees it. */
+const frameworkRefusals: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+  FST_ERR_BAD_URL: ['invalid_target', 'The path holds a malformed percent-encoding.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The request body is larger than this path accepts.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'unsupported_media_type',
+    'Send the body with `Content-Type: application/json`.',
+  ],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ['unsupported_media_type', 'The request has no Content-Type.'],
+  // The client hung up in the middle of its body; nobody will read the answer.
+  ECONNRESET: ['invalid_request', 'The request ended too early.'],
+};

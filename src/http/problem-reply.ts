@@ -1,0 +1,38 @@
+import type { FastifyReply } from 'fastify';
+import { problemStatus, type Problem } from '../domain/problem.ts';
+import { problemBody, problemContentType, problemHeaders } from './problem-body.ts';
+
+/** The response header that names the request in logs and in talks with support. */
+export const requestIdHeader = 'x-request-id';
+
+/** Answers with a refusal (RFC 9457). */
+export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
+  const { request } = reply;
+  if (bodyMayBeLong(reply)) reply.header('connection', 'close');
+  return (
+    reply
+      .code(problemStatus(problem.code))
+      .headers(problemHeaders(problem))
+      .header(requestIdHeader, request.id)
+      .header('content-type', problemContentType)
+      // As bytes, because Fastify adds a charset to the content type of text, and this media type has none.
+      .send(Buffer.from(problemBody(problem, pathOf(request.url), request.id)))
+  );
+}
+
+/** The request's path without its query. */
+function pathOf(url: string): string {
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+const drainBytes = 64 * 1024;
+
+/** Whether much of a refused request is still on its way: better to hang up than to read it all for nothing. */
+function bodyMayBeLong({ request }: FastifyReply): boolean {
+  if (request.raw.complete) return false;
+  const length = request.headers['content-length'];
+  return length === undefined
+    ? request.headers['transfer-encoding'] !== undefined
+    : !(Number(length) <= drainBytes);
+}

@@ -1,0 +1,21 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ParentCaller } from '../domain/caller.ts';
+
+const decorator = 'managementCaller';
+
+/** Makes room for the caller on the requests of `app`. */
+export function decorateCaller(app: FastifyInstance): void {
+  app.decorateRequest(decorator, null);
+}
+
+/** Notes who calls, once that has been judged. */
+export function setCaller(request: FastifyRequest, caller: ParentCaller): void {
+  request.setDecorator<ParentCaller | null>(decorator, caller);
+}
+
+/** The parent that calls. @throws where nobody has judged the call: a route that forgot its guard must not work */
+export function callerOf(request: FastifyRequest): ParentCaller {
+  const caller = request.getDecorator<ParentCaller | null>(decorator);
+  if (caller === null) throw new Error('a management call was handled before it was judged');
+  return caller;
+}

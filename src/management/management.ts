@@ -1,0 +1,98 @@
+import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { Config } from '../config.ts';
+import { parseAccountId } from '../domain/ids.ts';
+import { ProblemError } from '../domain/problem.ts';
+import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
+import { apiKeyRoutes } from '../http/api-key-routes.ts';
+import { claimPrefix } from '../http/claim-prefix.ts';
+import { installJsonBodies } from '../http/json-body.ts';
+import type { TypeBoxProvider } from '../http/typebox.ts';
+import { installValidation } from '../http/validation.ts';
+import type { Barrier } from '../ports/barrier.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Directory } from '../ports/directory.ts';
+import type { TenantStore } from '../ports/tenant-store.ts';
+import type { UsageStore } from '../ports/usage.ts';
+import { callerOf, decorateCaller, setCaller } from './caller.ts';
+import { judge, readCall } from './guard.ts';
+import { subAccountRoutes } from './sub-accounts.ts';
+import { usageReportRoute } from './usage-report.ts';
+
+/** What the management endpoints work with. */
+export interface ManagementDeps {
+  readonly config: Pick<Config, 'headers' | 'limits' | 'management'>;
+  readonly directory: Pick<Directory, 'settle'>;
+  readonly barrier: Barrier;
+  readonly tenants: TenantStore;
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
+  readonly clock: Clock;
+  /** A cryptographic source. */
+  readonly randomBytes: (size: number) => Uint8Array;
+}
+
+/**
+ * The management endpoints (spec section 4), to be registered at the prefix `/v1/sub-accounts` on an app that has
+ * `installErrorReplies`. Nothing under the prefix gets past this plugin, whatever its method.
+ */
+export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
+  const { config, tenants } = deps;
+  const guard = guardHook(deps);
+  decorateCaller(app);
+  app.addHook('onRequest', guard);
+  installJsonBodies(app, config.limits.managementBodyBytes);
+  installValidation(app);
+  // A body may take its time. Whoever lost the right to a write while sending it must not have it any more.
+  app.addHook('preHandler', (request, reply, next) => {
+    if (request.method === 'GET' || request.method === 'HEAD') next();
+    else guard.call(app, request, reply, next);
+  });
+
+  claimPrefix(app, () => {
+    const typed = app.withTypeProvider<TypeBoxProvider>();
+    subAccountRoutes(typed, deps);
+    usageReportRoute(typed, deps);
+    apiKeyRoutes(
+      typed,
+      { ...deps, enforcedHeader: config.headers.enforced, keysPerAccount: config.limits.keysPerAccount },
+      {
+        path: '/:owner_id/api-keys',
+        ownerField: 'sub_account_id',
+        owner: async (request, text) => {
+          const id = parseAccountId(text);
+          const account = id && (await tenants.getSubAccount(callerOf(request).accountId, id));
+          return account?.id ?? null;
+        },
+        grantable: grantableToSubAccount,
+        read: { scope: managementScopes.read },
+        write: { scope: managementScopes.write },
+      },
+    );
+  });
+  done();
+}
+
+/** Lets a call pass when {@link judge} does, and notes the caller. Synchronous where every fact is at hand. */
+function guardHook({ config, directory, clock }: ManagementDeps): onRequestHookHandler {
+  const { acting, resolvedTenant } = config.headers;
+  const rule = { name: acting, required: config.management.requireActingHeader };
+  return (request, reply, done) => {
+    const call = readCall(request.method, request.raw.rawHeaders, request.routeOptions.config, acting);
+    if ('problem' in call) {
+      done(new ProblemError(call.problem));
+      return;
+    }
+    directory.settle(
+      (facts) => judge(facts, call, rule, clock.wallMs()),
+      (outcome) => {
+        if ('problem' in outcome) {
+          done(new ProblemError(outcome.problem));
+          return;
+        }
+        setCaller(request, outcome.caller);
+        reply.header(resolvedTenant, outcome.caller.accountId);
+        done();
+      },
+      (error) => done(error as ProblemError),
+    );
+  };
+}
