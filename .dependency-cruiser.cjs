@@ -16,6 +16,7 @@ const layers = {
   management: ['http', 'coherence', 'ports', 'domain'],
   admin: ['http', 'coherence', 'ports', 'domain'],
   ops: ['http', 'coherence', 'ports', 'domain'],
+  echo: ['domain'],
 };
 
 /** Below these two, nothing depends on how the gateway is configured. */

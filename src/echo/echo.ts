@@ -1,0 +1,91 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HeaderNames } from '../domain/header-names.ts';
+
+/** The echo upstream, listening. */
+export interface Echo {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const shownBodyBytes = 16 * 1024;
+
+/**
+ * An upstream for trying the gateway out: it answers every request with what it received. It is a server like any
+ * other, on a free port of the loopback interface, and trusts the gateway's headers as a real one would.
+ */
+export async function startEcho(headers: HeaderNames): Promise<Echo> {
+  const server = createServer((request, response) => {
+    collect(request).then(
+      (body) => answer(request, response, body, headers),
+      () => response.destroy(),
+    );
+  });
+  server.keepAliveTimeout = 60_000;
+  await listening(server);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, body: Body, names: HeaderNames): void {
+  const { method = '', url = '', headers } = request;
+  const seen = (name: string): string | undefined => request.headersDistinct[name.toLowerCase()]?.join(', ');
+  const text = JSON.stringify(
+    {
+      message: `Your service would serve this request for tenant ${seen(names.resolvedTenant) ?? '(none)'}.`,
+      resolved_tenant: seen(names.resolvedTenant),
+      caller_tenant: seen(names.callerTenant),
+      caller_key: seen(names.callerKey),
+      caller_scopes: seen(names.callerScopes),
+      request: { method, path: url, headers, body: show(body) },
+    },
+    null,
+    2,
+  );
+  response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(method === 'HEAD' ? undefined : `${text}\n`);
+}
+
+interface Body {
+  readonly start: Buffer;
+  readonly bytes: number;
+}
+
+/** Reads all of a body and keeps the start of it. */
+async function collect(request: IncomingMessage): Promise<Body> {
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (keptBytes >= shownBodyBytes) continue;
+    kept.push(chunk);
+    keptBytes += chunk.length;
+  }
+  return { start: Buffer.concat(kept).subarray(0, shownBodyBytes), bytes };
+}
+
+function show({ start, bytes }: Body): unknown {
+  if (bytes === 0) return null;
+  const text = start.toString('utf8');
+  if (bytes > start.length) return `${bytes} bytes`;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text.includes('\uFFFD') ? `${bytes} bytes` : text;
+  }
+}
+
+function listening(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+}

@@ -1,0 +1,93 @@
+import type { Registry } from 'prom-client';
+import type { CoherenceSnapshot } from '../coherence/coherence.ts';
+import type { CoherenceEvents } from '../coherence/events.ts';
+import { Histogram } from './histogram.ts';
+import { counter, gauge } from './metrics.ts';
+
+const waitBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const breakerStates = { closed: 0, 'half-open': 1, open: 2 } as const;
+
+/** Counts what happens in `coherence/`, and shows its state. */
+export function coherenceMetrics(
+  registry: Registry,
+  snapshot: () => CoherenceSnapshot | null,
+): CoherenceEvents {
+  const decided = counter(
+    registry,
+    'fact_lookups_total',
+    'Decisions by where their facts were found.',
+    'found',
+  );
+  const shared = counter(registry, 'shared_cache_reads_total', 'Reads of Redis.', 'outcome');
+  const stale = counter(
+    registry,
+    'stale_facts_refused_total',
+    'Values too old to decide by, read again.',
+    'from',
+  );
+  const leases = counter(
+    registry,
+    'lease_events_total',
+    'Renewals, failed renewals and lapses of the lease.',
+    'event',
+  );
+  const forgotten = counter(registry, 'coherence_restarts_total', 'Times this replica began anew.');
+  const unheard = counter(
+    registry,
+    'barrier_unheard_total',
+    'Replicas whose lease had to run out before a 2xx.',
+  );
+  const waits = new Histogram(
+    registry,
+    'tenancy_gateway_barrier_wait_seconds',
+    'Time mutations waited until every replica enforced them.',
+    waitBounds,
+  ).series({});
+  const renewals = new Histogram(
+    registry,
+    'tenancy_gateway_lease_renewal_seconds',
+    'Time a renewal of the lease took.',
+    waitBounds,
+  ).series({});
+  let breaker: keyof typeof breakerStates = 'closed';
+  gauge(registry, 'shared_cache_breaker', '0 closed, 1 half open, 2 open.', () => breakerStates[breaker]);
+  gauge(registry, 'lease_remaining_seconds', 'How long this replica may go on deciding alone.', () => {
+    return Math.max(0, (snapshot()?.leaseRemainingMs ?? 0) / 1000);
+  });
+  gauge(
+    registry,
+    'coherence_position',
+    'Position in the log that this replica decides by.',
+    () => snapshot()?.applied ?? 0,
+  );
+  gauge(
+    registry,
+    'replicas',
+    'Replicas registered, as last counted.',
+    () => snapshot()?.replicas.length ?? 0,
+  );
+  gauge(registry, 'facts_in_memory', 'Keys and accounts held in memory.', () => snapshot()?.facts ?? 0);
+
+  return {
+    cacheHit: () => decided.count('memory'),
+    cacheMiss: () => decided.count('elsewhere'),
+    negativeHit: () => decided.count('unknown-key'),
+    staleRefused: (from) => stale.count(from),
+    sharedCacheHit: () => shared.count('hit'),
+    sharedCacheMiss: () => shared.count('miss'),
+    breakerState: (state) => {
+      breaker = state;
+    },
+    leaseRenewed: (ms) => {
+      leases.count('renewed');
+      renewals(ms / 1000);
+    },
+    leaseRenewalFailed: () => leases.count('renewal-failed'),
+    leaseLapsed: () => leases.count('lapsed'),
+    forgotten: () => forgotten.count(),
+    barrierWait: (ms, missing) => {
+      waits(ms / 1000);
+      if (missing > 0) unheard.count();
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/** An error as it is logged. */
+export interface ErrorDescription {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  readonly stack?: string;
+  readonly cause?: ErrorDescription;
+  readonly errors?: readonly ErrorDescription[];
+}
+
+const maxDepth = 5;
+const maxLength = 4000;
+
+/**
+ * Tells an error for the log by the few members that are known to be safe: drivers hang queries, parameters, command
+ * arguments and addresses with passwords on theirs. What looks like a secret in the text is blotted out as well.
+ */
+export function describeError(error: unknown, depth = 0): ErrorDescription {
+  if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
+  const { code, cause } = error as Error & { code?: unknown };
+  const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
+  const deeper = depth < maxDepth;
+  return {
+    type: error.name,
+    message: scrub(error.message),
+    ...(typeof code === 'string' ? { code } : {}),
+    ...(error.stack === undefined ? {} : { stack: scrub(error.stack) }),
+    ...(deeper && cause !== undefined ? { cause: describeError(cause, depth + 1) } : {}),
+    ...(deeper && errors.length > 0
+      ? { errors: errors.slice(0, 10).map((one) => describeError(one, depth + 1)) }
+      : {}),
+  };
+}
+
+/** Blots out API keys, client secrets, bearer tokens and passwords in addresses. */
+export function scrub(text: string): string {
+  return text
+    .slice(0, maxLength)
+    .replaceAll(/\btg[ws]_[0-9A-Za-z]{8,}/g, '[secret]')
+    .replaceAll(/\b(bearer|basic)\s+[^\s,;"']+/gi, '$1 [secret]')
+    .replaceAll(/(\/\/[^/\s:@]*):[^@\s]+@/g, '$1:[secret]@');
+}
