@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Brings what test/helm needs beside npm packages into .cache/tools, once: Helm, and the schemas by which Kubernetes and
+# two extensions check manifests. All of it comes as Go modules; without Go the tests of the chart say that they are skipped.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+HELM=v3.22.0
+OLDEST_KUBERNETES=v1.30.14 # the chart's kubeVersion
+NEWEST_KUBERNETES=v1.36.3
+GATEWAY_API=v1.4.0
+PROMETHEUS_OPERATOR=v0.85.0
+
+tools=.cache/tools
+stamp="$tools/.$HELM-$OLDEST_KUBERNETES-$NEWEST_KUBERNETES-$GATEWAY_API-$PROMETHEUS_OPERATOR"
+[ -e "$stamp" ] && exit 0
+if ! command -v go >/dev/null; then
+  echo 'ci-tools: there is no Go here, so neither Helm nor schemas: most tests of the chart will be skipped.' >&2
+  exit 0
+fi
+mkdir -p "$tools/schemas"
+
+# A release build would say which Kubernetes it is for; without that Helm takes 1.20 for the cluster it renders for.
+minor=${NEWEST_KUBERNETES#v1.}
+variable=helm.sh/helm/v3/pkg/chartutil.k8sVersion
+GOBIN="$PWD/$tools" go install -trimpath \
+  -ldflags "-s -w -X ${variable}Major=1 -X ${variable}Minor=${minor%%.*}" \
+  "helm.sh/helm/v3/cmd/helm@$HELM"
+
+# folder MODULE@VERSION: where Go unpacked the module.
+folder() {
+  local answer
+  answer="$(go mod download -json "$1")" || { echo "$answer" >&2; return 1; }
+  sed -n 's/^\t"Dir": "\(.*\)",\?$/\1/p' <<<"$answer"
+}
+
+for version in "$OLDEST_KUBERNETES" "$NEWEST_KUBERNETES"; do
+  kubernetes="$(folder "k8s.io/kubernetes@$version")"
+  install -m 644 "$kubernetes/api/openapi-spec/swagger.json" "$tools/schemas/kubernetes-$version.json"
+done
+gateway_api="$(folder "sigs.k8s.io/gateway-api@$GATEWAY_API")"
+install -m 644 "$gateway_api/config/crd/standard/gateway.networking.k8s.io_httproutes.yaml" "$tools/schemas/"
+operator="$(folder "github.com/prometheus-operator/prometheus-operator@$PROMETHEUS_OPERATOR")"
+for kind in servicemonitors prometheusrules; do
+  install -m 644 "$operator/example/prometheus-operator-crd/monitoring.coreos.com_$kind.yaml" "$tools/schemas/"
+done
+
+touch "$stamp"
