@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { problemStatus, type Problem } from '../domain/problem.ts';
+import { noteOutcome } from './outcome.ts';
 import { problemBody, problemContentType, problemHeaders } from './problem-body.ts';
 
 /** The response header that names the request in logs and in talks with support. */
@@ -8,6 +9,7 @@ export const requestIdHeader = 'x-request-id';
 /** Answers with a refusal (RFC 9457). */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { request } = reply;
+  noteOutcome(request, { code: problem.code });
   if (bodyMayBeLong(reply)) reply.header('connection', 'close');
   return (
     reply

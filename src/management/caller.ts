@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ParentCaller } from '../domain/caller.ts';
+import { noteOutcome } from '../http/outcome.ts';
 
 const decorator = 'managementCaller';
 
@@ -11,6 +12,7 @@ export function decorateCaller(app: FastifyInstance): void {
 /** Notes who calls, once that has been judged. */
 export function setCaller(request: FastifyRequest, caller: ParentCaller): void {
   request.setDecorator<ParentCaller | null>(decorator, caller);
+  noteOutcome(request, { caller });
 }
 
 /** The parent that calls. @throws where nobody has judged the call: a route that forgot its guard must not work */

@@ -3,8 +3,6 @@ import { unavailable } from '../coherence/unavailable.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Directory } from '../ports/directory.ts';
 
-type WithdrawnListener = Parameters<Directory['onWithdrawn']>[0];
-
 /** Coherence before there is any: the listeners are up, and the store's tables may not even exist. */
 export interface LateCoherence {
   /** Refuses with `unavailable` until {@link begin}. */
@@ -20,19 +18,27 @@ export interface LateCoherence {
 /** Lets the gateway listen, and answer 503, while its store cannot be reached yet. */
 export function lateCoherence(): LateCoherence {
   let coherence: Coherence | undefined;
-  const early = new Map<WithdrawnListener, () => void>();
+  /** What listeners wait for, until there is something to listen to. */
+  const early = new Set<(directory: Directory) => void>();
 
   const directory: Directory = {
     settle: (attempt, done, failed) => {
       if (coherence === undefined) failed(unavailable());
       else coherence.directory.settle(attempt, done, failed);
     },
-    onWithdrawn: (listener) => {
-      if (coherence !== undefined) return coherence.directory.onWithdrawn(listener);
-      early.set(listener, () => early.delete(listener));
-      return () => early.get(listener)?.();
-    },
+    onWithdrawn: (listener) => later((directory) => directory.onWithdrawn(listener)),
+    onForgotten: (listener) => later((directory) => directory.onForgotten(listener)),
   };
+
+  function later(listen: (directory: Directory) => () => void): () => void {
+    if (coherence !== undefined) return listen(coherence.directory);
+    let stop = (): void => void early.delete(begin);
+    const begin = (directory: Directory): void => {
+      stop = listen(directory);
+    };
+    early.add(begin);
+    return () => stop();
+  }
 
   return {
     directory,
@@ -41,7 +47,8 @@ export function lateCoherence(): LateCoherence {
     snapshot: () => coherence?.snapshot() ?? null,
     begin: (started) => {
       coherence = started;
-      for (const listener of early.keys()) early.set(listener, started.directory.onWithdrawn(listener));
+      for (const listen of early) listen(started.directory);
+      early.clear();
     },
     stop: async () => coherence?.stop(),
   };

@@ -1,0 +1,23 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../domain/caller.ts';
+import type { ProblemCode } from '../domain/problem.ts';
+
+/** What is known about a request that Fastify answers, for logs, metrics and usage. */
+export interface Outcome {
+  /** Set where it was refused. */
+  readonly code?: ProblemCode;
+  /** Set once it is known who calls. */
+  readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
+}
+
+const outcomes = new WeakMap<FastifyRequest['raw'], Outcome>();
+
+/** Adds to what is known about a request. */
+export function noteOutcome(request: FastifyRequest, more: Outcome): void {
+  outcomes.set(request.raw, { ...outcomes.get(request.raw), ...more });
+}
+
+/** What is known about a request by now. */
+export function outcomeOf(request: FastifyRequest): Outcome {
+  return outcomes.get(request.raw) ?? {};
+}
