@@ -2,6 +2,15 @@ import type { CoherenceLog } from '../../ports/coherence-log.ts';
 import type { FactSource } from '../../ports/facts.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
+import { coherenceLog } from './coherence-log.ts';
+import { factSource } from './fact-source.ts';
+import { Hints } from './hints.ts';
+import { Listener } from './listener.ts';
+import { checkSchema, migrate, SchemaMismatch } from './migrate.ts';
+import { Pool, type Runner } from './pool.ts';
+import { connectByUrl } from './sql.ts';
+import { tenantStore } from './tenant-store.ts';
+import { usageStore } from './usage-store.ts';
 
 /** Everything the gateway keeps, wherever it is kept. */
 export interface Store {
@@ -9,4 +18,107 @@ export interface Store {
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
+  /**
+   * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` where trying
+   * again may help, and with {@link SchemaMismatch} where it cannot.
+   */
+  migrate(onProgress?: (step: string) => void): Promise<number>;
+  /** Resolves while the store answers and its schema is one this code can work on. */
+  ping(): Promise<void>;
+  /** Notes that a backup was brought back: what replicas know belongs to a history that is no more. */
+  markRestored(): Promise<void>;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  readonly url: string;
+  /** Connections at most, of all kinds together; at least {@link fewestConnections} are used. */
+  readonly maxConnections: number;
+  /** Deadlines of one statement, in milliseconds, waiting for a connection included. */
+  readonly deadlines?: Partial<Deadlines>;
+}
+
+export interface Deadlines {
+  /** A fact that requests wait for. */
+  readonly factMs: number;
+  /** A step of the lease. Below what the lease itself waits for one, or a frozen connection outlives the step. */
+  readonly logMs: number;
+  /** Management, and adding usage. */
+  readonly queryMs: number;
+}
+
+const usualDeadlines: Deadlines = { factMs: 1_500, logMs: 1_000, queryMs: 5_000 };
+const migrationMs = 600_000;
+/** Two for the log, one that listens, one for facts, one for everything else. */
+export const fewestConnections = 5;
+
+/**
+ * A store in PostgreSQL. Connects when it is first used, and whenever it has to again: a server that cannot be
+ * reached makes calls reject, never this one.
+ */
+export function openPostgres({ url, maxConnections, deadlines }: PostgresOptions): Store {
+  const { factMs, logMs, queryMs } = { ...usualDeadlines, ...deadlines };
+  // The server gives up before we do, so that a slow statement costs an error and not the connection.
+  const connect = (deadlineMs: number): ReturnType<typeof connectByUrl> =>
+    connectByUrl(url, Math.ceil(deadlineMs * 0.4));
+  const shared = Math.max(fewestConnections, maxConnections) - 3;
+  const factConnections = Math.ceil(shared / 3);
+  const facts = new Pool(connect(factMs), factConnections);
+  const queries = new Pool(connect(queryMs), shared - factConnections);
+  const log = new Pool(connect(logMs), 2);
+  const migrations = new Pool(connect(migrationMs), 1);
+  const hints = new Hints();
+  const listener = new Listener(connect(queryMs), hints);
+  return assembleStore({
+    facts: facts.withDeadline(factMs),
+    queries: queries.withDeadline(queryMs),
+    log: log.withDeadline(logMs),
+    migrations: migrations.withDeadline(migrationMs),
+    hints,
+    onFirstHintWanted: () => listener.start(),
+    close: async () => {
+      await Promise.all([facts, queries, log, migrations, listener].map((each) => each.close()));
+    },
+  });
+}
+
+/** What a store is made of: the same statements over whatever runs them. */
+export interface StoreParts {
+  readonly facts: Runner;
+  readonly queries: Runner;
+  readonly log: Runner;
+  readonly migrations: Runner;
+  readonly hints: Hints;
+  readonly onFirstHintWanted: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** Puts a store together. */
+export function assembleStore(parts: StoreParts): Store {
+  const { facts, queries, log, migrations, hints, onFirstHintWanted, close } = parts;
+  return {
+    tenants: tenantStore(queries, hints),
+    facts: factSource(facts),
+    log: coherenceLog(log, {
+      add: (listener) => {
+        hints.add(listener);
+        onFirstHintWanted();
+      },
+    }),
+    usage: usageStore(queries),
+    migrate: (onProgress) => migrations.run((sql) => migrate(sql, onProgress)).catch(unwrapMismatch),
+    ping: async () => {
+      await queries.run(checkSchema);
+    },
+    markRestored: async () => {
+      await queries.run((sql) => sql`update coherence_seq set marker = gen_random_uuid()`);
+    },
+    close,
+  };
+}
+
+/** Nobody should try again where that cannot help. */
+function unwrapMismatch(error: unknown): never {
+  throw error instanceof Error && error.cause instanceof SchemaMismatch ? error.cause : error;
 }

@@ -8,9 +8,11 @@ create table coherence_seq (
   -- The log is complete from here on.
   floor bigint not null check (floor >= 1),
   -- Changed when a backup is brought back (`tenancy-gateway restored`): positions after that are another history.
-  marker uuid not null
+  marker uuid not null,
+  -- The newest incarnation of which it is known that no lease from before it is left.
+  adopted text not null
 ) with (fillfactor = 10);
-insert into coherence_seq (v, floor, marker) values (0, 1, gen_random_uuid());
+insert into coherence_seq (v, floor, marker, adopted) values (0, 1, gen_random_uuid(), '');
 
 create table coherence_log (
   seq bigint not null,
@@ -26,12 +28,7 @@ create table replica (
   nonce text not null,
   lease_ms int not null check (lease_ms > 0),
   acked bigint not null default 0 check (acked >= 0),
-  streams_closed int not null default 0 check (streams_closed >= 0),
-  -- `acked` is a position of this history and says nothing about another one.
-  incarnation text not null,
-  registered_at timestamptz not null default now(),
-  -- This replica has no older request left to add to the usage counts.
-  usage_through timestamptz not null default now()
+  streams_closed int not null default 0 check (streams_closed >= 0)
 ) with (fillfactor = 50);
 
 -- Names the history that positions belong to. Another cluster has another system identifier, a promoted or
@@ -54,6 +51,9 @@ begin
   $f$, timeline);
 end $$;
 
+-- A new database has no earlier leases.
+update coherence_seq set adopted = coherence_incarnation();
+
 -- Logs what changed and takes the next position: the last thing a mutation does.
 create function coherence_record(keys text[], withdrawn text[] default '{}') returns bigint language plpgsql as $$
 declare
@@ -75,10 +75,34 @@ end $$;
 create function coherence_position() returns bigint language sql volatile as 'select v from coherence_seq';
 
 -- The newest logged change of these keys that some replica has not confirmed; null where all have. For mutations that
--- log nothing themselves, but whose 2xx relies on an earlier change that may still be on its way.
+-- log nothing themselves, but whose 2xx relies on an earlier change that may still be on its way. While a restored
+-- database cannot show who holds a lease, that is everything.
 create function coherence_awaited(keys text[]) returns bigint language sql volatile as $$
-  select max(l.seq) from coherence_log l
-  where l.key = any (keys) and l.seq > (
-    select min(case when r.incarnation = coherence_incarnation() then r.acked else 0 end) from replica r
-  )
+  select case when s.adopted = coherence_incarnation() then (
+    select max(l.seq) from coherence_log l
+    where l.key = any (keys) and l.seq > (select min(r.acked) from replica r)
+  ) else s.v end
+  from coherence_seq s
 $$;
+
+-- A lease counts on its row: this commit must survive a crash, whatever the server's default is.
+create function replica_register(new_id text, new_nonce text, new_lease_ms int) returns void language plpgsql as $$
+begin
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  insert into replica (id, nonce, lease_ms) values (new_id, new_nonce, new_lease_ms)
+    on conflict (id) do update set nonce = excluded.nonce, lease_ms = excluded.lease_ms;
+end $$;
+
+-- Writers wait for this commit, and it need not survive a crash: without it they wait for the lease instead. A late
+-- call of an earlier pass takes nothing back.
+create function replica_ack(of_id text, seq bigint, closed int) returns void language plpgsql as $$
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  update replica r set
+    acked = greatest(r.acked, seq),
+    streams_closed = case when seq > r.acked then closed when seq = r.acked then greatest(closed, r.streams_closed)
+      else r.streams_closed end
+    where r.id = of_id;
+end $$;

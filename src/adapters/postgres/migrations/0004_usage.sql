@@ -25,7 +25,14 @@ create table usage_batch (
 );
 create index usage_batch_at on usage_batch (at);
 
-create function usage_add(batch text, counts jsonb, replica text, through timestamptz) returns void
+-- How far each replica has got: it has no request from before `through` left to add.
+create table usage_replica (
+  id text primary key,
+  through timestamptz not null,
+  at timestamptz not null
+);
+
+create function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
 language plpgsql as $$
 begin
   insert into usage_batch (id) values (batch) on conflict do nothing;
@@ -59,7 +66,15 @@ begin
         from jsonb_array_elements(counts) c group by 1
       ) u
       where k.id = u.key_id and (k.last_used_at is null or k.last_used_at < u.at - interval '1 minute');
-    delete from usage_batch b where b.at < now() - interval '2 days';
   end if;
-  update replica r set usage_through = greatest(r.usage_through, through) where r.id = replica;
+  insert into usage_replica (id, through, at) values (replica, to_timestamp(through_ms / 1000), now())
+    on conflict (id) do update set through = greatest(usage_replica.through, excluded.through), at = now();
+  delete from usage_batch b where b.at < now() - interval '2 days';
+  delete from usage_replica r where r.at < now() - interval '2 days';
 end $$;
+
+-- A replica that has not been heard of for five minutes is dead, and what it had not added is lost: it holds the report
+-- back no longer. One that ended in order said so with `through` = infinity.
+create function usage_complete_through() returns timestamptz language sql stable as $$
+  select least(now(), min(r.through)) from usage_replica r where r.at > now() - interval '5 minutes'
+$$;

@@ -1,0 +1,74 @@
+import { Duplex } from 'node:stream';
+import type { PGlite } from '@electric-sql/pglite';
+
+/**
+ * What postgres.js takes for a connection to a server: the other end is PGlite, in this process. Nothing listens
+ * anywhere.
+ *
+ * PGlite is one session and knows no connections: of two, the second would find its statements bound to the first
+ * one's values. So only one of these may be open at a time, and each begins by clearing what the one before left.
+ */
+export class PgliteSocket extends Duplex {
+  readonly #db: PGlite;
+  #received: Buffer = Buffer.alloc(0);
+  #started = false;
+
+  constructor(db: PGlite) {
+    super();
+    this.#db = db;
+  }
+
+  /** As `net.Socket` has it; postgres.js says goodbye only to a connection that is open. */
+  get readyState(): 'open' | 'closed' {
+    return this.destroyed ? 'closed' : 'open';
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#received = Buffer.concat([this.#received, chunk]);
+    this.#answerComplete().then(() => done(), done);
+  }
+
+  override _read(): void {
+    // Answers are pushed when they come.
+  }
+
+  override _final(done: () => void): void {
+    done();
+    this.destroy();
+  }
+
+  async #answerComplete(): Promise<void> {
+    if (!this.#started) await clearSession(this.#db);
+    for (;;) {
+      const message = this.#takeMessage();
+      if (message === undefined || this.destroyed) return;
+      if (message[0] === terminate) {
+        this.destroy();
+        return;
+      }
+      const answer = await this.#db.runExclusive(() => this.#db.execProtocolRaw(message));
+      if (answer.length > 0 && !this.destroyed) this.push(answer);
+    }
+  }
+
+  /** The next whole message of the frontend protocol; the first one has no type byte before its length. */
+  #takeMessage(): Buffer | undefined {
+    const lengthAt = this.#started ? 1 : 0;
+    if (this.#received.length < lengthAt + 4) return undefined;
+    const end = lengthAt + this.#received.readInt32BE(lengthAt);
+    if (this.#received.length < end) return undefined;
+    const message = this.#received.subarray(0, end);
+    this.#received = this.#received.subarray(end);
+    this.#started = true;
+    return message;
+  }
+}
+
+/** `X` would end PGlite itself. */
+const terminate = 'X'.charCodeAt(0);
+
+/** Undoes what a connection left behind when it was given up in the middle of something. */
+async function clearSession(db: PGlite): Promise<void> {
+  if (db.isInTransaction()) await db.exec('rollback');
+  await db.exec('discard all');
+}

@@ -1,0 +1,81 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import postgres from 'postgres';
+import { Hints } from '../postgres/hints.ts';
+import { Pool } from '../postgres/pool.ts';
+import { baseOptions, type Connect } from '../postgres/sql.ts';
+import { assembleStore, type Store } from '../postgres/store.ts';
+import { lockDataDir } from './data-dir-lock.ts';
+import { keepTidy } from './maintenance.ts';
+import { PgliteSocket } from './pglite-socket.ts';
+
+/** Of one statement, in milliseconds. While PGlite works nothing else in this process does, so one size fits all. */
+const deadlineMs = 5_000;
+const migrationMs = 600_000;
+
+/**
+ * The store for one process without a database server: PGlite in `dataDir`, driven by the very statements that run on
+ * PostgreSQL. Survives a SIGKILL; what a power cut may take is in `docs/embedded-store.md`.
+ *
+ * @param dataDir made if it is not there
+ * @throws {import('./data-dir-lock.ts').DataDirInUse} where another process has it
+ */
+export async function openEmbedded(dataDir: string): Promise<Store> {
+  const databaseDir = join(dataDir, 'pglite');
+  await mkdir(databaseDir, { recursive: true, mode: 0o700 });
+  const lock = await lockDataDir(dataDir);
+  const db = await openDatabase(databaseDir).catch(async (error: unknown) => {
+    await lock.release();
+    throw error;
+  });
+  // `socket` is an option that the types do not know.
+  const connect: Connect = (extra = {}) =>
+    postgres({ ...baseOptions, socket: () => new PgliteSocket(db), ...extra } as typeof baseOptions);
+  const pool = new Pool(connect, 1);
+  const runner = pool.withDeadline(deadlineMs);
+  const tidying = keepTidy(runner);
+  return assembleStore({
+    facts: runner,
+    queries: runner,
+    log: runner,
+    migrations: pool.withDeadline(migrationMs),
+    hints: new Hints(),
+    // There is no other process whose mutations could be missed.
+    onFirstHintWanted: () => undefined,
+    close: async () => {
+      tidying.stop();
+      await pool.close();
+      await db.close();
+      await lock.release();
+    },
+  });
+}
+
+const settings = {
+  // A laptop is not given 128 MB of buffers; the log is kept to what `keepTidy` leaves between two checkpoints.
+  shared_buffers: '16MB',
+  max_wal_size: '64MB',
+  min_wal_size: '32MB',
+};
+
+/** @throws with what the engine printed, where it cannot start */
+async function openDatabase(dataDir: string): Promise<PGlite> {
+  const printed: string[] = [];
+  const note = (line: string): boolean => printed.push(line) > 0;
+  try {
+    return await PGlite.create({
+      dataDir,
+      startParams: [
+        ...PGlite.defaultStartParams,
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      onStdout: note,
+      onStderr: note,
+    });
+  } catch (error) {
+    throw new Error(`the embedded store in ${dataDir} cannot be opened: ${printed.slice(-5).join('\n')}`, {
+      cause: error,
+    });
+  }
+}

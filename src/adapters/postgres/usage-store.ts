@@ -1,0 +1,35 @@
+import type { UsageStore } from '../../ports/usage.ts';
+import type { Runner } from './pool.ts';
+import { usageReport } from './usage-report.ts';
+
+/** Usage counts in PostgreSQL. */
+export function usageStore(db: Runner): UsageStore {
+  return {
+    async add(batchId, rows, replicaId, throughMs) {
+      const counts = rows.map((row) => ({
+        account_id: row.accountId,
+        key_id: row.keyId,
+        hour: new Date(row.hourMs).toISOString(),
+        requests: row.requests,
+        reads: row.reads,
+        writes: row.writes,
+        client_errors: row.clientErrors,
+        server_errors: row.serverErrors,
+        bytes_in: row.bytesIn,
+        bytes_out: row.bytesOut,
+      }));
+      await db.run(
+        (sql) => sql`select usage_add(${batchId}, ${sql.json(counts)}, ${replicaId}, ${throughMs})`,
+      );
+    },
+
+    report: (parent, query) => usageReport(db, parent, query),
+
+    async completeThrough() {
+      const [row] = await db.run(
+        (sql) => sql<[{ readonly at: Date }]>`select usage_complete_through() as at`,
+      );
+      return row.at.getTime();
+    },
+  };
+}
