@@ -1,7 +1,8 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, resolve as absolute } from 'node:path';
 
 /** Another process works on the data directory. */
 export class DataDirInUse extends Error {
@@ -30,34 +31,39 @@ export interface DataDirLock {
  * @throws {DataDirInUse}
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
-  const held = join(dataDir, 'lock');
-  const own = join(dataDir, `.lock-${randomUUID().slice(0, 8)}`);
-  checkLength(join(own, socketName));
+  const way = await shortWayTo(dataDir);
+  const held = join(way.path, 'lock');
+  const own = join(way.path, newName());
   await mkdir(own, { mode: 0o700 });
   const server = await listen(join(own, socketName));
   try {
     while (!(await moved(own, held))) {
       if (await answers(join(held, socketName))) throw new DataDirInUse(dataDir);
-      await takeAway(held, dataDir);
+      await takeAway(held, join(way.path, newName()), dataDir);
     }
   } catch (error) {
     server.close();
     await rm(own, { recursive: true, force: true });
+    await way.remove();
     throw error;
   }
   return {
     async release() {
       await rm(held, { recursive: true, force: true });
       server.close();
+      await way.remove();
     },
   };
 }
 
 const socketName = 'socket';
 
-/** The lock of a process that is gone. */
-async function takeAway(held: string, dataDir: string): Promise<void> {
-  const stale = join(dataDir, `.lock-${randomUUID().slice(0, 8)}`);
+function newName(): string {
+  return `.lock-${randomUUID().slice(0, 8)}`;
+}
+
+/** Removes the lock of a process that is gone. */
+async function takeAway(held: string, stale: string, dataDir: string): Promise<void> {
   if (!(await moved(held, stale))) return;
   // Between the question and the move another process may have taken it away first and put its own lock there.
   if (await answers(join(stale, socketName))) {
@@ -99,14 +105,17 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
-/** Room for the path of a socket in the kernel's structure, by the smallest of the systems we run on (macOS). */
+/** Room for the path of a socket in the kernel's structure, on the smallest of the systems we run on (macOS). */
 const longestSocketPath = 103;
 
-function checkLength(path: string): void {
-  const excess = Buffer.byteLength(path) - longestSocketPath;
-  if (excess > 0) {
-    throw new Error(
-      `the path of the data directory is too long by ${excess} bytes for the socket that locks it: ${path}`,
-    );
+/** A path to `dataDir` that leaves room for the names below it: itself, or a link from the temporary directory. */
+async function shortWayTo(dataDir: string): Promise<{ readonly path: string; remove(): Promise<void> }> {
+  const path = absolute(dataDir);
+  if (Buffer.byteLength(join(path, newName(), socketName)) <= longestSocketPath) {
+    return { path, remove: () => Promise.resolve() };
   }
+  const folder = await mkdtemp(join(tmpdir(), 'tgw-'));
+  const link = join(folder, 'data');
+  await symlink(path, link);
+  return { path: link, remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -34,9 +34,14 @@ create table usage_replica (
 
 create function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
 language plpgsql as $$
+declare
+  is_new boolean := false;
 begin
-  insert into usage_batch (id) values (batch) on conflict do nothing;
-  if found then
+  if counts <> '[]' then
+    insert into usage_batch (id) values (batch) on conflict do nothing;
+    is_new := found;
+  end if;
+  if is_new then
     -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
     insert into usage_hourly
       select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),

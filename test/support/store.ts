@@ -1,0 +1,92 @@
+/** A migrated store for tests: PostgreSQL, since that is what every other store is held to. */
+import { randomBytes } from 'node:crypto';
+import { migrate } from '../../src/adapters/postgres/migrate.ts';
+import { connectByUrl, type Sql } from '../../src/adapters/postgres/sql.ts';
+import { openPostgres, type PostgresOptions, type Store } from '../../src/adapters/postgres/store.ts';
+import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
+import type { ParentAccount, SubAccount } from '../../src/domain/account.ts';
+import { uuidV7, type AccountId, type KeyId } from '../../src/domain/ids.ts';
+import type { Committed, NewApiKey, NewSubAccount, TenantStore } from '../../src/ports/tenant-store.ts';
+import { freshDatabase, type Template } from './postgres.ts';
+import type { Scope } from './servers.ts';
+
+/** A database with the present schema, copied rather than migrated anew. */
+export const migrated: Template = {
+  name: `migrated_${process.ppid}`,
+  async fill(url) {
+    const sql = connectByUrl(url, 60_000)();
+    await migrate(sql);
+    await sql.end();
+  },
+};
+
+/** A store in a database of its own, closed and dropped with the test. */
+export async function freshStore(
+  t: Scope,
+  options: Partial<PostgresOptions> = {},
+): Promise<{ readonly url: string; readonly store: Store }> {
+  const url = await freshDatabase(t, migrated);
+  const store = openPostgres({ url, maxConnections: 10, ...options });
+  t.teardown(() => store.close());
+  return { url, store };
+}
+
+/** A connection to look behind a store's back. */
+export function rawSql(t: Scope, url: string): Sql {
+  const sql = connectByUrl(url, 10_000)();
+  t.teardown(() => sql.end({ timeout: 1 }));
+  return sql;
+}
+
+export function newAccountId(): AccountId {
+  return uuidV7(Date.now(), randomBytes(10)) as AccountId;
+}
+
+export function newKeyId(): KeyId {
+  return uuidV7(Date.now(), randomBytes(10)) as KeyId;
+}
+
+export function subAccountDraft(draft: Partial<NewSubAccount> = {}): NewSubAccount {
+  return { id: newAccountId(), name: 'Sub', externalId: null, metadata: {}, ...draft };
+}
+
+export function keyDraft(draft: Partial<NewApiKey> = {}): NewApiKey {
+  return {
+    id: newKeyId(),
+    name: 'Key',
+    scopes: [],
+    digest: digestSecret(randomBytes(24).toString('hex')),
+    clientSecretDigest: digestSecret(randomBytes(24).toString('hex')),
+    prefix: 'tgw_abcd',
+    last4: 'wxyz',
+    expiresAt: null,
+    ...draft,
+  };
+}
+
+export function createParent(tenants: TenantStore): Promise<ParentAccount> {
+  return tenants.createParent({ id: newAccountId(), name: 'Parent' });
+}
+
+/** Creates a sub-account that nothing stands in the way of. */
+export async function createSub(
+  tenants: TenantStore,
+  parent: AccountId,
+  draft: Partial<NewSubAccount> = {},
+): Promise<Committed<SubAccount>> {
+  const made = await tenants.createSubAccount(parent, subAccountDraft(draft), 1_000_000);
+  if ('value' in made) return made;
+  throw new Error(`not created: ${JSON.stringify(made)}`);
+}
+
+/** Creates a key that nothing stands in the way of. */
+export async function createKey(
+  tenants: TenantStore,
+  account: AccountId,
+  draft: Partial<NewApiKey> = {},
+): Promise<{ readonly key: ApiKey; readonly digest: NewApiKey['digest'] }> {
+  const asked = keyDraft(draft);
+  const key = await tenants.createKey(account, asked, 1_000_000);
+  if (key !== null && 'id' in key) return { key, digest: asked.digest };
+  throw new Error(`not created: ${JSON.stringify(key)}`);
+}
