@@ -1,0 +1,111 @@
+import { foldHeaderName, type HeaderNames } from '../domain/header-names.ts';
+import { namedByConnection, withoutNamed } from './connection-header.ts';
+
+/** What becomes of an upstream's header, by its name alone. */
+type AnswerRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding';
+
+/** An answer's headers, ready for the client. */
+export interface AnswerHeaders {
+  /** Flat list of names and values. */
+  readonly headers: string[];
+  /** Bytes of the body, where the upstream said so. */
+  readonly contentLength: number | undefined;
+}
+
+/** Cleans what upstreams answer with. */
+export interface AnswerCleaner {
+  /**
+   * @param rawHeaders flat list of names and values, as bytes
+   * @param resolvedTenant `null` where none was resolved
+   * @throws Error where the body has a coding of its own on this connection, which cannot be passed on
+   */
+  headers(rawHeaders: readonly Uint8Array[], requestId: string, resolvedTenant: string | null): AnswerHeaders;
+  /** Flat list; nothing that could not have stood among the headers may come in as a trailer. */
+  trailers(rawTrailers: readonly (Uint8Array | string)[]): [string, string][];
+}
+
+/**
+ * Makes the cleaner: headers of the connection to the upstream stay there, and the names clients trust the gateway
+ * for are the gateway's, so an upstream's own are replaced or dropped, whatever their spelling.
+ */
+export function answerCleaner(names: HeaderNames): AnswerCleaner {
+  const ruleFor = answerRules(names);
+  return {
+    headers(rawHeaders, requestId, resolvedTenant) {
+      const headers: string[] = [];
+      let named: Set<string> | undefined;
+      let length: string | undefined;
+      let chunked = false;
+      for (let i = 0; i < rawHeaders.length; i += 2) {
+        const name = text(rawHeaders[i] as Uint8Array);
+        const rule = ruleFor(name);
+        if (rule === 'drop') continue;
+        const value = text(rawHeaders[i + 1] as Uint8Array);
+        if (rule === 'pass') {
+          headers.push(name, value);
+        } else if (rule === 'content-length') {
+          length = value;
+        } else if (rule === 'connection') {
+          named = namedByConnection(value, named);
+        } else {
+          if (value.toLowerCase() !== 'chunked')
+            throw new Error('the upstream used an unknown transfer coding');
+          chunked = true;
+        }
+      }
+      const kept = named === undefined ? headers : withoutNamed(headers, named);
+      if (length !== undefined && !chunked) kept.push('content-length', length);
+      kept.push('x-request-id', requestId);
+      if (resolvedTenant !== null) kept.push(names.resolvedTenant, resolvedTenant);
+      return { headers: kept, contentLength: length === undefined || chunked ? undefined : Number(length) };
+    },
+
+    trailers(rawTrailers) {
+      const trailers: [string, string][] = [];
+      for (let i = 0; i + 1 < rawTrailers.length; i += 2) {
+        const name = text(rawTrailers[i] as Uint8Array | string);
+        if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;
+        trailers.push([name, text(rawTrailers[i + 1] as Uint8Array | string)]);
+      }
+      return trailers;
+    },
+  };
+}
+
+/** Fields that change how the message before them is to be read (RFC 9110 §6.5.1). */
+const neverTrailers = new Set([
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'set-cookie',
+  'cache-control',
+]);
+
+const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
+
+function answerRules(names: HeaderNames): (rawName: string) => AnswerRule {
+  const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
+  const known = new Map<string, AnswerRule>();
+
+  return (rawName) => {
+    let rule = known.get(rawName);
+    if (rule === undefined) {
+      rule = judge(rawName);
+      if (known.size < 2000) known.set(rawName, rule);
+    }
+    return rule;
+  };
+
+  function judge(rawName: string): AnswerRule {
+    const lower = rawName.toLowerCase();
+    if (lower === 'content-length' || lower === 'transfer-encoding' || lower === 'connection') return lower;
+    const folded = foldHeaderName(rawName);
+    const reserved =
+      folded === 'x-request-id' || reservedPrefixes.some((prefix) => folded.startsWith(prefix));
+    return reserved || hopByHop.has(folded) || folded.startsWith('proxy-') ? 'drop' : 'pass';
+  }
+}
+
+function text(bytes: Uint8Array | string): string {
+  return typeof bytes === 'string' ? bytes : (bytes as Buffer).toString('latin1');
+}

@@ -1,0 +1,81 @@
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import { methodKind, servedMethods } from '../domain/method.ts';
+import { ProblemError, type Problem } from '../domain/problem.ts';
+import { compileTargets, type Target } from './canonical-target.ts';
+import { holdContinue, sendContinue } from './expect-continue.ts';
+import { headerRules } from './header-rules.ts';
+import { compileFraming } from './message-framing.ts';
+import { hardenServer } from './server-options.ts';
+import { upgradeFault } from './upgrade-request.ts';
+
+/** What every request to the public listener meets first. */
+export interface FrontDoor {
+  /** For the option of `Fastify()` of the same name: where the target leads decides which route is taken. */
+  readonly rewriteUrl: (request: IncomingMessage) => string;
+  /** To be called on the root, before plugins are registered. */
+  install(app: FastifyInstance): void;
+}
+
+/**
+ * Judges the request target and the head before anything else happens, in this order, whatever the request is for.
+ *
+ * Requests for upstreams are routed by that judgement alone: Fastify's router is shown {@link internalPath} in place
+ * of what the client wrote. So it cannot disagree, and cannot stumble over what it does not understand.
+ */
+export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>): FrontDoor {
+  const judgeTarget = compileTargets(config.routes.map((route) => route.prefix));
+  const judgeHead = compileFraming(headerRules(config.headers), config.limits.maxHeaders);
+
+  return {
+    rewriteUrl(request) {
+      const written = request.url ?? '';
+      const target = judgeTarget(written);
+      targets.set(request, target);
+      return target.kind === 'management' ? written : internalPath(target);
+    },
+
+    install(app) {
+      hardenServer(app.server, config.limits);
+      holdContinue(app.server, (request, response) => app.routing(request, response));
+      app.addHook('onRequest', (request, reply, done) => {
+        const { raw } = request;
+        raw.url = request.originalUrl;
+        const target = targets.get(raw);
+        if (target?.kind === 'refused') return done(new ProblemError(target.problem));
+        const malformed = judgeHead(raw);
+        if (malformed !== undefined) {
+          // Where the next request begins is anybody's guess.
+          reply.header('connection', 'close');
+          return done(new ProblemError(malformed));
+        }
+        const unfit = target?.kind === 'route' ? unfitForRoute(raw) : undefined;
+        done(unfit === undefined ? undefined : new ProblemError(unfit));
+      });
+      app.addHook('preParsing', (request, _reply, payload, done) => {
+        sendContinue(request.raw);
+        done(null, payload);
+      });
+    },
+  };
+}
+
+/** Where the routes of {@link Target}s are mounted. Nobody outside can ask for these paths: theirs are all rewritten. */
+export function internalPath(target: Exclude<Target, { kind: 'management' }>): string {
+  return target.kind === 'route' ? (routePaths[target.route] ??= `/-/route/${target.route}`) : '/-/none';
+}
+
+const routePaths: string[] = [];
+const targets = new WeakMap<IncomingMessage, Target>();
+
+function unfitForRoute(request: IncomingMessage): Problem | undefined {
+  if (methodKind(request.method ?? '') === undefined) return methodNotServed;
+  return request.upgrade ? upgradeFault(request) : undefined;
+}
+
+const methodNotServed: Problem = {
+  code: 'method_not_allowed',
+  detail: 'This method is not forwarded.',
+  allow: servedMethods,
+};

@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config.ts';
+import { trustedPeers } from '../http/trusted-peers.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Directory } from '../ports/directory.ts';
+import type { UsageSink } from '../ports/usage.ts';
+import { answerCleaner } from './answer-headers.ts';
+import { Exchange } from './exchange.ts';
+import type { OnFinished } from './finished.ts';
+import { internalPath } from './front-door.ts';
+import { headerRules } from './header-rules.ts';
+import { InFlight } from './in-flight.ts';
+import { mountUpgrades } from './mount-upgrades.ts';
+import { outboundHeaders } from './outbound-headers.ts';
+import type { Relay, RelayTools } from './relay.ts';
+import { Streams } from './streams.ts';
+import { openUpstream } from './upstream.ts';
+
+/** What the gateway works with. */
+export interface GatewayDeps {
+  readonly config: Pick<Config, 'routes' | 'limits' | 'headers' | 'trustedProxies'>;
+  readonly directory: Directory;
+  readonly usage: UsageSink;
+  readonly clock: Clock;
+  readonly onFinished: OnFinished;
+}
+
+/** How often exchanges are looked at for a side that has fallen silent, at most. */
+const checkEveryMs = 1000;
+
+/**
+ * Serves every path that is not the gateway's own: admits the request and relays it to its route's upstream.
+ * A plugin for Fastify; {@link frontDoor} must be installed on the root before it.
+ *
+ * Requests are taken over in `onRequest`, before Fastify would parse a body or build an answer.
+ */
+export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
+  const { config, directory, clock } = deps;
+  const streams = new Streams();
+  const tools: RelayTools = {
+    directory,
+    clock,
+    usage: deps.usage,
+    onFinished: deps.onFinished,
+    log: app.log,
+    names: config.headers,
+    isTrusted: trustedPeers(config.trustedProxies),
+    outbound: outboundHeaders(headerRules(config.headers), config.headers),
+    answers: answerCleaner(config.headers),
+    inFlight: new InFlight(config.limits.inFlightPerTenant),
+    streams,
+    limits: config.limits,
+  };
+  const relays = config.routes.map((route): Relay => {
+    const rules = { scopes: route.scopes, actingHeader: config.headers.acting };
+    return { route, rules, upstream: openUpstream(route), tools };
+  });
+
+  for (const [route, relay] of relays.entries()) {
+    await app.register(async (scope) => mountRoute(scope, relay, internalPath({ kind: 'route', route })));
+  }
+
+  const unfollow = streams.follow(directory);
+  const everyMs = Math.max(20, Math.min(checkEveryMs, config.limits.bodyIdleMs / 4));
+  const checking = setInterval(() => streams.check(clock.monotonicMs()), everyMs).unref();
+  app.addHook('onClose', async () => {
+    clearInterval(checking);
+    unfollow();
+    await Promise.all(relays.map(({ upstream }) => upstream.close()));
+  });
+}
+
+async function mountRoute(scope: FastifyInstance, relay: Relay, path: string): Promise<void> {
+  const admitUpgrade = await mountUpgrades(scope, relay, path);
+  scope.addHook('onRequest', (request, reply, done) => {
+    const { raw } = request;
+    if (raw.upgrade) return admitUpgrade(request, done);
+    reply.hijack();
+    new Exchange(relay, raw, reply.raw, raw.url ?? '', request.id).start();
+  });
+}

@@ -1,0 +1,31 @@
+import type { ServerResponse } from 'node:http';
+import { problemStatus, type Problem } from '../domain/problem.ts';
+import { problemBody, problemContentType, problemHeaders } from '../http/problem-body.ts';
+
+/**
+ * Answers a refusal on a response that Fastify has let go of.
+ *
+ * @returns bytes of the body
+ */
+export function writeProblem(
+  response: ServerResponse,
+  problem: Problem,
+  about: {
+    /** Of the request as the client sent it; its query is not repeated. */
+    readonly target: string;
+    readonly requestId: string;
+    /** Further headers, flat list of names and values. */
+    readonly headers: readonly string[];
+  },
+): number {
+  const query = about.target.indexOf('?');
+  const path = query === -1 ? about.target : about.target.slice(0, query);
+  const body = problemBody(problem, path, about.requestId);
+  const length = Buffer.byteLength(body);
+  const headers = ['content-type', problemContentType, 'content-length', String(length)];
+  headers.push('x-request-id', about.requestId, ...about.headers);
+  for (const [name, value] of Object.entries(problemHeaders(problem))) headers.push(name, value);
+  response.writeHead(problemStatus(problem.code), headers);
+  response.end(body);
+  return length;
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import type { TLSSocket } from 'node:tls';
+import type { FastifyBaseLogger } from 'fastify';
+import type { LimitsConfig, RouteConfig } from '../config.ts';
+import type { HeaderNames } from '../domain/header-names.ts';
+import type { TrustedPeers } from '../http/trusted-peers.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Directory } from '../ports/directory.ts';
+import type { UsageSink } from '../ports/usage.ts';
+import type { AnswerCleaner } from './answer-headers.ts';
+import type { OnFinished } from './finished.ts';
+import type { InFlight } from './in-flight.ts';
+import type { OutboundHeaders } from './outbound-headers.ts';
+import type { AdmissionRules, Admission } from './resolve-tenant.ts';
+import type { Streams } from './streams.ts';
+import type { Upstream } from './upstream.ts';
+
+/** What the exchanges of all routes share. */
+export interface RelayTools {
+  readonly directory: Directory;
+  readonly clock: Clock;
+  readonly usage: UsageSink;
+  readonly onFinished: OnFinished;
+  readonly log: FastifyBaseLogger;
+  readonly names: HeaderNames;
+  readonly isTrusted: TrustedPeers;
+  readonly outbound: OutboundHeaders;
+  readonly answers: AnswerCleaner;
+  readonly inFlight: InFlight;
+  readonly streams: Streams;
+  readonly limits: LimitsConfig;
+}
+
+/** A route ready to be used. */
+export interface Relay {
+  readonly route: RouteConfig;
+  readonly rules: AdmissionRules;
+  readonly upstream: Upstream;
+  readonly tools: RelayTools;
+}
+
+/** The headers a request's upstream gets, of plain requests and of upgrades alike. Flat list of names and values. */
+export function headersFor(
+  { route, tools }: Relay,
+  { rawHeaders, socket }: IncomingMessage,
+  requestId: string,
+  identity: Admission | null,
+): string[] {
+  const context = {
+    requestId,
+    identity,
+    peer: socket.remoteAddress,
+    peerTrusted: tools.isTrusted(socket),
+    encrypted: (socket as Partial<TLSSocket>).encrypted === true,
+  };
+  return tools.outbound(rawHeaders, context, route);
+}

@@ -1,0 +1,54 @@
+import type { Directory } from '../ports/directory.ts';
+import type { FactKey } from '../ports/facts.ts';
+
+/** Something under way that lives by facts: a proxied exchange, or an open WebSocket. */
+export interface Stream {
+  /** Facts that must stay as they are for this to go on; empty while nothing was decided. */
+  livesBy(): readonly FactKey[];
+  /** Ends it because one of those facts was withdrawn. `false` where nothing has to be ended. */
+  withdraw(): boolean;
+  /** Called every now and then, to look for a side that has fallen silent. @param nowMs monotonic */
+  check(nowMs: number): void;
+}
+
+/**
+ * Everything under way. Entering and leaving is all a short exchange pays; the search for those who live by a fact
+ * happens when one is withdrawn, which is rare.
+ */
+export class Streams {
+  readonly #live = new Set<Stream>();
+
+  get size(): number {
+    return this.#live.size;
+  }
+
+  enter(stream: Stream): void {
+    this.#live.add(stream);
+  }
+
+  leave(stream: Stream): void {
+    this.#live.delete(stream);
+  }
+
+  /** @see Stream.check */
+  check(nowMs: number): void {
+    for (const stream of this.#live) stream.check(nowMs);
+  }
+
+  /** Ends what a directory's withdrawals concern, before they are confirmed. Returns how to stop. */
+  follow(directory: Directory): () => void {
+    const stops = [
+      directory.onWithdrawn((keys) => this.#end((stream) => stream.livesBy().some((key) => keys.has(key)))),
+      directory.onForgotten(() => this.#end(() => true)),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  #end(concerned: (stream: Stream) => boolean): number {
+    let ended = 0;
+    for (const stream of this.#live) if (concerned(stream) && stream.withdraw()) ended += 1;
+    return ended;
+  }
+}

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import type { Problem } from '../domain/problem.ts';
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Whether Node took the request for an upgrade; it then has no body, and the connection is ours. */
+    readonly upgrade?: boolean;
+  }
+}
+
+/** What is wrong with a request for an upgrade; only WebSocket is offered (RFC 6455 §4.2.1). */
+export function upgradeFault({
+  method,
+  httpVersion,
+  headers,
+  url = '',
+}: IncomingMessage): Problem | undefined {
+  if (headers.upgrade?.toLowerCase() !== 'websocket')
+    return invalid('The only upgrade offered is `websocket`.');
+  if (method !== 'GET' || httpVersion !== '1.1')
+    return invalid('A WebSocket is opened with GET and HTTP/1.1.');
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
+    return invalid('A WebSocket is opened without a body.');
+  }
+  if (headers['sec-websocket-version'] !== '13') return invalid('Sec-WebSocket-Version must be 13.');
+  if (!keyForm.test(headers['sec-websocket-key'] ?? '')) return invalid('Sec-WebSocket-Key is not valid.');
+  // The upgrade travels by URL objects, which rewrite what they find unusual: better no upgrade than another path.
+  const { pathname, search } = new URL(`http://localhost${url}`);
+  if (pathname + search !== url) {
+    return {
+      code: 'invalid_target',
+      detail: 'The request target of a WebSocket must be in its normal form.',
+    };
+  }
+  return undefined;
+}
+
+const keyForm = /^[+/0-9A-Za-z]{22}==$/;
+
+function invalid(detail: string): Problem {
+  return { code: 'invalid_request', detail };
+}

@@ -1,0 +1,127 @@
+/** A directory over maps, for tests of the gateway alone: facts are there, absent, or late, as the test likes. */
+import type { FactKey, FactValue } from '../../src/ports/facts.ts';
+import { factKey, type AccountFact, type KeyFact } from '../../src/ports/facts.ts';
+import { Wanted, type Directory, type Facts } from '../../src/ports/directory.ts';
+import type { AccountId, KeyId } from '../../src/domain/ids.ts';
+import { digestSecret, formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+
+export class MemoryDirectory implements Directory {
+  readonly facts = new Map<FactKey, FactValue>();
+  /** Facts that must be loaded first; a load ends when the test calls {@link deliver}. */
+  readonly late = new Set<FactKey>();
+  /** Set to have every decision fail with it. */
+  failure: unknown = undefined;
+  /** Decisions made so far, repeated ones included. */
+  decisions = 0;
+  readonly #waiting: (() => void)[] = [];
+  readonly #withdrawn = new Set<(keys: ReadonlySet<FactKey>) => number>();
+  readonly #forgotten = new Set<() => number>();
+
+  settle<T>(
+    attempt: (facts: Facts) => T | Wanted,
+    done: (outcome: T) => void,
+    failed: (error: unknown) => void,
+  ): void {
+    if (this.failure !== undefined) return failed(this.failure);
+    const outcome = attempt(this.#view);
+    this.decisions += 1;
+    if (outcome instanceof Wanted) this.#waiting.push(() => this.settle(attempt, done, failed));
+    else done(outcome);
+  }
+
+  /** Number of decisions that wait for a late fact. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Ends all loads. */
+  deliver(): void {
+    this.late.clear();
+    for (const again of this.#waiting.splice(0)) again();
+  }
+
+  onWithdrawn(listener: (keys: ReadonlySet<FactKey>) => number): () => void {
+    this.#withdrawn.add(listener);
+    return () => void this.#withdrawn.delete(listener);
+  }
+
+  onForgotten(listener: () => number): () => void {
+    this.#forgotten.add(listener);
+    return () => void this.#forgotten.delete(listener);
+  }
+
+  /** Changes facts for the worse, as a mutation elsewhere would. Returns how many streams were ended. */
+  withdraw(...changes: readonly (readonly [FactKey, FactValue])[]): number {
+    for (const [key, value] of changes) this.facts.set(key, value);
+    let ended = 0;
+    const keys = new Set(changes.map(([key]) => key));
+    for (const listener of this.#withdrawn) ended += listener(keys);
+    return ended;
+  }
+
+  forget(): number {
+    let ended = 0;
+    for (const listener of this.#forgotten) ended += listener();
+    return ended;
+  }
+
+  /** A parent account with a key. */
+  addParent(scopes: readonly string[] = []): Holder {
+    return this.#add(null, null, scopes);
+  }
+
+  /** A sub-account with a key. */
+  addSubAccount(parent: Holder, externalId: string | null = null, scopes: readonly string[] = []): Holder {
+    const holder = this.#add(parent.id, externalId, scopes);
+    const count = factKey.activeSubAccounts(parent.id);
+    this.facts.set(count, ((this.facts.get(count) as number | undefined) ?? 0) + 1);
+    if (externalId !== null) this.facts.set(factKey.externalId(parent.id, externalId), holder.id);
+    return holder;
+  }
+
+  #add(parentId: AccountId | null, externalId: string | null, scopes: readonly string[]): Holder {
+    const id = randomUUID() as AccountId;
+    const keyId = randomUUID() as KeyId;
+    const key = formatSecret('tgw', randomBytes(secretRandomBytes));
+    const digest = digestSecret(key);
+    const account: AccountFact = { id, parentId, externalId, status: 'active' };
+    const keyFact: KeyFact = { keyId, accountId: id, scopes, expiresAtMs: null, revoked: false };
+    this.facts.set(factKey.account(id), account);
+    this.facts.set(factKey.key(digest), keyFact);
+    this.facts.set(factKey.activeSubAccounts(id), 0);
+    return {
+      id,
+      keyId,
+      key,
+      revoked: [factKey.key(digest), { ...keyFact, revoked: true }],
+      deactivated: [factKey.account(id), { ...account, status: 'deactivated' }],
+      accountKey: factKey.account(id),
+      keyKey: factKey.key(digest),
+    };
+  }
+
+  readonly #view: Facts = {
+    key: (digest) => this.#find(factKey.key(digest)),
+    account: (id) => this.#find(factKey.account(id)),
+    subAccountByExternalId: (parent, externalId) => this.#find(factKey.externalId(parent, externalId)),
+    activeSubAccounts: (parent) => this.#find(factKey.activeSubAccounts(parent)),
+  };
+
+  #find<F extends FactValue>(key: FactKey): F | null | undefined {
+    if (this.late.has(key)) return undefined;
+    return (this.facts.get(key) ?? null) as F | null;
+  }
+}
+
+/** An account with its API key. */
+export interface Holder {
+  readonly id: AccountId;
+  readonly keyId: KeyId;
+  readonly key: string;
+  readonly keyKey: FactKey;
+  readonly accountKey: FactKey;
+  /** What {@link MemoryDirectory.withdraw} takes to revoke the key, and to deactivate the account. */
+  readonly revoked: readonly [FactKey, FactValue];
+  readonly deactivated: readonly [FactKey, FactValue];
+}

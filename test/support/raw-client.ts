@@ -1,0 +1,147 @@
+/** A client that sends exactly the bytes it is given, for what no HTTP library would send. */
+import { connect, type Socket } from 'node:net';
+import type { Scope } from './servers.ts';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Lower-case names; repeated headers are joined by newlines. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly rawHead: string;
+  readonly body: string;
+  /** The body as JSON. */
+  json(): Record<string, unknown>;
+}
+
+export class RawClient {
+  /** Everything that came in, undecoded. */
+  text = '';
+  /** The other end has closed, or the connection broke. */
+  closed = false;
+  readonly socket: Socket;
+  #taken = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (chunk) => {
+      this.text += chunk.toString('latin1');
+      this.#wake();
+    });
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      this.closed = true;
+      this.#wake();
+    });
+  }
+
+  send(bytes: string | Buffer): this {
+    this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+    return this;
+  }
+
+  /** Waits until `condition` holds of what came in so far. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      if (this.closed)
+        throw new Error(`the connection closed after: ${JSON.stringify(this.text.slice(this.#taken))}`);
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  /** The next answer on the connection, whole. Interim answers are skipped. @param method of its request */
+  async answer(method = 'GET'): Promise<RawAnswer> {
+    for (;;) {
+      await this.until(() => this.text.indexOf('\r\n\r\n', this.#taken) !== -1);
+      const end = this.text.indexOf('\r\n\r\n', this.#taken) + 4;
+      const rawHead = this.text.slice(this.#taken, end);
+      this.#taken = end;
+      const [statusLine = '', ...lines] = rawHead.trimEnd().split('\r\n');
+      const status = Number(statusLine.split(' ')[1]);
+      if (status < 200) continue;
+      const headers: Record<string, string> = {};
+      for (const line of lines) {
+        const name = line.slice(0, line.indexOf(':')).toLowerCase();
+        const value = line.slice(line.indexOf(':') + 1).trim();
+        headers[name] = name in headers ? `${headers[name]}\n${value}` : value;
+      }
+      const body = method === 'HEAD' || status === 204 || status === 304 ? '' : await this.#body(headers);
+      return { status, headers, rawHead, body, json: () => JSON.parse(body) as Record<string, unknown> };
+    }
+  }
+
+  /** Waits for the end of the connection. */
+  async end(): Promise<void> {
+    while (!this.closed) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  async #body(headers: Readonly<Record<string, string>>): Promise<string> {
+    if (headers['transfer-encoding'] !== undefined) return this.#chunked();
+    if (headers['content-length'] === undefined) {
+      await this.end();
+      return this.#take(this.text.length - this.#taken);
+    }
+    const length = Number(headers['content-length']);
+    await this.until(() => this.text.length - this.#taken >= length);
+    return this.#take(length);
+  }
+
+  async #chunked(): Promise<string> {
+    let body = '';
+    for (;;) {
+      await this.until(() => this.text.indexOf('\r\n', this.#taken) !== -1);
+      const line = this.text.slice(this.#taken, this.text.indexOf('\r\n', this.#taken));
+      this.#taken += line.length + 2;
+      const size = Number.parseInt(line, 16);
+      await this.until(() => this.text.length - this.#taken >= size + 2);
+      if (size === 0) {
+        await this.until(() => /^(?:[^\r\n]+\r\n)*\r\n/.test(this.text.slice(this.#taken)));
+        const trailers = /^(?:[^\r\n]+\r\n)*\r\n/.exec(this.text.slice(this.#taken))?.[0] ?? '';
+        this.#taken += trailers.length;
+        return body;
+      }
+      body += this.#take(size);
+      this.#taken += 2;
+    }
+  }
+
+  #take(length: number): string {
+    const taken = this.text.slice(this.#taken, this.#taken + length);
+    this.#taken += length;
+    return taken;
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+}
+
+/** Connects; the connection ends with the test. */
+export async function rawClient(t: Scope, port: number): Promise<RawClient> {
+  const socket = connect(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  socket.removeAllListeners('error');
+  return new RawClient(socket);
+}
+
+/** One request on a connection of its own, and its answer. */
+export async function rawRequest(t: Scope, port: number, bytes: string): Promise<RawAnswer> {
+  const client = await rawClient(t, port);
+  client.send(bytes);
+  const answer = await client.answer(bytes.slice(0, bytes.indexOf(' ')));
+  client.socket.destroy();
+  return answer;
+}
+
+/** Writes a request head: request line, Host, and `headers` in the order and spelling they are given. */
+export function requestText(
+  method: string,
+  target: string,
+  headers: readonly (readonly [string, string])[] = [],
+  body = '',
+): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
+  if (body !== '') lines.push(`Content-Length: ${Buffer.byteLength(body, 'latin1')}\r\n`);
+  return `${method} ${target} HTTP/1.1\r\nHost: gateway.test\r\n${lines.join('')}\r\n${body}`;
+}
