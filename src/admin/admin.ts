@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config.ts';
+import type { Config, LimitsConfig } from '../config.ts';
 import { parseAccountId } from '../domain/ids.ts';
 import { apiKeyRoutes } from '../http/api-key-routes.ts';
 import { claimPrefix } from '../http/claim-prefix.ts';
@@ -14,7 +14,9 @@ import { requireOperator } from './operator-token.ts';
 
 /** What the operator API works with. */
 export interface AdminDeps {
-  readonly config: Pick<Config, 'headers' | 'internal' | 'limits'>;
+  readonly config: Pick<Config, 'headers' | 'internal'> & {
+    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes'>;
+  };
   readonly tenants: TenantStore;
   readonly barrier: Barrier;
   readonly clock: Clock;

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { ProblemError, type Problem } from '../domain/problem.ts';
+import { notFound } from './not-found.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -16,11 +17,7 @@ declare module 'fastify' {
  * @param register adds the routes, all of them on `app` itself
  * @param unknown the answer on paths that it did not add
  */
-export function claimPrefix(
-  app: FastifyInstance,
-  register: () => void,
-  unknown: Problem = nothingHere,
-): void {
+export function claimPrefix(app: FastifyInstance, register: () => void, unknown: Problem = notFound): void {
   allowEveryMethod(app);
   const known = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ routePath, method }) => {
@@ -31,10 +28,10 @@ export function claimPrefix(
   register();
   for (const [url, methods] of [...known]) refuse(app, url, methodNotAllowed([...methods].sort()), methods);
   if (!known.has('')) refuse(app, '', unknown);
+  // A trailing slash is not an empty parameter.
+  refuse(app, '/', unknown);
   refuse(app, '/*', unknown);
 }
-
-const nothingHere: Problem = { code: 'not_found', detail: 'There is no such operation.' };
 
 function methodNotAllowed(allow: readonly string[]): Problem {
   return { code: 'method_not_allowed', detail: `This path has ${allow.join(', ')}.`, allow };
@@ -44,10 +41,13 @@ function refuse(app: FastifyInstance, url: string, refusal: Problem, except?: Re
   app.route({
     method: app.supportedMethods.filter((method) => !except?.has(method)),
     url,
+    prefixTrailingSlash: 'slash',
     exposeHeadRoute: false,
     config: { refusal },
+    // Before anything is made of the body, after the hooks that say who may know what is here.
+    onRequest: (_request, _reply, done) => done(new ProblemError(refusal)),
     handler: () => {
-      throw new ProblemError(refusal);
+      throw new Error('a refusal was let through');
     },
   });
 }

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
+import { notFound } from './not-found.ts';
 import { requestIdHeader, sendProblem } from './problem-reply.ts';
 import { fieldFaults, invalidRequest } from './validation.ts';
 
@@ -14,7 +15,7 @@ export function installErrorReplies(app: FastifyInstance): void {
   });
   app.setErrorHandler(replyToError);
   app.setNotFoundHandler((_request, reply) => {
-    sendProblem(reply, { code: 'not_found', detail: 'There is nothing at this path.' });
+    sendProblem(reply, notFound);
   });
 }
 

@@ -1,12 +1,16 @@
-import { ProblemError } from '../domain/problem.ts';
+import { ProblemError, type Problem } from '../domain/problem.ts';
 
 /**
- * Gives what was looked up, or refuses with the one 404: what is unknown, somebody else's and no id at all must not be
- * told apart.
+ * The one 404. A path that does not exist, an id nobody has, somebody else's id and what is no id at all are answered
+ * alike, or the answer would tell which ids exist.
  */
+export const notFound: Problem = {
+  code: 'not_found',
+  detail: 'There is no such operation, or no such resource in this account.',
+};
+
+/** Gives what was looked up, or refuses with {@link notFound}. */
 export function found<T>(looked: T | null | undefined): T {
-  if (looked === null || looked === undefined) {
-    throw new ProblemError({ code: 'not_found', detail: 'There is no such resource in this account.' });
-  }
+  if (looked === null || looked === undefined) throw new ProblemError(notFound);
   return looked;
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import type { Config } from '../config.ts';
+import type { Config, LimitsConfig } from '../config.ts';
 import { parseAccountId } from '../domain/ids.ts';
 import { ProblemError } from '../domain/problem.ts';
 import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
@@ -20,7 +20,9 @@ import { usageReportRoute } from './usage-report.ts';
 
 /** What the management endpoints work with. */
 export interface ManagementDeps {
-  readonly config: Pick<Config, 'headers' | 'limits' | 'management'>;
+  readonly config: Pick<Config, 'headers' | 'management'> & {
+    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
+  };
   readonly directory: Pick<Directory, 'settle'>;
   readonly barrier: Barrier;
   readonly tenants: TenantStore;

@@ -1,0 +1,98 @@
+import t from 'tap';
+import { isUsagePeriod, readUsagePeriod, type AskedPeriod } from '../../src/domain/usage-period.ts';
+
+const now = Date.parse('2026-03-15T10:20:30.400Z');
+
+t.test('a period is read, lowered and raised to the hour', (t) => {
+  const readings: [string, AskedPeriod, string, string, number?][] = [
+    ['nothing asked: this month until now', {}, '2026-03-01T00:00:00.000Z', '2026-03-15T11:00:00.000Z'],
+    ['from alone', { from: '2026-03-15T09:59:59Z' }, '2026-03-15T09:00:00.000Z', '2026-03-15T11:00:00.000Z'],
+    ['to alone', { to: '2026-03-02' }, '2026-03-01T00:00:00.000Z', '2026-03-02T00:00:00.000Z'],
+    [
+      'days',
+      { from: '2026-01-01', to: '2026-02-01' },
+      '2026-01-01T00:00:00.000Z',
+      '2026-02-01T00:00:00.000Z',
+    ],
+    [
+      'on the hour nothing moves',
+      { from: '2026-01-01T05:00:00Z', to: '2026-01-01T06:00:00Z' },
+      '2026-01-01T05:00:00.000Z',
+      '2026-01-01T06:00:00.000Z',
+    ],
+    [
+      'within one hour',
+      { from: '2026-01-01T05:10:00Z', to: '2026-01-01T05:20:00Z' },
+      '2026-01-01T05:00:00.000Z',
+      '2026-01-01T06:00:00.000Z',
+    ],
+    [
+      'half-hour offsets',
+      { from: '2026-01-01T05:30:00+05:30', to: '2026-01-01T06:30:00+05:30' },
+      '2026-01-01T00:00:00.000Z',
+      '2026-01-01T01:00:00.000Z',
+    ],
+    [
+      '366 days',
+      { from: '2024-01-01', to: '2025-01-01' },
+      '2024-01-01T00:00:00.000Z',
+      '2025-01-01T00:00:00.000Z',
+    ],
+    [
+      '366 days until now',
+      { from: '2025-03-14T10:20:30.400Z' },
+      '2025-03-14T10:00:00.000Z',
+      '2026-03-15T11:00:00.000Z',
+    ],
+    [
+      'the first instant of a month',
+      {},
+      '2026-04-01T00:00:00.000Z',
+      '2026-04-01T01:00:00.000Z',
+      Date.parse('2026-04-01T00:00:00Z'),
+    ],
+  ];
+  for (const [name, asked, from, to, nowMs = now] of readings) {
+    const period = readUsagePeriod(asked, nowMs);
+    t.same(period, { fromMs: Date.parse(from), toMs: Date.parse(to) }, name);
+    t.ok('fromMs' in period && isUsagePeriod(period), `${name}: may come back in a cursor`);
+  }
+  t.end();
+});
+
+t.test('what is no period is refused with the parameter that is wrong', (t) => {
+  const refused: [string, AskedPeriod, string[]][] = [
+    ['malformed from', { from: 'yesterday' }, ['?from']],
+    ['malformed to', { to: '2026-02-30' }, ['?to']],
+    ['both malformed', { from: '', to: '' }, ['?from', '?to']],
+    ['reversed', { from: '2026-02-02', to: '2026-02-01' }, ['?to']],
+    ['empty', { from: '2026-02-01', to: '2026-02-01' }, ['?to']],
+    ['to before this month, from by default', { to: '2026-02-01' }, ['?to']],
+    ['from in the future', { from: '2026-03-16' }, ['?from']],
+    ['longer than 366 days', { from: '2024-01-01', to: '2025-01-01T00:00:01Z' }, ['?from']],
+    ['longer than 366 days until now', { from: '2025-03-14T10:20:30.399Z' }, ['?from']],
+  ];
+  for (const [name, asked, pointers] of refused) {
+    const faults = readUsagePeriod(asked, now);
+    t.same('fromMs' in faults ? [] : faults.map(({ pointer }) => pointer), pointers, name);
+  }
+  t.end();
+});
+
+t.test('a made-up period in a cursor is not believed', (t) => {
+  const hour = 3_600_000;
+  for (const [fromMs, toMs] of [
+    [0, 0],
+    [hour, 0],
+    [-hour, 0],
+    [1, hour],
+    [0, hour + 1],
+    [0, 1000 * 24 * hour],
+    [Number.NaN, hour],
+    [0, Infinity],
+    [0, 1e300],
+  ] as const) {
+    t.notOk(isUsagePeriod({ fromMs, toMs }), `${fromMs} to ${toMs}`);
+  }
+  t.end();
+});

@@ -1,0 +1,148 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import { connect } from 'node:net';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { catalogue, ProblemError, type ProblemCode } from '../../src/domain/problem.ts';
+import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
+import { httpClient } from '../support/http-client.ts';
+
+t.test('a refusal is a problem document with everything that belongs to it', async (t) => {
+  const { call } = await start(t, (app) => {
+    app.get('/refused', () => {
+      throw new ProblemError({
+        code: 'method_not_allowed',
+        detail: 'What to do.',
+        allow: ['GET', 'HEAD'],
+        errors: [{ pointer: '/a', detail: 'b' }],
+        retryAfter: 3,
+        extra: { scope: 's' },
+      });
+    });
+  });
+  const answer = await call('GET', '/refused?secret=1');
+  t.equal(answer.status, 405);
+  t.match(answer.headers, {
+    'content-type': /^application\/problem\+json$/,
+    'x-request-id': /./,
+    allow: 'GET, HEAD',
+    'retry-after': '3',
+  });
+  t.same(answer.body, {
+    type: 'urn:tenancy-gateway:problem:method_not_allowed',
+    title: catalogue.method_not_allowed.title,
+    status: 405,
+    detail: 'What to do.',
+    instance: '/refused',
+    code: 'method_not_allowed',
+    request_id: answer.headers['x-request-id'],
+    errors: [{ pointer: '/a', detail: 'b' }],
+    scope: 's',
+  });
+});
+
+t.test('every code is answered with its status, every 401 with WWW-Authenticate', async (t) => {
+  const { call } = await start(t, (app) => {
+    app.get('/:code', (request) => {
+      throw new ProblemError({ code: (request.params as { code: ProblemCode }).code, detail: 'd' });
+    });
+  });
+  for (const [code, { status, title }] of Object.entries(catalogue)) {
+    const answer = await call('GET', `/${code}`);
+    t.match(answer, { status, body: { code, title, status } });
+    t.equal(answer.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
+  }
+});
+
+t.test('an error nobody foresaw tells the client nothing and the log everything', async (t) => {
+  const { call, logged } = await start(t, (app) => {
+    app.get('/thrown', () => {
+      throw Object.assign(new Error('SECRET host 10.0.0.5'), {
+        statusCode: 418,
+        headers: { 'x-leak': 'SECRET' },
+      });
+    });
+    app.get('/rejected', () => Promise.reject(new TypeError('SECRET')));
+    app.get('/odd', () => Promise.reject('SECRET' as unknown as Error));
+    app.get('/hook', { onRequest: (_request, _reply, done) => done(new Error('SECRET')) }, () => 'never');
+    app.get('/cause', () => {
+      throw new ProblemError(
+        { code: 'unavailable', detail: 'Later.', retryAfter: 1 },
+        { cause: new Error('SECRET') },
+      );
+    });
+  });
+  for (const path of ['/thrown', '/rejected', '/odd', '/hook', '/cause']) {
+    logged.length = 0;
+    const answer = await call('GET', path);
+    t.equal(answer.status, path === '/cause' ? 503 : 500, path);
+    t.notMatch(answer.text + JSON.stringify(answer.headers), /SECRET/, path);
+    t.match(logged.join(''), /SECRET/, path);
+    t.match(logged.join(''), new RegExp(String(answer.headers['x-request-id'])), path);
+  }
+});
+
+t.test('what Fastify refuses on its own is a problem, too', async (t) => {
+  const { call } = await start(t, (app) => {
+    app.post('/', { bodyLimit: 10 }, () => 'never');
+    app.get('/:id', () => 'never');
+  });
+  const json = { 'content-type': 'application/json' };
+  t.match(await call('GET', '/no/such/path'), { status: 404, body: { code: 'not_found' } });
+  t.match(await call('GET', '/%zz'), { status: 400, body: { code: 'invalid_target' } });
+  t.match(await call('POST', '/', { headers: json, body: '{' }), {
+    status: 400,
+    body: { code: 'invalid_request' },
+  });
+  t.match(await call('POST', '/', { headers: json, body: '' }), {
+    status: 400,
+    body: { code: 'invalid_request' },
+  });
+  t.match(await call('POST', '/', { headers: json, body: '0123456789A' }), {
+    status: 413,
+    body: { code: 'payload_too_large' },
+  });
+  t.match(await call('POST', '/', { headers: { 'content-type': 'image/png' }, body: 'x' }), {
+    status: 415,
+    body: { code: 'unsupported_media_type' },
+  });
+});
+
+t.test('whoever is refused with a long body still on its way is told to hang up', async (t) => {
+  const { call, origin } = await start(t, (app) => {
+    app.post('/', {
+      onRequest: (_request, _reply, done) => done(new ProblemError({ code: 'unauthenticated', detail: 'd' })),
+      handler: () => 'never',
+    });
+  });
+  const short = await call('POST', '/', { body: { a: 1 } });
+  t.equal(short.headers.connection, 'keep-alive');
+
+  const port = Number(new URL(origin).port);
+  for (const framing of [
+    'Content-Length: 1000000',
+    'Transfer-Encoding: chunked',
+    `Content-Length: ${'9'.repeat(15)}`,
+  ]) {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`);
+    // Resolves when the server has closed the connection, without having got the body.
+    t.match(await text(socket), /^HTTP\/1\.1 401 [^]*connection: close/i, framing);
+  }
+});
+
+async function start(t: Test, routes: (app: FastifyInstance) => void) {
+  const logged: string[] = [];
+  const stream = new Writable({
+    write: (chunk, _encoding, done) => {
+      logged.push(String(chunk));
+      done();
+    },
+  });
+  const app = Fastify({ logger: { stream }, frameworkErrors: replyToError });
+  installErrorReplies(app);
+  routes(app);
+  t.teardown(() => app.close());
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+  return { call: httpClient(t, origin), logged, origin };
+}

@@ -1,0 +1,191 @@
+/** The management and the operator API on real sockets and a real store, for tests of what they answer. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { openEmbedded } from '../../src/adapters/embedded/store.ts';
+import { openPostgres, type Store } from '../../src/adapters/postgres/store.ts';
+import { admin, type AdminDeps } from '../../src/admin/admin.ts';
+import { headerNames } from '../../src/domain/header-names.ts';
+import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
+import { requestIds } from '../../src/http/request-id.ts';
+import { routerOptions } from '../../src/http/router-options.ts';
+import { management, type ManagementDeps } from '../../src/management/management.ts';
+import type { Seq } from '../../src/ports/facts.ts';
+import { systemClock, type Clock } from '../../src/ports/clock.ts';
+import { DirectDirectory } from './direct-directory.ts';
+import { httpClient, type Answer, type Call, type CallOptions } from './http-client.ts';
+import { freshDatabase, type Template } from './postgres.ts';
+import type { Scope } from './servers.ts';
+
+export const operatorToken = 'operator-token-for-tests';
+
+export interface ApisOptions {
+  readonly store?: Store;
+  /** Replaces parts of what the APIs are given; `limits` one by one. */
+  readonly limits?: Partial<ManagementDeps['config']['limits']>;
+  readonly requireActingHeader?: boolean;
+  readonly adminToken?: string | null;
+  readonly clock?: Clock;
+  readonly deps?: Partial<Pick<ManagementDeps, 'directory' | 'tenants' | 'usage' | 'barrier'>>;
+}
+
+/** A parent account with a key, and its client. */
+export interface Parent {
+  readonly id: string;
+  readonly key: string;
+  readonly keyId: string;
+  /** Calls `/v1/sub-accounts<path>` with the parent's key. */
+  readonly call: Call;
+  /** Creates a sub-account; the answer's body. */
+  create(body?: Readonly<Record<string, unknown>>): Promise<SubAccountUnderTest>;
+}
+
+/** A sub-account with what tests most often want to do with it. */
+export interface SubAccountUnderTest {
+  readonly id: string;
+  /** Its record, as it was answered when it was created. */
+  readonly body: Answer['body'];
+  /** Mints a key; the API key itself. */
+  mint(scopes?: readonly string[]): Promise<string>;
+  act(action: 'deactivate' | 'reactivate'): Promise<Answer>;
+}
+
+export interface Apis {
+  /** The public listener. Beside management it has a catch-all, which answers 299 as the proxy would. */
+  readonly call: Call;
+  readonly origin: string;
+  /** The operator API, with the token. Paths start with `/accounts`. */
+  readonly operator: Call;
+  readonly internalOrigin: string;
+  readonly store: Store;
+  /** Positions that answers waited for, in order. */
+  readonly waitedFor: Seq[];
+  /** Makes a parent whose key has `scopes`, by default both of management. */
+  parent(scopes?: readonly string[]): Promise<Parent>;
+}
+
+/** Starts both APIs on a database of their own; everything ends with the test. */
+export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Apis> {
+  const store = options.store ?? (await postgresStore(t));
+  const waitedFor: Seq[] = [];
+  const deps: ManagementDeps & AdminDeps = {
+    config: {
+      headers: headerNames(),
+      management: { requireActingHeader: options.requireActingHeader ?? false },
+      internal: {
+        host: '127.0.0.1',
+        port: 0,
+        adminToken: options.adminToken === undefined ? operatorToken : options.adminToken,
+      },
+      limits: {
+        keysPerAccount: 1000,
+        managementBodyBytes: 1024 * 1024,
+        subAccountsPerParent: 10_000,
+        ...options.limits,
+      },
+    },
+    directory: new DirectDirectory(store.facts),
+    barrier: {
+      enforced: (seq) => {
+        waitedFor.push(seq);
+        return Promise.resolve({ replicas: 1, unheard: 0, streamsClosed: 0, ms: 0 });
+      },
+    },
+    tenants: store.tenants,
+    usage: store.usage,
+    clock: options.clock ?? systemClock,
+    randomBytes,
+    ...options.deps,
+  };
+
+  const origin = await listen(t, (app) => {
+    app.register((scope, _options, done) => management(scope, deps, done), { prefix: '/v1/sub-accounts' });
+    app.register((proxy, _options, done) => {
+      proxy.all('/*', (_request, reply) => reply.code(299).send('PROXIED'));
+      done();
+    });
+  });
+  const internalOrigin = await listen(t, (app) => {
+    app.register((scope, _options, done) => admin(scope, deps, done), { prefix: '/admin/v1' });
+  });
+  const call = httpClient(t, origin);
+  const internal = httpClient(t, internalOrigin);
+  const operator: Call = (method, path, more) =>
+    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+  return { call, origin, operator, internalOrigin, store, waitedFor, parent: makeParents(call, operator) };
+}
+
+/** A migrated PostgreSQL store of the test's own. */
+export async function postgresStore(t: Scope): Promise<Store> {
+  const store = openPostgres({ url: await freshDatabase(t, migrated), maxConnections: 8 });
+  t.teardown(() => store.close());
+  return store;
+}
+
+/** A migrated embedded store of the test's own. */
+export async function embeddedStore(t: Scope): Promise<Store> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tenancy-gateway-test-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const store = await openEmbedded(dataDir);
+  t.teardown(() => store.close());
+  await store.migrate();
+  return store;
+}
+
+const migrated: Template = {
+  name: 'migrated',
+  fill: async (url) => {
+    const store = openPostgres({ url, maxConnections: 1 });
+    await store.migrate();
+    await store.close();
+  },
+};
+
+async function listen(t: Scope, register: (app: FastifyInstance) => void): Promise<string> {
+  const genReqId = requestIds(randomBytes, () => false);
+  const app = Fastify({
+    genReqId,
+    routerOptions,
+    frameworkErrors: replyToError,
+    forceCloseConnections: true,
+  });
+  t.teardown(() => app.close());
+  installErrorReplies(app);
+  register(app);
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+function makeParents(call: Call, operator: Call): Apis['parent'] {
+  return async (scopes = ['sub_accounts:read', 'sub_accounts:write']) => {
+    const { id } = expectStatus(await operator('POST', '/accounts', { body: { name: 'Parent' } }), 201);
+    const minted = await operator('POST', `/accounts/${String(id)}/api-keys`, {
+      body: { name: 'key', scopes },
+    });
+    const { api_key: key, id: keyId } = expectStatus(minted, 201) as Record<string, string>;
+    const own: Call = (method, path, options?: CallOptions) =>
+      call(method, `/v1/sub-accounts${path}`, { key: key ?? '', ...options });
+    const create = async (body: Readonly<Record<string, unknown>> = { name: 'Child' }) =>
+      makeSubAccount(own, expectStatus(await own('POST', '', { body }), 201));
+    return { id: String(id), key: key ?? '', keyId: keyId ?? '', call: own, create };
+  };
+}
+
+function makeSubAccount(call: Call, body: Answer['body']): SubAccountUnderTest {
+  const id = String(body['id']);
+  return {
+    id,
+    body,
+    mint: async (scopes = []) => {
+      const minted = await call('POST', `/${id}/api-keys`, { body: { name: 'key', scopes } });
+      return String(expectStatus(minted, 201)['api_key']);
+    },
+    act: (action) => call('POST', `/${id}/${action}`),
+  };
+}
+
+function expectStatus(answer: Answer, status: number): Answer['body'] {
+  if (answer.status === status) return answer.body;
+  throw new Error(`expected ${status}, was answered ${answer.status}: ${answer.text}`);
+}
