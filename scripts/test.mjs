@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * `npm test [-- FILES AND TAP OPTIONS]`: runs the tests against a real PostgreSQL and a real Redis, both started here for
+ * `npm test [-- FILES AND OPTIONS]`: runs the tests against a real PostgreSQL and a real Redis, both started here for
  * this run only.
  */
 import './lib/node-version.mjs';
 import { constants } from 'node:os';
 import { ensureInstalled } from './lib/install.mjs';
-import { runTests } from './lib/run-tests.mjs';
 import { endWithNpm } from './lib/parent.mjs';
 import { fail } from './lib/say.mjs';
+import { USAGE } from './testing/options.mjs';
+import { runTests } from './testing/run-tests.mjs';
 
 const abort = new AbortController();
 for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
@@ -21,6 +22,10 @@ for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
 
 endWithNpm();
 
+if (process.argv.includes('--help')) {
+  console.log(USAGE);
+  process.exit();
+}
 try {
   await ensureInstalled();
   const passed = await runTests(process.argv.slice(2), abort.signal);

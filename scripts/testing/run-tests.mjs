@@ -1,22 +1,25 @@
 // @ts-check
+import { ensureBuilt } from '../lib/build.mjs';
+import { inProject } from '../lib/project.mjs';
+import { say } from '../lib/say.mjs';
+import { findPostgres } from '../lib/find-postgres.mjs';
+import { findRedis } from '../lib/find-redis.mjs';
 import { startKeptServer } from '../servers/kept-server.mjs';
-import { ensureBuilt } from './build.mjs';
-import { findPostgres } from './find-postgres.mjs';
-import { findRedis } from './find-redis.mjs';
-import { inProject } from './project.mjs';
-import { say } from './say.mjs';
-import { runTap } from './tap.mjs';
-import { testFilesThatUse } from './test-files.mjs';
+import { runOnLeash } from './on-leash.mjs';
+import { parseOptions } from './options.mjs';
+import { testFiles, testFilesThatUse } from './test-files.mjs';
 
 /** @typedef {import('../servers/kept-server.mjs').KeptServer} KeptServer */
 
 /**
  * Starts the servers, runs the tests, ends the servers.
- * @param {string[]} args for tap
+ * @param {string[]} args
  * @param {AbortSignal} aborted asks for an early end
  * @returns {Promise<boolean>} whether everything passed
  */
 export async function runTests(args, aborted) {
+  // Before anything is started, so that a slip of the keyboard is told at once.
+  testFiles(parseOptions(args).wanted);
   const postgres = findPostgres();
   const redis = findRedis();
   say(`PostgreSQL ${postgres.version} in ${postgres.bin}`);
@@ -29,12 +32,13 @@ export async function runTests(args, aborted) {
   try {
     const compiles = await builds();
     const [postgresServer, redisServer] = await Promise.all(starting);
-    const passed = await runTap(args, aborted, {
+    const addresses = {
       TEST_POSTGRES_BIN: postgres.bin,
       TEST_POSTGRES_URL: postgresServer?.url,
       TEST_REDIS_SERVER: redis?.server,
       TEST_REDIS_URL: redisServer?.url,
-    });
+    };
+    const passed = await runOnLeash([inProject('scripts/testing/runner.mjs'), ...args], addresses, aborted);
     if (!redis) tellWhatHadNoRedis();
     if (!compiles)
       say('The sources do not compile (see above), so the run has failed, whatever the tests say.');
@@ -61,5 +65,5 @@ async function builds() {
 
 function tellWhatHadNoRedis() {
   say('Without Redis these could not run:');
-  for (const file of testFilesThatUse(inProject('test/support/redis.ts'))) say(`  ${file}`);
+  for (const file of testFilesThatUse('test/support/redis.ts')) say(`  ${file}`);
 }

@@ -1,0 +1,42 @@
+// @ts-check
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+
+/** More at once would only make the tests that measure time wait for each other. */
+const MOST_JOBS = 4;
+
+export const USAGE = `npm test -- [FILE, FOLDER OR PART OF A PATH ...]
+  --grep TEXT     only tests whose name contains it (/.../ is a regular expression)
+  --only          only tests marked with t.only
+  --jobs N        test files at a time
+  --timeout S     seconds a test file may take (120)`;
+
+/** @typedef {{ wanted: string[], jobs: number, timeoutMs: number, env: Record<string, string> }} Options */
+
+/**
+ * @param {string[]} args
+ * @returns {Options}
+ */
+export function parseOptions(args) {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      grep: { type: 'string' },
+      only: { type: 'boolean' },
+      jobs: { type: 'string', default: String(Math.min(availableParallelism(), MOST_JOBS)) },
+      timeout: { type: 'string', default: '120' },
+    },
+  });
+  return {
+    wanted: positionals,
+    jobs: Number(values.jobs),
+    timeoutMs: Number(values.timeout) * 1000,
+    // tap in the test process reads these. Its own limit for a single test is lower than the file's.
+    env: {
+      TAP_TIMEOUT: values.timeout,
+      ...(values.grep !== undefined && { TAP_GREP: values.grep }),
+      ...(values.only && { TAP_ONLY: '1' }),
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// @ts-check
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { inProject } from '../lib/project.mjs';
+
+const FOLDER = inProject('test');
+const IMPORT = /from\s+'(\.[^']+)'/g;
+
+/**
+ * The test files asked for, as paths from the project's root.
+ * @param {string[]} wanted files, folders or parts of a path; none means all
+ * @returns {string[]}
+ */
+export function testFiles(wanted) {
+  const all = allTestFiles();
+  if (wanted.length === 0) return all;
+  return [...new Set(wanted.flatMap((path) => matching(path, all)))];
+}
+
+/**
+ * Test files that import a helper, be it through other helpers.
+ * @param {string} helper path from the project's root
+ * @returns {string[]}
+ */
+export function testFilesThatUse(helper) {
+  return allTestFiles().filter((file) => reaches(inProject(file), inProject(helper), new Set()));
+}
+
+function allTestFiles() {
+  return readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join('test', name))
+    .sort();
+}
+
+/**
+ * @param {string} path
+ * @param {string[]} all
+ */
+function matching(path, all) {
+  const named = relative(inProject('.'), resolve(path));
+  const found = existsSync(path)
+    ? all.filter((file) => file === named || file.startsWith(join(named, '/')))
+    : all.filter((file) => file.includes(path));
+  if (found.length === 0) throw new Error(`No test file matches ${path}.`);
+  return found;
+}
+
+/**
+ * @param {string} file
+ * @param {string} goal
+ * @param {Set<string>} seen
+ * @returns {boolean}
+ */
+function reaches(file, goal, seen) {
+  if (file === goal) return true;
+  if (seen.has(file) || !file.startsWith(FOLDER)) return false;
+  seen.add(file);
+  const imports = [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, path = '']) =>
+    resolve(dirname(file), path),
+  );
+  return imports.some((imported) => reaches(imported, goal, seen));
+}
