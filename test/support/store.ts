@@ -6,6 +6,7 @@ import { openPostgres, type PostgresOptions, type Store } from '../../src/adapte
 import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
 import type { ParentAccount, SubAccount } from '../../src/domain/account.ts';
 import { uuidV7, type AccountId, type KeyId } from '../../src/domain/ids.ts';
+import { ProblemError, type ProblemCode } from '../../src/domain/problem.ts';
 import type { Committed, NewApiKey, NewSubAccount, TenantStore } from '../../src/ports/tenant-store.ts';
 import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';
@@ -89,4 +90,15 @@ export async function createKey(
   const key = await tenants.createKey(account, asked, 1_000_000);
   if (key !== null && 'id' in key) return { key, digest: asked.digest };
   throw new Error(`not created: ${JSON.stringify(key)}`);
+}
+
+/** The code of the problem a call rejects with; `undefined` where it resolves. */
+export async function problemCode(call: Promise<unknown>): Promise<ProblemCode | undefined> {
+  try {
+    await call;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ProblemError) return error.problem.code;
+    throw error;
+  }
 }

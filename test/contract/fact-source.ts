@@ -1,0 +1,80 @@
+/** What every source of facts answers. */
+import type { Test } from 'tap';
+import type { Store } from '../../src/adapters/postgres/store.ts';
+import { digestSecret } from '../../src/domain/api-key.ts';
+import { factKey } from '../../src/ports/facts.ts';
+import { createKey, createParent, createSub, newAccountId } from '../support/store.ts';
+
+export async function factSourceContract(t: Test, { tenants, facts, log }: Store): Promise<void> {
+  const parent = (await createParent(tenants)).id;
+  const expiresAt = new Date('2031-02-03T04:05:06.789Z');
+  const { value: sub } = await createSub(tenants, parent, { externalId: 'x:y' });
+  const ofParent = await createKey(tenants, parent, { scopes: ['sub_accounts:write'] });
+  const ofSub = await createKey(tenants, sub.id, { scopes: ['a', 'b:c'], expiresAt });
+
+  const parentFact = { id: parent, parentId: null, externalId: null, status: 'active' };
+  const subFact = { id: sub.id, parentId: parent, externalId: 'x:y', status: 'active' };
+  const parentFacts = [
+    [factKey.account(parent), parentFact],
+    [factKey.activeSubAccounts(parent), 1],
+  ] as const;
+  const subFacts = [[factKey.account(sub.id), subFact], ...parentFacts] as const;
+
+  const cases = [
+    [
+      "a parent's key",
+      factKey.key(ofParent.digest),
+      parentFacts,
+      keyFact(ofParent.key, ['sub_accounts:write'], null),
+    ],
+    [
+      "a sub-account's key",
+      factKey.key(ofSub.digest),
+      subFacts,
+      keyFact(ofSub.key, ['a', 'b:c'], +expiresAt),
+    ],
+    ['a sub-account', factKey.account(sub.id), subFacts, subFact],
+    ['a parent', factKey.account(parent), parentFacts, parentFact],
+    ['an external_id', factKey.externalId(parent, 'x:y'), subFacts, sub.id],
+    ['an active count', factKey.activeSubAccounts(parent), parentFacts, 1],
+  ] as const;
+  for (const [name, key, companions, value] of cases) {
+    await t.test(`${name} comes with what a decision asks for next, in one reading`, async (t) => {
+      const reading = await facts.readFact(key);
+      t.same(reading.facts, new Map<string, unknown>([...companions, [key, value]]));
+      const { seq, incarnation } = await log.replicas();
+      t.same([reading.seq, reading.incarnation], [seq, incarnation]);
+    });
+  }
+
+  await t.test('what does not exist is known not to', async (t) => {
+    const stranger = (await createParent(tenants)).id;
+    for (const key of [
+      factKey.key(digestSecret('nobody has it')),
+      factKey.account(newAccountId()),
+      factKey.externalId(parent, 'X:Y'),
+      factKey.externalId(stranger, 'x:y'),
+      factKey.activeSubAccounts(newAccountId()),
+    ]) {
+      t.same((await facts.readFact(key)).facts, new Map([[key, null]]), key);
+    }
+    const none = factKey.activeSubAccounts(sub.id);
+    t.equal((await facts.readFact(none)).facts.get(none), null, 'a sub-account has no sub-accounts');
+  });
+
+  await t.test('a revoked key and a suspended parent are read as such', async (t) => {
+    await tenants.revokeKey(sub.id, ofSub.key.id);
+    await tenants.setParentStatus(parent, 'suspended');
+    const reading = await facts.readFact(factKey.key(ofSub.digest));
+    t.match(reading.facts.get(factKey.key(ofSub.digest)), { revoked: true });
+    t.match(reading.facts.get(factKey.account(parent)), { status: 'suspended' });
+  });
+}
+
+function keyFact(
+  { id, accountId }: { readonly id: string; readonly accountId: string },
+  scopes: readonly string[],
+  expiresAtMs: number | null,
+): object {
+  return { keyId: id, accountId, scopes, expiresAtMs, revoked: false };
+}

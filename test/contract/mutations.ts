@@ -1,0 +1,214 @@
+/** What a mutation leaves in the log, and which position its 2xx has to wait for. */
+import type { Test } from 'tap';
+import { factKey, type Seq } from '../../src/ports/facts.ts';
+import type { Store } from '../../src/adapters/postgres/store.ts';
+import type { AccountId } from '../../src/domain/ids.ts';
+import { createKey, createParent, createSub, newAccountId } from '../support/store.ts';
+
+/** What a mutation logged: its keys, those of withdrawn facts marked. */
+type Logged = Readonly<Record<string, 'changed' | 'withdrawn'>>;
+
+export async function mutationContract(t: Test, store: Store): Promise<void> {
+  const { tenants, facts, log } = store;
+
+  /** Runs a mutation alone; answers the position it wants waited for, what it logged and where the log stood before. */
+  async function observe(
+    mutate: () => Promise<unknown>,
+  ): Promise<{ seq: Seq | null | undefined; logged: Logged; before: Seq }> {
+    const { seq: before } = await log.replicas();
+    const answer = await mutate();
+    const { entries } = await log.readAfter(before);
+    const logged = Object.fromEntries(
+      entries.map(({ key, withdrawn }) => [key, withdrawn ? 'withdrawn' : 'changed'] as const),
+    );
+    const seq = seqOf(answer);
+    if (entries.length > 0)
+      t.same([...new Set(entries.map((entry) => entry.seq))], [seq], 'one position, its own');
+    return { seq, logged, before };
+  }
+
+  await t.test('a mutation logs exactly the facts it changed', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const [sub, other] = [newAccountId(), newAccountId()];
+    const { account, externalId, activeSubAccounts } = factKey;
+    const steps: readonly [string, () => Promise<unknown>, Logged][] = [
+      [
+        'the first active one',
+        () => createSub(tenants, parent, { id: sub, externalId: 'old' }),
+        { [activeSubAccounts(parent)]: 'changed' },
+      ],
+      ['one more', () => createSub(tenants, parent, { id: other }), {}],
+      [
+        'a new name and metadata',
+        () => tenants.updateSubAccount(parent, sub, { name: 'N', metadata: { a: 'b' } }),
+        {},
+      ],
+      [
+        'another external_id',
+        () => tenants.updateSubAccount(parent, sub, { externalId: 'new', name: 'M' }),
+        {
+          [account(sub)]: 'changed',
+          [externalId(parent, 'old')]: 'changed',
+          [externalId(parent, 'new')]: 'changed',
+        },
+      ],
+      [
+        'no external_id any more',
+        () => tenants.updateSubAccount(parent, sub, { externalId: null }),
+        { [account(sub)]: 'changed', [externalId(parent, 'new')]: 'changed' },
+      ],
+      [
+        'its first external_id',
+        () => tenants.updateSubAccount(parent, other, { externalId: 'other' }),
+        { [account(other)]: 'changed', [externalId(parent, 'other')]: 'changed' },
+      ],
+      [
+        'deactivated, not the last',
+        () => tenants.setSubAccountStatus(parent, other, 'deactivated'),
+        { [account(other)]: 'withdrawn' },
+      ],
+      [
+        'deactivated, the last',
+        () => tenants.setSubAccountStatus(parent, sub, 'deactivated'),
+        { [account(sub)]: 'withdrawn', [activeSubAccounts(parent)]: 'changed' },
+      ],
+      [
+        'reactivated, the first',
+        () => tenants.setSubAccountStatus(parent, sub, 'active'),
+        { [account(sub)]: 'changed', [activeSubAccounts(parent)]: 'changed' },
+      ],
+      [
+        'reactivated, not the first',
+        () => tenants.setSubAccountStatus(parent, other, 'active'),
+        { [account(other)]: 'changed' },
+      ],
+      ['suspended', () => tenants.setParentStatus(parent, 'suspended'), { [account(parent)]: 'withdrawn' }],
+      ['resumed', () => tenants.setParentStatus(parent, 'active'), { [account(parent)]: 'changed' }],
+    ];
+    for (const [name, mutate, expected] of steps) {
+      const { logged, seq } = await observe(mutate);
+      t.same(logged, expected, name);
+      t.equal(seq === null, Object.keys(expected).length === 0, `${name}: waits if it logged`);
+    }
+  });
+
+  await t.test('minting a key changes no answer, revoking it does', async (t) => {
+    const { id } = await createParent(tenants);
+    let made: Awaited<ReturnType<typeof createKey>> | undefined;
+    t.same((await observe(async () => (made = await createKey(tenants, id)))).logged, {});
+    if (!made) throw new Error('no key');
+    const { key, digest } = made;
+    const revoked = await observe(() => tenants.revokeKey(id, key.id));
+    t.same(revoked.logged, { [factKey.key(digest)]: 'withdrawn' });
+  });
+
+  await t.test('a mutation without effect waits for whatever made it one', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const { value: sub } = await createSub(tenants, parent, { externalId: 'same' });
+    const { key } = await createKey(tenants, sub.id);
+    await tenants.revokeKey(sub.id, key.id);
+    const repeats: (() => Promise<unknown>)[] = [
+      () => tenants.revokeKey(sub.id, key.id),
+      () => tenants.setSubAccountStatus(parent, sub.id, 'active'),
+      () => tenants.setParentStatus(parent, 'active'),
+      () => tenants.updateSubAccount(parent, sub.id, { externalId: 'same', name: 'other' }),
+    ];
+    for (const repeat of repeats) {
+      const { seq, logged, before } = await observe(repeat);
+      t.same([seq, logged], [before, {}]);
+    }
+  });
+
+  await t.test('what was refused has logged nothing', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    await createSub(tenants, parent, { externalId: 'taken' });
+    const { value: sub } = await createSub(tenants, parent);
+    const many = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v']));
+    for (const refused of [
+      () => tenants.updateSubAccount(parent, sub.id, { externalId: 'taken' }),
+      () => tenants.updateSubAccount(parent, sub.id, { externalId: 'free', metadata: many }),
+      () => tenants.setSubAccountStatus(newAccountId(), sub.id, 'deactivated'),
+    ]) {
+      t.same((await observe(refused)).logged, {});
+    }
+    t.equal((await tenants.getSubAccount(parent, sub.id))?.externalId, null);
+  });
+
+  await t.test('a create waits for an earlier change it relies on, until every replica has it', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    await log.register({ id: 'slow', nonce: 'n', leaseMs: 1_000 });
+    const { seq: first } = await createSub(tenants, parent, { externalId: 'moving' });
+    t.equal((await createSub(tenants, parent)).seq, first, 'the first active one is still on its way');
+    await log.ack('slow', first ?? 0, 0);
+    t.equal((await createSub(tenants, parent)).seq, null);
+
+    const [sub] = (await tenants.listSubAccounts(parent, { externalId: 'moving' }, { limit: 1 })).rows;
+    const gaveUp = await tenants.updateSubAccount(parent, sub?.id as AccountId, { externalId: null });
+    t.equal((await createSub(tenants, parent, { externalId: 'unrelated' })).seq, null);
+    t.equal(
+      (await createSub(tenants, parent, { externalId: 'moving' })).seq,
+      seqOf(gaveUp),
+      'it may still be the old one',
+    );
+    await log.removeReplica('slow', 'n');
+  });
+
+  await t.test('the edge of the active count is logged once however many cross it at once', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const subs = await Promise.all(Array.from({ length: 8 }, () => createSub(tenants, parent)));
+    const { seq: before } = await log.replicas();
+    await Promise.all(subs.map(({ value }) => tenants.setSubAccountStatus(parent, value.id, 'deactivated')));
+    const edges = (await log.readAfter(before)).entries.filter(
+      ({ key }) => key === factKey.activeSubAccounts(parent),
+    );
+    t.equal(edges.length, 1);
+    t.equal(edges[0]?.seq, (await log.replicas()).seq, 'by the last of them');
+  });
+
+  await t.test('a snapshot that sees a position sees every mutation up to it', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const subs = await Promise.all(Array.from({ length: 4 }, () => createSub(tenants, parent)));
+    const histories = new Map(subs.map(({ value }) => [value.id, [] as { seq: Seq; status: string }[]]));
+    const readings: { id: AccountId; seq: Seq; status: string | undefined }[] = [];
+    let writing = true;
+
+    async function write(id: AccountId): Promise<void> {
+      for (let i = 0; i < 30; i++) {
+        const status = i % 2 === 0 ? 'deactivated' : 'active';
+        const { seq } = (await tenants.setSubAccountStatus(parent, id, status)) ?? {};
+        histories.get(id)?.push({ seq: seq ?? NaN, status });
+      }
+    }
+    async function read(id: AccountId): Promise<void> {
+      while (writing) {
+        const { seq, facts: found } = await facts.readFact(factKey.account(id));
+        const fact = found.get(factKey.account(id));
+        readings.push({
+          id,
+          seq,
+          status: fact && typeof fact === 'object' && 'status' in fact ? fact.status : undefined,
+        });
+      }
+    }
+    const ids = [...histories.keys()];
+    const readers = Promise.all(ids.map(read));
+    await Promise.all(ids.map(write));
+    writing = false;
+    await readers;
+
+    const positions = [...histories.values()].flat().map(({ seq }) => seq);
+    t.equal(new Set(positions).size, positions.length, 'no two mutations share a position');
+    const wrong = readings.filter(({ id, seq, status }) => {
+      const last = histories.get(id)?.findLast((mutation) => mutation.seq <= seq);
+      return status !== (last?.status ?? 'active');
+    });
+    t.same(wrong, [], `${readings.length} readings`);
+    t.ok(readings.length > ids.length);
+  });
+}
+
+/** The position a mutation's answer wants waited for; `undefined` where it refused. */
+function seqOf(answer: unknown): Seq | null | undefined {
+  if (typeof answer !== 'object' || answer === null || !('seq' in answer)) return undefined;
+  return answer.seq as Seq | null;
+}

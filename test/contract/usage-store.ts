@@ -1,0 +1,195 @@
+/** What every usage store does. */
+import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import type { Store } from '../../src/adapters/postgres/store.ts';
+import type { AccountId, KeyId } from '../../src/domain/ids.ts';
+import { hourMs, type UsageGranularity, type UsageGroup, type UsageRow } from '../../src/domain/usage.ts';
+import type { UsageQuery, UsageReportRow } from '../../src/ports/usage.ts';
+import { createKey, createParent, createSub, newAccountId, newKeyId, problemCode } from '../support/store.ts';
+
+export async function usageStoreContract(t: Test, { tenants, usage }: Store): Promise<void> {
+  const january = Date.UTC(2025, 0, 31, 22);
+  const february = Date.UTC(2025, 1, 1);
+  const year = { fromMs: Date.UTC(2025, 0, 1), toMs: Date.UTC(2026, 0, 1) };
+
+  function report(
+    parent: AccountId,
+    granularity: UsageGranularity,
+    groupBy: UsageGroup = 'sub_account',
+    more: Partial<UsageQuery> = {},
+  ): Promise<{ rows: readonly UsageReportRow[]; hasMore: boolean }> {
+    return usage.report(parent, { period: year, granularity, groupBy, limit: 100, ...more });
+  }
+
+  function add(rows: readonly UsageRow[], batch: string = randomUUID()): Promise<void> {
+    return usage.add(batch, rows, 'replica', Date.now());
+  }
+
+  await t.test('a batch counts once however often it is added', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const row = counted(parent, newKeyId(), january);
+    const batch = randomUUID();
+    await Promise.all([1, 2, 3].map(() => add([row, row], batch)));
+    await add([row]);
+    t.match((await report(parent, 'total')).rows, [
+      {
+        accountId: parent,
+        name: 'Parent',
+        externalId: null,
+        keyId: null,
+        periodStartMs: year.fromMs,
+        ...times(3),
+      },
+    ]);
+  });
+
+  await t.test('replicas adding to the same rows at once lose nothing', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const keys = Array.from({ length: 20 }, () => newKeyId());
+    const rows = keys.map((key) => counted(parent, key, january));
+    await Promise.all(Array.from({ length: 8 }, (_, i) => add(i % 2 === 0 ? rows : rows.toReversed())));
+    t.match((await report(parent, 'total')).rows, [times(160)]);
+  });
+
+  await t.test('a report has the parent and what is under it, and nobody else', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const stranger = (await createParent(tenants)).id;
+    const { value: sub } = await createSub(tenants, parent, { externalId: 'e', name: 'Named' });
+    const { value: idle } = await createSub(tenants, parent);
+    const key = newKeyId();
+    await add([parent, sub.id, stranger, newAccountId()].map((id) => counted(id, key, january)));
+    const { rows } = await report(parent, 'total');
+    t.same(
+      rows.map(({ accountId }) => accountId),
+      [sub.id, parent],
+      'newest first',
+    );
+    t.match(rows[0], { name: 'Named', externalId: 'e', ...times(1) });
+    t.notOk(rows.some(({ accountId }) => accountId === idle.id));
+  });
+
+  await t.test('buckets are hours, days and months in UTC, cut by the period', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const key = newKeyId();
+    const hours = [january, january + hourMs, february, february + hourMs, Date.UTC(2025, 1, 28)];
+    await add(hours.map((hour) => counted(parent, key, hour)));
+    const starts = async (granularity: UsageGranularity, fromMs = year.fromMs): Promise<[number, number][]> =>
+      (await report(parent, granularity, 'sub_account', { period: { ...year, fromMs } })).rows
+        .map(({ periodStartMs, requests }): [number, number] => [periodStartMs, requests])
+        .reverse();
+    t.same(
+      await starts('hour'),
+      hours.map((hour) => [hour, 1]),
+    );
+    const days = [
+      [Date.UTC(2025, 0, 31), 2],
+      [february, 2],
+      [Date.UTC(2025, 1, 28), 1],
+    ];
+    t.same(await starts('day'), days);
+    t.same(await starts('month'), [
+      [Date.UTC(2025, 0, 1), 2],
+      [february, 3],
+    ]);
+    t.same(await starts('total'), [[year.fromMs, 5]]);
+    t.same(await starts('month', january + hourMs), [
+      [january + hourMs, 1],
+      [february, 3],
+    ]);
+    const period = { fromMs: january + hourMs, toMs: february + hourMs };
+    t.match((await report(parent, 'total', 'sub_account', { period })).rows, [times(2)]);
+  });
+
+  await t.test('grouped by key, each key has its line', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const keys = [newKeyId(), newKeyId()];
+    await add(keys.map((key) => counted(parent, key, january)));
+    t.same(
+      (await report(parent, 'total', 'api_key')).rows.map(({ keyId }) => keyId),
+      keys.sort().reverse(),
+    );
+    t.match((await report(parent, 'total')).rows, [{ keyId: null, ...times(2) }]);
+  });
+
+  await t.test('pages of any size hold the same lines', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const accounts = [
+      parent,
+      (await createSub(tenants, parent)).value.id,
+      (await createSub(tenants, parent)).value.id,
+    ];
+    const keys = [newKeyId(), newKeyId()];
+    const hours = [january, february];
+    await add(accounts.flatMap((id) => keys.flatMap((key) => hours.map((hour) => counted(id, key, hour)))));
+    for (const groupBy of ['sub_account', 'api_key'] as const) {
+      for (const granularity of ['hour', 'month', 'total'] as const) {
+        const { rows: whole } = await report(parent, granularity, groupBy);
+        const paged: UsageReportRow[] = [];
+        for (let more = true; more;) {
+          const after = paged.at(-1)?.position;
+          const page = await report(parent, granularity, groupBy, {
+            limit: 2,
+            ...(after !== undefined && { after }),
+          });
+          paged.push(...page.rows);
+          more = page.hasMore;
+        }
+        t.same(paged, whole, `${granularity} by ${groupBy}`);
+        t.ok(whole.length >= 3);
+      }
+    }
+    t.equal(await problemCode(report(parent, 'hour', 'api_key', { after: 'nonsense' })), 'invalid_request');
+  });
+
+  await t.test('counts beyond 32 bits are exact', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const bytesIn = 2 ** 51 + 1;
+    await add([{ ...counted(parent, newKeyId(), january), bytesIn }]);
+    t.match((await report(parent, 'total')).rows, [{ bytesIn }]);
+  });
+
+  await t.test('a key knows when it was last used, and a late batch does not set it back', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const { key } = await createKey(tenants, parent);
+    const lastUsed = async (): Promise<number> =>
+      (await tenants.listKeys(parent, { limit: 1 })).rows[0]?.lastUsedAt?.getTime() ?? NaN;
+    await add([counted(parent, key.id, january)]);
+    t.equal(await lastUsed(), january + hourMs, 'the end of an hour that is over');
+    const before = Date.now();
+    await add([counted(parent, key.id, Math.floor(before / hourMs) * hourMs)]);
+    const now = await lastUsed();
+    t.ok(now >= Math.min(before, key.createdAt.getTime()) - 1, 'just now');
+    await add([counted(parent, key.id, january)]);
+    t.equal(await lastUsed(), now);
+  });
+
+  await t.test('a report is complete up to where the slowest replica is', async (t) => {
+    await usage.add(randomUUID(), [], 'replica', Infinity);
+    await usage.add(randomUUID(), [], 'slow', february);
+    await usage.add(randomUUID(), [], 'quick', Date.now());
+    t.equal(await usage.completeThrough(), february);
+    await usage.add(randomUUID(), [], 'slow', january);
+    t.equal(await usage.completeThrough(), february, 'it never goes back');
+    await usage.add(randomUUID(), [], 'slow', Infinity);
+    await usage.add(randomUUID(), [], 'quick', Infinity);
+    const before = Date.now();
+    t.ok((await usage.completeThrough()) >= before - 60_000, 'nobody has anything left to add');
+  });
+}
+
+/** One request that read a little. */
+function counted(accountId: AccountId, keyId: KeyId, hour: number): UsageRow {
+  return { accountId, keyId, hourMs: hour, ...times(1) };
+}
+
+function times(n: number): Omit<UsageRow, 'accountId' | 'keyId' | 'hourMs'> {
+  return {
+    requests: n,
+    reads: n,
+    writes: 2 * n,
+    clientErrors: 3 * n,
+    serverErrors: 4 * n,
+    bytesIn: 5 * n,
+    bytesOut: 6 * n,
+  };
+}
