@@ -1,0 +1,45 @@
+/** A shared cache in virtual time that keeps, loses and resurrects what it was given. */
+import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
+import type { FactKey } from '../../../src/ports/facts.ts';
+import type { Process, World } from './world.ts';
+
+export class ModelCache {
+  readonly #world: World;
+  #facts = new Map<FactKey, StampedFact>();
+  #away = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  set away(away: boolean) {
+    this.#away = away;
+  }
+
+  dump(): ReadonlyMap<FactKey, StampedFact> {
+    return new Map(this.#facts);
+  }
+
+  load(dump: ReadonlyMap<FactKey, StampedFact>): void {
+    this.#facts = new Map(dump);
+  }
+
+  for(process: Process): FactCache {
+    const { random } = this.#world;
+    return {
+      get: (keys) =>
+        new Promise((resolve) => {
+          const found = new Map<FactKey, StampedFact>();
+          for (const key of keys) {
+            const fact = this.#away ? undefined : this.#facts.get(key);
+            if (fact !== undefined) found.set(key, fact);
+          }
+          process.later(random.chance(0.02) ? 50 : random.between(0.1, 1), () => resolve(found));
+        }),
+      set: (facts) =>
+        this.#world.at(this.#world.now + random.between(0.1, random.chance(0.05) ? 300 : 2), () => {
+          if (!this.#away) for (const [key, fact] of facts) this.#facts.set(key, fact);
+        }),
+    };
+  }
+}

@@ -1,0 +1,196 @@
+/** The store as the protocol sees it, in virtual time: the log, the facts, the rows of the replicas. */
+import type { CoherenceLog, LogEntry, LogReading, ReplicaRow } from '../../../src/ports/coherence-log.ts';
+import type { FactKey, FactReading, FactSource, FactValue, Seq } from '../../../src/ports/facts.ts';
+import { Process, type World } from './world.ts';
+
+interface State {
+  seq: Seq;
+  floor: Seq;
+  log: (LogEntry & { readonly at: number })[];
+  facts: Map<FactKey, FactValue>;
+  rows: Map<string, ReplicaRow>;
+  incarnation: string;
+  adopted: string;
+}
+
+/** How often things go wrong on the way. */
+export interface Network {
+  readonly loss: number;
+  readonly slow: number;
+}
+
+/** What a mutation did: the position to wait for. */
+export interface Mutated {
+  readonly seq: Seq;
+}
+
+export class ModelStore {
+  readonly #world: World;
+  readonly #network: Network;
+  readonly #hints: { readonly process: Process; readonly listener: () => void }[] = [];
+  #server: Process;
+  #restores = 0;
+  /** Whether every message arrives, and soon. */
+  smooth = false;
+  #state: State;
+
+  constructor(world: World, network: Network, facts: ReadonlyMap<FactKey, FactValue>) {
+    this.#world = world;
+    this.#network = network;
+    this.#server = new Process(world, 'store');
+    this.#state = {
+      seq: 0,
+      floor: 1,
+      log: [],
+      facts: new Map(facts),
+      rows: new Map(),
+      incarnation: 'first',
+      adopted: 'first',
+    };
+  }
+
+  /** The truth at this moment, for the harness. */
+  fact(key: FactKey): FactValue {
+    return this.#state.facts.get(key) ?? null;
+  }
+
+  get replicaIds(): string[] {
+    return [...this.#state.rows.keys()];
+  }
+
+  get seq(): Seq {
+    return this.#state.seq;
+  }
+
+  pause(ms: number): void {
+    this.#server.pause(ms);
+  }
+
+  /** Killed and started again: what was committed stays, whoever was connected gets an error. */
+  restart(ms: number): void {
+    this.#server.kill();
+    this.#server = new Process(this.#world, 'store');
+    this.#server.pause(ms);
+  }
+
+  backup(): State {
+    return structuredClone(this.#state);
+  }
+
+  /** A backup is brought back: another history from there on. Its rows may show nobody who lives now. */
+  restore(backup: State, { withRows }: { readonly withRows: boolean }): void {
+    this.#state = structuredClone(backup);
+    if (!withRows) this.#state.rows.clear();
+    this.#state.incarnation = `restored ${++this.#restores}`;
+  }
+
+  /** Writes a fact, for the harness: as part of a mutation or of a restore. */
+  put(key: FactKey, value: FactValue): void {
+    this.#state.facts.set(key, value);
+  }
+
+  /** What a mutation does last: it takes the next position and logs what it touched. */
+  record(key: FactKey, withdrawn: boolean): Seq {
+    const seq = ++this.#state.seq;
+    this.#state.log.push({ seq, key, withdrawn, at: this.#world.now });
+    for (const { process, listener } of this.#hints) {
+      if (!this.#lost()) process.later(this.#latency(), listener);
+    }
+    return seq;
+  }
+
+  /** Newest position in the log that touched a fact. */
+  lastTouched(key: FactKey): Seq | undefined {
+    return this.#state.log.findLast((entry) => entry.key === key)?.seq;
+  }
+
+  /** A row goes away while its replica lives: what must never happen. */
+  dropRow(id: string): void {
+    this.#state.rows.delete(id);
+  }
+
+  /** One round trip of `process`: `work` runs at one moment on the server. */
+  call<T>(process: Process, work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const server = this.#server;
+      const fail = (): void => process.later(this.#latency(), () => reject(new Error('connection lost')));
+      if (this.#lost()) return fail();
+      const wait = this.#latency();
+      this.#world.at(this.#world.now + wait, () => {
+        if (!server.alive) fail();
+      });
+      server.later(wait, () => {
+        const answer = work();
+        if (this.#lost()) fail();
+        else process.later(this.#latency(), () => resolve(answer));
+      });
+    });
+  }
+
+  logFor(process: Process): CoherenceLog {
+    const call = <T>(work: () => T): Promise<T> => this.call(process, work);
+    return {
+      register: ({ id, nonce, leaseMs }) =>
+        call(() => {
+          const { acked = 0, streamsClosed = 0 } = this.#state.rows.get(id) ?? {};
+          this.#state.rows.set(id, { id, nonce, leaseMs, acked, streamsClosed });
+        }),
+      readAfter: (after) => call(() => this.readLog(after)),
+      ack: (id, seq, streamsClosed) =>
+        call(() => {
+          const row = this.#state.rows.get(id);
+          if (row === undefined) return;
+          this.#state.rows.set(id, { ...row, acked: Math.max(row.acked, seq), streamsClosed });
+        }),
+      replicas: () =>
+        call(() => {
+          const { incarnation, adopted, seq, rows } = this.#state;
+          return { incarnation, adopted: adopted === incarnation, seq, rows: [...rows.values()] };
+        }),
+      adopt: (incarnation) =>
+        call(() => {
+          if (incarnation === this.#state.incarnation) this.#state.adopted = incarnation;
+        }),
+      removeReplica: (id, nonce) =>
+        call(() => {
+          if (this.#state.rows.get(id)?.nonce === nonce) this.#state.rows.delete(id);
+        }),
+      prune: ({ ageMs }) => call(() => this.prune(ageMs)),
+      onHint: (listener) => void this.#hints.push({ process, listener }),
+    };
+  }
+
+  /** A reading of the log at this moment. */
+  readLog(after: Seq): LogReading {
+    const { incarnation, seq, floor, log } = this.#state;
+    return { incarnation, seq, floor, entries: log.filter((entry) => entry.seq > after) };
+  }
+
+  prune(ageMs: number): void {
+    const { log } = this.#state;
+    this.#state.log = log.filter(({ at }) => at >= this.#world.now - ageMs);
+    this.#state.floor = this.#state.log[0]?.seq ?? this.#state.seq + 1;
+  }
+
+  /** Reads a fact and those that go with it. */
+  sourceFor(process: Process, together: (key: FactKey) => readonly FactKey[]): FactSource {
+    return {
+      readFact: (key) =>
+        this.call(process, (): FactReading => {
+          const { seq, incarnation } = this.#state;
+          return { seq, incarnation, facts: new Map(together(key).map((each) => [each, this.fact(each)])) };
+        }),
+    };
+  }
+
+  #lost(): boolean {
+    return !this.smooth && this.#world.random.chance(this.#network.loss);
+  }
+
+  #latency(): number {
+    const { random } = this.#world;
+    return !this.smooth && random.chance(this.#network.slow)
+      ? random.between(5, 200)
+      : random.between(0.2, 2);
+  }
+}

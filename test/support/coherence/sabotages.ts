@@ -1,0 +1,158 @@
+/** One part of the protocol taken out at a time. Each is a mistake that looks harmless. */
+import type { CoherenceLog, LogReading, ReplicaReading } from '../../../src/ports/coherence-log.ts';
+import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
+import type { FactKey, FactReading } from '../../../src/ports/facts.ts';
+import type { Sabotage } from './simulation.ts';
+
+/** Answers a mutation as soon as it is committed. */
+export const skipTheWait: Sabotage = { skipWait: true };
+
+/** Answers "already revoked" at once, though the first revoke may still be on its way. */
+export const answerNoOpsAtOnce: Sabotage = { skipWaitOfNoOps: true };
+
+/** Answers a create at once, though the `external_id` it takes may still be another one's somewhere. */
+export const answerCreatesAtOnce: Sabotage = { skipWaitOfCreates: true };
+
+/** Reads the log in the transaction that registers: in a snapshot from before the row could be seen. */
+export const registerAndReadInOne: Sabotage = {
+  log: (log, store, process) => {
+    let early: LogReading | undefined;
+    return {
+      ...log,
+      register: async (replica) => {
+        early = await store.call(process, () => store.readLog(0));
+        await log.register(replica);
+      },
+      readAfter: async (after) => {
+        if (early === undefined) return log.readAfter(after);
+        const reading = { ...early, entries: early.entries.filter((entry) => entry.seq > after) };
+        early = undefined;
+        return reading;
+      },
+    };
+  },
+};
+
+/** Reads the log while it registers, not afterwards. */
+export const readWhileRegistering: Sabotage = {
+  log: (log) => {
+    let registering: Promise<void> = Promise.resolve();
+    return {
+      ...log,
+      register: async (replica) => {
+        registering = log.register(replica);
+        registering.catch(() => undefined);
+      },
+      ack: async (...said) => {
+        await registering;
+        return log.ack(...said);
+      },
+    };
+  },
+};
+
+/** Believes whatever the shared cache holds, as if it had been read just now. */
+export const believeTheCache: Sabotage = {
+  cache: (cache, store): FactCache => ({
+    ...cache,
+    get: async (keys) => {
+      const fresh = new Map<FactKey, StampedFact>();
+      for (const [key, fact] of await cache.get(keys)) fresh.set(key, { ...fact, seq: store.seq });
+      return fresh;
+    },
+  }),
+};
+
+/** Believes a load by when it came, not by when it was read: it may have begun before the lease ran out. */
+export const believeOldLoads: Sabotage = {
+  source: (source, store) => ({
+    readFact: async (key) => ({ ...(await source.readFact(key)), seq: store.seq }),
+  }),
+};
+
+/** Lets a request join a load that began before it arrived, and believe its "there is none". */
+export const joinOldAbsences: Sabotage = {
+  source: (source) => {
+    const loads = new Map<FactKey, FactReading>();
+    return {
+      readFact: async (key) => {
+        const known = loads.get(key);
+        loads.delete(key);
+        if (known?.facts.get(key) === null) return known;
+        const reading = await source.readFact(key);
+        loads.set(key, reading);
+        return reading;
+      },
+    };
+  },
+};
+
+/** Tells writers of a shorter lease than the replica takes for itself. */
+export const understateTheLease: Sabotage = {
+  log: (log) => ({
+    ...log,
+    register: (replica) => log.register({ ...replica, leaseMs: replica.leaseMs / 2 }),
+  }),
+};
+
+/** Answers a writer by a count of the replicas that began before its commit. */
+export const countTooEarly: Sabotage = {
+  log: (log): CoherenceLog => {
+    let last: ReplicaReading | undefined;
+    return {
+      ...log,
+      replicas: async () => {
+        const stale = last;
+        last = await log.replicas();
+        return stale === undefined ? last : { ...stale, seq: last.seq };
+      },
+    };
+  },
+};
+
+/** Confirms what it has read before it is taken in. */
+export const confirmTooEarly: Sabotage = {
+  log: (log) => {
+    let id = '';
+    return {
+      ...log,
+      register: (replica) => {
+        id = replica.id;
+        return log.register(replica);
+      },
+      readAfter: async (after) => {
+        const reading = await log.readAfter(after);
+        await log.ack(id, reading.seq, 0);
+        return reading;
+      },
+    };
+  },
+};
+
+/** Drops what the log says and confirms it all the same. */
+export const confirmUnread: Sabotage = {
+  log: (log) => ({
+    ...log,
+    readAfter: async (after) => ({ ...(await log.readAfter(after)), entries: [] }),
+  }),
+};
+
+/** Trusts the rows of a restored database, which do not show the leases given before. */
+export const trustRestoredRows: Sabotage = {
+  log: (log) => ({
+    ...log,
+    replicas: async () => ({ ...(await log.replicas()), adopted: true }),
+  }),
+};
+
+/** Does not notice that the database is another one. */
+export const overlookTheRestore: Sabotage = {
+  log: (log) => ({
+    ...log,
+    readAfter: async (after) => ({ ...(await log.readAfter(after)), incarnation: 'same' }),
+    replicas: async () => ({ ...(await log.replicas()), incarnation: 'same', adopted: true }),
+  }),
+  source: (source) => ({
+    readFact: async (key) => ({ ...(await source.readFact(key)), incarnation: 'same' }),
+  }),
+};

@@ -1,0 +1,376 @@
+/** A seeded run of replicas, writers and faults in virtual time, and what its history shows. */
+import { startCoherence, type Coherence } from '../../../src/coherence/coherence.ts';
+import { Wanted, type Facts } from '../../../src/ports/directory.ts';
+import {
+  factKey,
+  type FactKey,
+  type FactSource,
+  type FactValue,
+  type Seq,
+} from '../../../src/ports/facts.ts';
+import type { CoherenceLog } from '../../../src/ports/coherence-log.ts';
+import type { FactCache } from '../../../src/ports/fact-cache.ts';
+import type { KeyDigest } from '../../../src/domain/api-key.ts';
+import type { AccountId } from '../../../src/domain/ids.ts';
+import { ModelCache } from './model-cache.ts';
+import { ModelStore } from './model-store.ts';
+import { Random } from './random.ts';
+import { findStale, type Change, type Observation, type Stale } from './staleness.ts';
+import { Process, World } from './world.ts';
+
+/** Probability of each fault in any 10 ms of virtual time. */
+export interface Faults {
+  readonly pause: number;
+  /** A machine stands still: its wall clock is set right when it wakes up. */
+  readonly freeze: number;
+  /** The same, and no clock ever shows it. */
+  readonly freezeUnseen: number;
+  readonly kill: number;
+  readonly deregister: number;
+  readonly storePause: number;
+  readonly storeRestart: number;
+  readonly restore: number;
+  readonly dropRow: number;
+  readonly cacheFlush: number;
+  readonly cacheResurrect: number;
+  readonly prune: number;
+  /** Of one message. */
+  readonly loss: number;
+  readonly slow: number;
+}
+
+export const noFaults: Faults = {
+  pause: 0,
+  freeze: 0,
+  freezeUnseen: 0,
+  kill: 0,
+  deregister: 0,
+  storePause: 0,
+  storeRestart: 0,
+  restore: 0,
+  dropRow: 0,
+  cacheFlush: 0,
+  cacheResurrect: 0,
+  prune: 0,
+  loss: 0,
+  slow: 0.02,
+};
+
+/** Ways to take one part of the protocol out, to see that the judge notices. */
+export interface Sabotage {
+  log?(log: CoherenceLog, store: ModelStore, process: Process): CoherenceLog;
+  source?(source: FactSource, store: ModelStore): FactSource;
+  cache?(cache: FactCache, store: ModelStore): FactCache;
+  readonly skipWait?: boolean;
+  readonly skipWaitOfNoOps?: boolean;
+  readonly skipWaitOfCreates?: boolean;
+}
+
+export interface Outcome {
+  readonly stale: readonly Stale[];
+  readonly decisions: number;
+  readonly refusals: number;
+  readonly mutations: number;
+  readonly unanswered: number;
+  /** Refusals and unanswered mutations after the faults had ended for a while: there should be none. */
+  readonly unrecovered: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly virtualMs: number;
+  readonly faults: Partial<Faults>;
+  readonly sabotage?: Sabotage;
+}
+
+export const leaseMs = 300;
+/** Nothing goes wrong in the last part of a run; what was wrong must be over after a while. */
+const calmMs = 3_000;
+const recoveryMs = 1_500;
+const replicaCount = 3;
+const groups = 4;
+/** The facts of one tenant: a key, its account, the count of what is below it, and an `external_id`. */
+const factsOf = (group: number): readonly FactKey[] => [
+  keyOf(group),
+  accountOf(group),
+  countOf(group),
+  externalOf(group),
+];
+const keyOf = (group: number): FactKey => `k:${group}`;
+const accountOf = (group: number): FactKey => `a:${group}`;
+const countOf = (group: number): FactKey => `n:${group}`;
+const externalOf = (group: number): FactKey => `x:${group}:id`;
+
+interface Replica {
+  process: Process;
+  coherence: Coherence;
+}
+
+export async function simulate(plan: Plan): Promise<Outcome> {
+  const simulation = new Simulation(plan);
+  return simulation.run();
+}
+
+class Simulation {
+  readonly #plan: Plan;
+  readonly #faults: Faults;
+  readonly #random: Random;
+  readonly #world: World;
+  readonly #store: ModelStore;
+  readonly #cache: ModelCache;
+  readonly #replicas: Replica[] = [];
+  readonly #changes: Change[] = [];
+  readonly #observations: Observation[] = [];
+  #backup: ReturnType<ModelStore['backup']>;
+  #dump: ReturnType<ModelCache['dump']>;
+  #versions = 0;
+  #names = 0;
+  #refusals = 0;
+  #mutations = 0;
+  #unanswered = 0;
+  #unrecovered = 0;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.#faults = { ...noFaults, ...plan.faults };
+    this.#random = new Random(plan.seed);
+    this.#world = new World(this.#random);
+    const facts = new Map<FactKey, FactValue>();
+    for (let group = 0; group < groups; group++) {
+      for (const key of factsOf(group)) facts.set(key, ++this.#versions);
+    }
+    this.#store = new ModelStore(this.#world, this.#faults, facts);
+    this.#cache = new ModelCache(this.#world);
+    for (const [object, value] of facts) this.#changes.push({ object, value, invoked: 0, answered: 0 });
+    this.#backup = this.#store.backup();
+    this.#dump = this.#cache.dump();
+  }
+
+  async run(): Promise<Outcome> {
+    for (let i = 0; i < replicaCount; i++) this.#replicas.push(this.#startReplica());
+    this.#every(1.5, () => this.#decide());
+    this.#every(8, () => this.#mutate());
+    this.#every(10, () => this.#misfortune());
+    await this.#world.runUntil(this.#plan.virtualMs);
+    return {
+      stale: findStale(this.#changes, this.#observations),
+      decisions: this.#observations.length,
+      refusals: this.#refusals,
+      mutations: this.#mutations,
+      unanswered: this.#unanswered,
+      unrecovered: this.#unrecovered,
+    };
+  }
+
+  get #calm(): boolean {
+    return this.#world.now > this.#plan.virtualMs - calmMs;
+  }
+
+  #refused(): void {
+    this.#refusals += 1;
+    this.#noteLate();
+  }
+
+  #noteLate(): void {
+    if (this.#world.now > this.#plan.virtualMs - calmMs + recoveryMs) this.#unrecovered += 1;
+  }
+
+  #every(ms: number, task: () => void): void {
+    this.#world.at(this.#world.now + this.#random.between(0, 2 * ms), () => {
+      task();
+      this.#every(ms, task);
+    });
+  }
+
+  #startReplica(): Replica {
+    const process = new Process(this.#world, `replica ${++this.#names}`);
+    const { sabotage = {} } = this.#plan;
+    const log = this.#store.logFor(process);
+    const source = this.#store.sourceFor(process, together);
+    const cache = this.#cache.for(process);
+    const coherence = startCoherence({
+      log: sabotage.log?.(log, this.#store, process) ?? log,
+      source: sabotage.source?.(source, this.#store) ?? source,
+      cache: sabotage.cache?.(cache, this.#store) ?? cache,
+      clock: process.clock,
+      timers: process.timers,
+      // So small that memory must drop facts all the time.
+      config: { leaseMs, maxFacts: 12 },
+      logger: { info: () => undefined, warn: () => undefined },
+      randomId: () => `${process.name}/${++this.#names}`,
+    });
+    return { process, coherence };
+  }
+
+  /** A request: it reads a key, the key's account, and one fact more, as real decisions do. */
+  #decide(): void {
+    const { process, coherence } = this.#random.pick(this.#replicas);
+    const group = this.#random.below(groups);
+    const third = this.#random.pick(['count', 'external', 'nothing'] as const);
+    if (this.#random.chance(0.05)) return this.#decideUnknownKey(process, coherence);
+    process.later(this.#random.between(0.1, 2), () => {
+      const began = this.#world.moment();
+      coherence.directory.settle(
+        (facts) => readGroup(facts, group, third),
+        (seen) => {
+          const ended = this.#world.moment();
+          for (const [object, value] of seen) {
+            this.#observations.push({ object, value, began, ended, by: process.name });
+          }
+        },
+        () => this.#refused(),
+      );
+    });
+  }
+
+  #decideUnknownKey(process: Process, coherence: Coherence): void {
+    const digest = `nobody's ${this.#random.below(50)}` as KeyDigest;
+    process.later(1, () => {
+      coherence.directory.settle(
+        (facts) => (facts.key(digest) === undefined ? new Wanted(factKey.key(digest)) : true),
+        () => undefined,
+        () => this.#refused(),
+      );
+    });
+  }
+
+  #mutate(): void {
+    const key = this.#random.pick(factsOf(this.#random.below(groups)));
+    const noOp = this.#random.chance(0.2);
+    const exists = this.#store.fact(key) !== null;
+    const vanishes = exists && key.startsWith('x:') && this.#random.chance(0.5);
+    this.#write(key, () => (noOp ? 'no-op' : vanishes ? 'vanish' : 'change'));
+  }
+
+  /** One mutation through a replica; where the answer does not come, it is tried again elsewhere. */
+  #write(key: FactKey, intent: () => 'no-op' | 'vanish' | 'change'): void {
+    const { process, coherence } = this.#random.pick(this.#replicas);
+    process.later(this.#random.between(0.1, 2), () => {
+      this.#mutations += 1;
+      const invoked = this.#world.moment();
+      let change: { -readonly [K in keyof Change]: Change[K] } | undefined;
+      const committed = this.#store.call(process, () => {
+        const kind = intent();
+        const { wait, seq, value } = this.#commit(key, kind);
+        change = { object: key, value, invoked, answered: null };
+        this.#changes.push(change);
+        return { wait, seq };
+      });
+      committed
+        .then(({ wait, seq }) => (wait ? coherence.barrier.enforced(seq) : undefined))
+        .then(() => {
+          if (change !== undefined) change.answered = this.#world.moment();
+        })
+        .catch(() => {
+          this.#unanswered += 1;
+          this.#noteLate();
+          if (this.#random.chance(0.7)) this.#write(key, () => 'no-op');
+        });
+    });
+  }
+
+  #commit(key: FactKey, kind: 'no-op' | 'vanish' | 'change'): { wait: boolean; seq: Seq; value: FactValue } {
+    const { skipWait, skipWaitOfNoOps, skipWaitOfCreates } = this.#plan.sabotage ?? {};
+    const before = this.#store.fact(key);
+    if (kind === 'no-op') {
+      return { wait: !(skipWait ?? skipWaitOfNoOps ?? false), seq: this.#store.seq, value: before };
+    }
+    const value = kind === 'vanish' ? null : ++this.#versions;
+    this.#store.put(key, value);
+    if (before === null) {
+      // Nobody holds what did not exist, so it is not logged; but that it vanished may still be on its way.
+      const vanished = this.#store.lastTouched(key);
+      return { wait: vanished !== undefined && skipWaitOfCreates !== true, seq: vanished ?? 0, value };
+    }
+    return { wait: skipWait !== true, seq: this.#store.record(key, this.#random.chance(0.5)), value };
+  }
+
+  #misfortune(): void {
+    this.#store.smooth = this.#calm;
+    if (this.#calm) return;
+    this.#harmReplica(this.#random.below(replicaCount));
+    this.#harmStore();
+    this.#harmCache();
+  }
+
+  #harmReplica(index: number): void {
+    const random = this.#random;
+    const faults = this.#faults;
+    const replica = this.#replicas[index];
+    if (replica === undefined) return;
+    const { process, coherence } = replica;
+    const ms = random.between(1, 3 * leaseMs);
+    if (random.chance(faults.pause)) process.pause(ms);
+    if (!process.paused) {
+      if (random.chance(faults.freeze)) process.freeze(ms, true);
+      else if (random.chance(faults.freezeUnseen)) process.freeze(ms, false);
+    }
+    if (random.chance(faults.kill)) {
+      process.kill();
+      this.#replicas[index] = this.#startReplica();
+    } else if (random.chance(faults.deregister) && !process.paused) {
+      void coherence.stop().then(() => process.kill());
+      this.#replicas[index] = this.#startReplica();
+    }
+  }
+
+  #harmStore(): void {
+    const store = this.#store;
+    const random = this.#random;
+    const faults = this.#faults;
+    if (random.chance(faults.storePause)) store.pause(random.between(1, 2 * leaseMs));
+    if (random.chance(faults.storeRestart)) store.restart(random.between(1, leaseMs));
+    if (random.chance(faults.dropRow)) store.dropRow(random.pick([...store.replicaIds, '']));
+    if (random.chance(faults.prune)) store.prune(random.between(1.2, 3) * leaseMs);
+    if (random.chance(0.02)) this.#backup = store.backup();
+    if (random.chance(faults.restore)) this.#restore();
+  }
+
+  #harmCache(): void {
+    const cache = this.#cache;
+    const random = this.#random;
+    const faults = this.#faults;
+    if (random.chance(faults.cacheFlush)) cache.load(new Map());
+    if (random.chance(faults.cacheResurrect)) cache.load(this.#dump);
+    if (random.chance(0.02)) this.#dump = cache.dump();
+    cache.away = this.#world.now % 1_000 > 900;
+  }
+
+  /** A backup comes back. What it brings counts as a change of every fact that nobody was told of. */
+  #restore(): void {
+    this.#store.restore(this.#backup, { withRows: this.#random.chance(0.5) });
+    for (const key of Array.from({ length: groups }, (_, group) => factsOf(group)).flat()) {
+      const value = this.#store.fact(key) === null ? null : ++this.#versions;
+      this.#store.put(key, value);
+      this.#changes.push({ object: key, value, invoked: this.#world.moment(), answered: null });
+    }
+  }
+}
+
+/** What one statement reads together: a key's account and count come with the key. */
+function together(key: FactKey): readonly FactKey[] {
+  const group = Number(key.split(':')[1]);
+  if (Number.isNaN(group)) return [key];
+  return key.startsWith('k:') ? [key, accountOf(group), countOf(group)] : [key];
+}
+
+function readGroup(
+  facts: Facts,
+  group: number,
+  third: 'count' | 'external' | 'nothing',
+): [FactKey, unknown][] | Wanted {
+  const key = facts.key(String(group) as KeyDigest);
+  if (key === undefined) return new Wanted(keyOf(group));
+  const account = facts.account(String(group) as AccountId);
+  if (account === undefined) return new Wanted(accountOf(group));
+  const seen: [FactKey, unknown][] = [
+    [keyOf(group), key],
+    [accountOf(group), account],
+  ];
+  if (third === 'nothing') return seen;
+  const parent = String(group) as AccountId;
+  const last =
+    third === 'count' ? facts.activeSubAccounts(parent) : facts.subAccountByExternalId(parent, 'id');
+  const name = third === 'count' ? countOf(group) : externalOf(group);
+  return last === undefined ? new Wanted(name) : [...seen, [name, last]];
+}

@@ -1,0 +1,52 @@
+/** The judge of histories: finds decisions by a state that was no longer enforced when they began. */
+
+/** A change of one object, in the order in which the changes took effect. */
+export interface Change {
+  readonly object: string;
+  readonly value: unknown;
+  /** When it was asked for. Any unit, as long as all times of a history are of one clock. */
+  readonly invoked: number;
+  /** When its 2xx came; `null` where it never did: then it may have taken effect or not. */
+  readonly answered: number | null;
+}
+
+/** What one request showed about an object. */
+export interface Observation {
+  readonly object: string;
+  readonly value: unknown;
+  readonly began: number;
+  readonly ended: number;
+  /** For the report: which replica, which request. */
+  readonly by: string;
+}
+
+export interface Stale {
+  readonly observation: Observation;
+  /** The change that was enforced when the request began. */
+  readonly enforced: Change;
+}
+
+/**
+ * Observations that show neither the state of the last change answered before they began, nor that of a later one.
+ *
+ * @param changes per object in the order of effect; the first of each object is its first state
+ */
+export function findStale(changes: readonly Change[], observations: readonly Observation[]): Stale[] {
+  const perObject = new Map<string, Change[]>();
+  for (const change of changes) {
+    const history = perObject.get(change.object);
+    if (history === undefined) perObject.set(change.object, [change]);
+    else history.push(change);
+  }
+  const stale: Stale[] = [];
+  for (const observation of observations) {
+    const history = perObject.get(observation.object) ?? [];
+    const from = history.findLastIndex(({ answered }) => answered !== null && answered < observation.began);
+    const possible = history.slice(Math.max(from, 0)).filter(({ invoked }) => invoked < observation.ended);
+    const enforced = history[from];
+    if (enforced !== undefined && !possible.some(({ value }) => value === observation.value)) {
+      stale.push({ observation, enforced });
+    }
+  }
+  return stale;
+}
