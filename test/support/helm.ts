@@ -1,0 +1,77 @@
+/** The chart, rendered by real Helm. Where Helm is missing, `withoutHelm` is the reason that tests give for skipping. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse, parseAllDocuments } from 'yaml';
+import type { Manifest } from './manifest.ts';
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+
+export const chart = at('helm/tenancy-gateway');
+
+const cached = at('.cache/tools/helm');
+const helm = process.env['HELM'] ?? (existsSync(cached) ? cached : 'helm');
+const found = spawnSync(helm, ['version', '--short']).status === 0;
+
+/** For `{ skip }` of a test: false where Helm is here. */
+export const withoutHelm = found ? false : 'no Helm: scripts/ci-tools.sh installs it where Go is';
+
+/** Values, as in a values file. */
+export interface Values {
+  readonly [key: string]: unknown;
+}
+
+export interface Rendered {
+  readonly ok: boolean;
+  readonly text: string;
+  /** What Helm says, for a person. */
+  readonly complaint: string;
+}
+
+/** Runs `helm <args>` with values on standard input. The cluster it renders for is the newest that is tested. */
+export function runHelm(args: readonly string[], values: Values): Rendered {
+  const { status, stdout, stderr } = spawnSync(helm, [...args, '--values', '-'], {
+    input: JSON.stringify(values),
+    encoding: 'utf8',
+  });
+  return { ok: status === 0, text: stdout, complaint: stderr };
+}
+
+/** The chart's manifests as text. */
+export function template(values: Values): Rendered {
+  return runHelm(['template', 'gw', chart, '--namespace', 'shop', '--kube-version', '1.36.0'], values);
+}
+
+/** The chart's manifests. Throws what Helm complains about. */
+export function render(values: Values): Manifest[] {
+  const { ok, text, complaint } = template(values);
+  if (!ok) throw new Error(complaint);
+  return readManifests(text);
+}
+
+/** Parses a file of manifests; a key given twice is an error. */
+export function readManifests(text: string): Manifest[] {
+  return parseAllDocuments(text, { uniqueKeys: true })
+    .map((document) => {
+      if (document.errors[0]) throw document.errors[0];
+      return document.toJS() as Manifest | null;
+    })
+    .filter((manifest) => manifest !== null);
+}
+
+/** Every values file of the repository, by its path: the chart's own cases and the examples. */
+export function valuesFiles(): ReadonlyMap<string, Values> {
+  const cases = readdirSync(`${chart}/ci`).map((name) => `helm/tenancy-gateway/ci/${name}`);
+  const paths = [...cases, 'examples/front-gateway/values.yaml'].filter((path) => existsSync(at(path)));
+  return new Map(paths.map((path) => [path, readYaml(path) as Values]));
+}
+
+/** @param path from the root of the repository */
+export function readYaml(path: string): unknown {
+  return parse(readFileSync(at(path), 'utf8'));
+}
+
+/** @param path from the root of the repository */
+export function readText(path: string): string {
+  return readFileSync(at(path), 'utf8');
+}
