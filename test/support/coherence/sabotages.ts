@@ -33,24 +33,6 @@ export const registerAndReadInOne: Sabotage = {
   },
 };
 
-/** Reads the log while it registers, not afterwards. */
-export const readWhileRegistering: Sabotage = {
-  log: (log) => {
-    let registering: Promise<void> = Promise.resolve();
-    return {
-      ...log,
-      register: async (replica) => {
-        registering = log.register(replica);
-        registering.catch(() => undefined);
-      },
-      ack: async (...said) => {
-        await registering;
-        return log.ack(...said);
-      },
-    };
-  },
-};
-
 /** Believes whatever the shared cache holds, as if it had been read just now. */
 export const believeTheCache: Sabotage = {
   cache: (cache, store): FactCache => ({
