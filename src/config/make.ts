@@ -1,8 +1,9 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config, RouteConfig } from '../config.ts';
 import { headerNames } from '../domain/header-names.ts';
-import type { GatewayFile, RouteFile } from './file-shape.ts';
+import type { GatewayFile, RouteFile, RouteSettings } from './file-shape.ts';
 import { effectiveRoutes } from './routes.ts';
+import { nodeAt, withDefaults } from './schema.ts';
 
 const heapShare = 0.85;
 
@@ -55,6 +56,12 @@ export function makeConfig(file: GatewayFile): Config {
     log: { level: file.log.level },
     drainMs: file.drain_ms,
   };
+}
+
+/** A route with the default of every setting. */
+export function defaultRoute(prefix: string, upstream: string): RouteConfig {
+  const settings = withDefaults({}, nodeAt(['route_defaults'])) as RouteSettings;
+  return makeRoute({ ...settings, prefix, upstream });
 }
 
 function makeRoute(route: RouteFile): RouteConfig {

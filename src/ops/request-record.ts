@@ -15,7 +15,7 @@ export interface RequestRecord {
   readonly reason: string | null;
   /** From the first byte to the last. */
   readonly durationMs: number;
-  /** Of that, the wait for the upstream's headers. */
+  /** Of that, the wait for the upstream's headers; `null` where they never came. */
   readonly upstreamMs: number | null;
 }
 

@@ -40,6 +40,7 @@ export class UsageRecorder implements UsageSink {
   #pending: Batch[] = [];
   #throughMs = 0;
   #failing = false;
+  #stopped = false;
   #callOff: () => void = () => undefined;
   #flushing: Promise<void> = Promise.resolve();
 
@@ -76,6 +77,7 @@ export class UsageRecorder implements UsageSink {
 
   /** Adds what is left, and says that there will be no more. To be called once nothing is recorded any longer. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#callOff();
     if (this.#throughMs === 0) return;
     await this.#flushing;
@@ -101,12 +103,16 @@ export class UsageRecorder implements UsageSink {
   }
 
   #schedule(): void {
-    const wait = this.#rows.length > 0 || this.#pending.length > 0 ? flushMs : idleMs;
-    const sinceMs = this.lagMs();
+    if (this.#stopped) return;
     this.#callOff = this.#parts.timers.after(flushMs, () => {
-      if (sinceMs + flushMs < wait && this.#rows.length === 0) return this.#schedule();
-      this.#flushing = this.#flush(this.#parts.clock.wallMs()).finally(() => this.#schedule());
+      this.#flushing = this.#tick();
     });
+  }
+
+  async #tick(): Promise<void> {
+    const due = this.#rows.length > 0 || this.#pending.length > 0 || this.lagMs() >= idleMs;
+    if (due) await this.#flush(this.#parts.clock.wallMs());
+    this.#schedule();
   }
 
   async #flush(throughMs: number): Promise<void> {

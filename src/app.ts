@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
+import { admin } from './admin/admin.ts';
+import type { Config } from './config.ts';
+import { frontDoor } from './gateway/front-door.ts';
+import { gateway } from './gateway/gateway.ts';
+import { nodeServerOptions, serverOptions } from './gateway/server-options.ts';
+import { installErrorReplies, replyToError } from './http/errors.ts';
+import { requestIds } from './http/request-id.ts';
+import { trustedPeers } from './http/trusted-peers.ts';
+import { management } from './management/management.ts';
+import { healthRoutes, type Unreadiness } from './ops/health.ts';
+import type { Logger } from './ops/logger.ts';
+import { metricsRoute } from './ops/metrics-route.ts';
+import { meterReplies, observeReplies } from './ops/observe.ts';
+import type { RequestObserver } from './ops/request-record.ts';
+import { shedLoad } from './ops/shed.ts';
+import type { Barrier } from './ports/barrier.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Directory } from './ports/directory.ts';
+import type { TenantStore } from './ports/tenant-store.ts';
+import type { UsageSink, UsageStore } from './ports/usage.ts';
+
+/** What both listeners work with. Everything they do goes through these; nothing is global. */
+export interface AppDeps {
+  readonly config: Config;
+  readonly directory: Directory;
+  readonly barrier: Barrier;
+  readonly tenants: TenantStore;
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough'> & UsageSink;
+  readonly clock: Clock;
+  /** A cryptographic source. */
+  readonly randomBytes: (size: number) => Buffer;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly observe: RequestObserver;
+  /** What keeps this process from deciding; empty when it is ready. */
+  readonly unready: () => readonly Unreadiness[];
+}
+
+const managementPrefix = '/v1/sub-accounts';
+
+/**
+ * The public listener. The order of registration is the security argument; each step may rely on the ones before it.
+ */
+export async function publicServer(deps: AppDeps): Promise<FastifyInstance> {
+  const { config, observe } = deps;
+  const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
+  const door = frontDoor(config);
+  const app = Fastify({
+    ...serverOptions(config.limits, () => newRequestId(nobody)),
+    ...tlsOptions(config),
+    ...quiet(deps.logger),
+    genReqId: newRequestId,
+    // Routing goes by the target as the front door judged it, not as the client wrote it.
+    rewriteUrl: door.rewriteUrl,
+    frameworkErrors: replyToError,
+    // While draining, requests that are already on an open connection are still served.
+    return503OnClosing: false,
+  });
+
+  // 1. Whatever goes wrong below is answered by one function, with a problem body and the request's id.
+  installErrorReplies(app);
+  // 2. Whatever is answered below is logged and counted, refusals of the next two steps included.
+  observeReplies(app, publicRouteName(config), observe);
+  // 3. Before anybody looks at who calls: one path only, one framing only. A request that two readers could
+  //    understand differently goes no further, so the steps below and the upstream read the same one.
+  door.install(app);
+  // 4. Refusing is cheap only before any work has been done.
+  shedLoad(app, config.limits);
+  // 5. Management owns its prefix whole, with every method and every path under it, before there is a proxy that
+  //    takes what nobody else does.
+  await app.register(async (scope) => {
+    meterReplies(scope, deps.usage);
+    await scope.register(management, { ...deps, prefix: managementPrefix });
+  });
+  // 6. Last, everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves
+  //    here without a permit.
+  await app.register(gateway, { ...deps, onFinished: observe });
+  return app;
+}
+
+/** The internal listener: health and metrics for the platform, the operator API for whoever has its token. */
+export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
+  const { config, registry, unready, observe } = deps;
+  const newRequestId = requestIds(deps.randomBytes, () => false);
+  const app = Fastify({
+    ...serverOptions(config.limits, () => newRequestId(nobody)),
+    ...quiet(deps.logger),
+    genReqId: newRequestId,
+    frameworkErrors: replyToError,
+    return503OnClosing: false,
+  });
+
+  installErrorReplies(app);
+  // Probes and scrapes come every few seconds: they are not logged, and they ask for no token.
+  healthRoutes(app, unready);
+  metricsRoute(app, registry);
+  await app.register(async (scope) => {
+    observeReplies(scope, (url) => url ?? 'none', observe);
+    await scope.register(admin, { ...deps, prefix: '/admin/v1' });
+  });
+  return app;
+}
+
+/** Logging is ours: Fastify's own lines hold the query string, and cost a child logger each. */
+function quiet(logger: FastifyBaseLogger) {
+  const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
+  return { loggerInstance: logger, logController };
+}
+
+function tlsOptions({ listen, limits }: Config) {
+  if (listen.tls === null) return {};
+  const { certFile, keyFile } = listen.tls;
+  return {
+    https: { ...nodeServerOptions(limits), cert: readFileSync(certFile), key: readFileSync(keyFile) },
+  };
+}
+
+/** Names routes in logs and metrics: templates and prefixes of the configuration, nothing a client wrote. */
+function publicRouteName({ routes }: Config): (url: string | undefined) => string {
+  return (url) => {
+    if (url?.startsWith(managementPrefix)) return url;
+    const index = url === undefined ? null : /^\/-\/route\/(\d+)/.exec(url);
+    return (index && routes[Number(index[1])]?.prefix) ?? 'none';
+  };
+}
+
+/** Stands for a request that never became one, where an id is needed all the same. */
+const nobody = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;

@@ -1,0 +1,37 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+
+/** Where something listens. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** An address that cannot be listened on; the message says which, and what to do. */
+export class CannotListen extends Error {
+  override readonly name = 'CannotListen';
+}
+
+/**
+ * @param name of the listener, for the log
+ * @throws {CannotListen}
+ */
+export async function listen(app: FastifyInstance, { host, port }: Address, name: string): Promise<Address> {
+  try {
+    await app.listen({ host, port, listenTextResolver: (address) => `${name} listener at ${address}` });
+  } catch (error) {
+    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
+    if (reason === undefined) throw error;
+    throw new CannotListen(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+  }
+  const address = app.server.address() as AddressInfo;
+  return { host: address.address, port: address.port };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'the port is taken by another process. Stop that one, or choose another port (PORT, INTERNAL_PORT)',
+  EACCES: 'this user may not use the port. Choose one above 1023 (PORT, INTERNAL_PORT)',
+  EADDRNOTAVAIL: 'this machine does not have that address (HOST, INTERNAL_HOST)',
+  ENOTFOUND: 'the host name is not known (HOST, INTERNAL_HOST)',
+};

@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { styleText } from 'node:util';
+import { formatSecret, digestSecret, keyHints, secretRandomBytes } from '../domain/api-key.ts';
+import { uuidV7, type AccountId, type KeyId } from '../domain/ids.ts';
+import { managementScopes } from '../domain/scope.ts';
+import { systemClock } from '../ports/clock.ts';
+import type { TenantStore } from '../ports/tenant-store.ts';
+import { operatorTokenFile } from './operator-token.ts';
+import type { RunningGateway } from './start.ts';
+
+/**
+ * What the embedded store greets people with. The very first time it makes a parent account with a key, and shows
+ * three calls that work when pasted; the key is shown here, once, and nowhere else.
+ */
+export async function welcome({
+  config,
+  store,
+  publicAddress,
+  internalAddress,
+}: RunningGateway): Promise<string> {
+  if (config.store.kind !== 'embedded') return '';
+  const { dataDir } = config.store;
+  const url = origin(config.listen.tls === null ? 'http' : 'https', publicAddress);
+  const echo = config.routes.length === 1 && config.routes[0]?.prefix === '/';
+  const lines = [
+    '',
+    bold('Tenancy Gateway is running.'),
+    '',
+    `  API        ${url}`,
+    `  internal   ${origin('http', internalAddress)}   health, metrics, operator API`,
+    `  data       ${dataDir}   (operator token: ${operatorTokenFile(dataDir)})`,
+  ];
+  if (echo) lines.push(`  upstream   the built-in echo: it answers with what your service would get`);
+  const first = (await store.tenants.listParents({ limit: 1 })).rows.length === 0;
+  lines.push(
+    '',
+    ...(first
+      ? firstSteps(url, await firstKey(store.tenants, config.limits.keysPerAccount), config.headers.acting)
+      : nextSteps),
+  );
+  return `${lines.join('\n')}\n\n`;
+}
+
+async function firstKey(tenants: TenantStore, limit: number): Promise<string> {
+  const nowMs = systemClock.wallMs();
+  const id = uuidV7(nowMs, randomBytes(10)) as AccountId;
+  await tenants.createParent({ id, name: 'My company' });
+  const key = formatSecret('tgw', randomBytes(secretRandomBytes));
+  const clientSecret = formatSecret('tgs', randomBytes(secretRandomBytes));
+  const draft = {
+    id: uuidV7(nowMs, randomBytes(10)) as KeyId,
+    name: 'first key',
+    scopes: [managementScopes.read, managementScopes.write],
+    digest: digestSecret(key),
+    clientSecretDigest: digestSecret(clientSecret),
+    ...keyHints(key),
+    expiresAt: null,
+  };
+  await tenants.createKey(id, draft, limit);
+  return key;
+}
+
+function firstSteps(url: string, key: string, actingHeader: string): string[] {
+  const auth = `-H 'Authorization: Bearer ${key}'`;
+  const json = `-H 'Content-Type: application/json'`;
+  return [
+    bold('Your API key') + ` (account "My company"; shown this once):`,
+    '',
+    `  ${styleText('green', key)}`,
+    '',
+    bold('Three calls to paste:'),
+    '',
+    dim('1. Create a sub-account for one of your customers, under the name you have for it:'),
+    `curl -sS -X POST ${url}/v1/sub-accounts ${auth} ${json} -d '{"name":"Ada Logistics","external_id":"ada"}'`,
+    '',
+    dim('2. From now on a write must say whom it is for. This one does not, and is told how:'),
+    `curl -sS -X POST ${url}/v1/shipments ${auth} ${json} -d '{"carrier":"MAEU"}'`,
+    '',
+    dim('3. Act as that customer. The upstream is told which tenant to work on, and can trust it:'),
+    `curl -sS -X POST ${url}/v1/shipments ${auth} ${json} -H '${actingHeader}: ext:ada' -d '{"carrier":"MAEU"}'`,
+  ];
+}
+
+const nextSteps = [
+  'A new key for an account:   npx tenancy-gateway accounts list',
+  '                            npx tenancy-gateway keys create <account-id> --name <name>',
+];
+
+function origin(scheme: string, { host, port }: { readonly host: string; readonly port: number }): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function bold(text: string): string {
+  return styleText('bold', text);
+}
+
+function dim(text: string): string {
+  return styleText('dim', text);
+}
