@@ -1,0 +1,20 @@
+import type { Contender } from './contender.ts';
+import { direct } from './direct.ts';
+import { gateway } from './gateway.ts';
+import { haproxy } from './haproxy.ts';
+import { httpProxy, httpProxyRedis } from './http-proxy.ts';
+import { nginxLua, nginxMap } from './nginx.ts';
+
+/** Everybody, in the order they take turns. */
+export const contenders: readonly Contender[] = [
+  direct,
+  nginxMap,
+  haproxy,
+  nginxLua,
+  gateway,
+  httpProxy,
+  httpProxyRedis,
+];
+
+/** What the others are compared with: the least the rule can cost, and what most would build. */
+export const yardsticks: readonly Contender[] = [nginxLua, httpProxyRedis];

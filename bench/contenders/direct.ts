@@ -1,0 +1,19 @@
+import { versionOf } from '../lib/tools.ts';
+import type { Contender } from './contender.ts';
+
+/** The upstream without any proxy: what this client and this upstream can do at most. */
+export const direct: Contender = {
+  name: 'direct',
+  title: 'no proxy',
+  enforces: 'none',
+  missing: () => undefined,
+  version: () => versionOf('nginx', '-v'),
+  start: ({ upstreamPort, tenants }) =>
+    Promise.resolve({
+      port: upstreamPort,
+      tenants,
+      proxyPids: [],
+      storePids: [],
+      stop: () => Promise.resolve(),
+    }),
+};

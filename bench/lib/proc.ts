@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** What processes have used so far. */
+export interface Usage {
+  /** User and system time of all their threads, and of children that have ended. */
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+/** Clock ticks a second in /proc: fixed at 100 for every architecture Node runs on. */
+const ticksPerSecond = 100;
+const pageBytes = 4_096;
+
+/** Sums up processes and everything they have started. A process that has ended counts as nothing. */
+export function usageOf(pids: readonly number[]): Usage {
+  let cpuMs = 0;
+  let rssBytes = 0;
+  for (const pid of withDescendants(pids)) {
+    const stat = statOf(pid);
+    if (stat === undefined) continue;
+    // proc(5): utime, stime and those of ended children are fields 14 to 17, rss is 24; `stat` begins with field 3.
+    const ticks = stat.slice(11, 15).reduce((sum, part) => sum + Number(part), 0);
+    cpuMs += (ticks * 1_000) / ticksPerSecond;
+    rssBytes += Number(stat[21]) * pageBytes;
+  }
+  return { cpuMs, rssBytes };
+}
+
+/** Milliseconds a core has not been idle since it was started, whoever used it; stolen time counts as used. */
+export function busyMs(core: number): number {
+  const line = readFileSync('/proc/stat', 'utf8')
+    .split('\n')
+    .find((text) => text.startsWith(`cpu${core} `));
+  const [user, nice, system, , , irq, softirq, steal] = (line ?? '').trim().split(/\s+/).slice(1).map(Number);
+  const ticks = [user, nice, system, irq, softirq, steal].reduce((sum: number, part) => sum + (part ?? 0), 0);
+  return (ticks * 1_000) / ticksPerSecond;
+}
+
+function withDescendants(pids: readonly number[]): Set<number> {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => ({ pid: Number(name), parent: Number(statOf(Number(name))?.[1]) }));
+  const found = new Set(pids);
+  for (let before = 0; before !== found.size;) {
+    before = found.size;
+    for (const { pid, parent } of parents) if (found.has(parent)) found.add(pid);
+  }
+  return found;
+}
+
+/** /proc/<pid>/stat from field 3 on; the name before it stands in brackets and may hold spaces and brackets. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
+  }
+}

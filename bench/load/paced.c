@@ -1,0 +1,222 @@
+/*
+ * A constant-rate HTTP/1.1 load generator that does not hide stalls.
+ *
+ * Request number i is due at start + i / rate, whatever became of the ones before it, and its latency counts from the
+ * moment it was due: a proxy that stops for 50 ms is charged with every request that should have been sent meanwhile
+ * ("coordinated omission", which closed-loop tools have). Written in C because it needs timers finer than Node's and
+ * Go's millisecond, and because it shares a core with the upstream: a request costs it three system calls.
+ *
+ *     paced <port> <rate per second> <seconds> <connections> <file with the raw request>
+ *
+ * Prints one line of JSON; times in microseconds. The answers must carry Content-Length.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HEAD_MAX = 16384, EVENTS = 256, READ_MAX = 262144 };
+static const int64_t SECOND = 1000000000, PATIENCE = 5 * SECOND;
+
+struct connection {
+  int fd, busy, status;
+  size_t written;
+  int64_t due;
+  long long body_left; /* -1 while the head is being read */
+  size_t head_length;
+  char head[HEAD_MAX];
+};
+
+static struct sockaddr_in target;
+static char *request;
+static size_t request_length;
+static int poll_fd;
+static struct connection *connections, **idle;
+static int idle_count;
+static int64_t *latencies, *lags;
+static long done_count, lag_count, error_count;
+
+static void die(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+static int64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static void open_connection(struct connection *c) {
+  int on = 1;
+  c->fd = socket(AF_INET, SOCK_STREAM, 0);
+  if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&target, sizeof target) < 0) die("connect");
+  setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+  if (epoll_ctl(poll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) die("epoll_ctl");
+  c->busy = 0;
+  idle[idle_count++] = c;
+}
+
+/* Counts what a broken connection was doing as an error, and goes on with a new one. */
+static void replace(struct connection *c) {
+  if (c->busy) {
+    error_count++;
+  } else {
+    for (int i = 0; i < idle_count; i++)
+      if (idle[i] == c) idle[i] = idle[--idle_count];
+  }
+  close(c->fd);
+  open_connection(c);
+}
+
+static void write_on(struct connection *c) {
+  while (c->written < request_length) {
+    ssize_t n = send(c->fd, request + c->written, request_length - c->written, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (n > 0) {
+      c->written += n;
+    } else if (errno == EAGAIN) {
+      struct epoll_event event = {.events = EPOLLIN | EPOLLOUT, .data.ptr = c};
+      epoll_ctl(poll_fd, EPOLL_CTL_MOD, c->fd, &event);
+      return;
+    } else {
+      replace(c);
+      return;
+    }
+  }
+}
+
+static void send_request(int64_t due, int was_waiting) {
+  struct connection *c = idle[--idle_count];
+  c->busy = 1;
+  c->due = due;
+  c->written = 0;
+  c->body_left = -1;
+  c->head_length = 0;
+  /* What this generator itself is late by; a wait for a free connection is the proxy's doing. */
+  if (!was_waiting) lags[lag_count++] = now() - due;
+  write_on(c);
+}
+
+/* Takes bytes of an answer; returns 1 when the answer is complete, -1 when it cannot be understood. */
+static int take(struct connection *c, const char *bytes, ssize_t n) {
+  if (c->body_left < 0) {
+    if (c->head_length + n >= HEAD_MAX) n = HEAD_MAX - 1 - c->head_length;
+    memcpy(c->head + c->head_length, bytes, n);
+    c->head_length += n;
+    c->head[c->head_length] = 0;
+    char *end = strstr(c->head, "\r\n\r\n");
+    if (!end) return c->head_length == HEAD_MAX - 1 ? -1 : 0;
+    char *length = strcasestr(c->head, "\r\ncontent-length:");
+    if (!length || length > end || sscanf(c->head, "HTTP/1.1 %d", &c->status) != 1) return -1;
+    c->body_left = atoll(length + 17);
+    n = c->head + c->head_length - (end + 4);
+  }
+  c->body_left -= n;
+  return c->body_left == 0 ? 1 : c->body_left < 0 ? -1 : 0;
+}
+
+static void read_on(struct connection *c) {
+  static char buffer[READ_MAX];
+  /* While the head is incomplete no more than it can hold is read, so that nothing of the body is lost. */
+  size_t most = c->body_left < 0 ? HEAD_MAX - 1 - c->head_length : READ_MAX;
+  ssize_t n = recv(c->fd, buffer, most, MSG_DONTWAIT);
+  if (n < 0 && errno == EAGAIN) return;
+  int taken = n <= 0 || !c->busy ? -1 : take(c, buffer, n);
+  if (taken < 0) replace(c);
+  if (taken <= 0) return;
+  if (c->status / 100 == 2) {
+    latencies[done_count++] = now() - c->due;
+  } else {
+    error_count++;
+  }
+  c->busy = 0;
+  idle[idle_count++] = c;
+}
+
+static int ascending(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static double quantile(int64_t *sorted, long count, double q) {
+  return count ? sorted[(long)(q * (count - 1))] / 1000.0 : 0;
+}
+
+static void read_request(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file) die(path);
+  fseek(file, 0, SEEK_END);
+  request_length = ftell(file);
+  rewind(file);
+  request = malloc(request_length);
+  if (fread(request, 1, request_length, file) != request_length) die(path);
+  fclose(file);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 6) {
+    fprintf(stderr, "usage: paced <port> <rate> <seconds> <connections> <request file>\n");
+    return 2;
+  }
+  double rate = atof(argv[2]);
+  long total = rate * atof(argv[3]);
+  int count = atoi(argv[4]);
+  read_request(argv[5]);
+  target = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(atoi(argv[1]))};
+  target.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  poll_fd = epoll_create1(0);
+  connections = calloc(count, sizeof *connections);
+  idle = calloc(count, sizeof *idle);
+  latencies = calloc(total, sizeof *latencies);
+  lags = calloc(total, sizeof *lags);
+  for (int i = 0; i < count; i++) open_connection(&connections[i]);
+
+  int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
+  struct epoll_event tick = {.events = EPOLLIN, .data.ptr = NULL};
+  epoll_ctl(poll_fd, EPOLL_CTL_ADD, timer, &tick);
+  int64_t period = SECOND / rate, start = now() + SECOND / 100, deadline = start + total * period + PATIENCE;
+  struct itimerspec every = {.it_interval = {period / SECOND, period % SECOND},
+                             .it_value = {start / SECOND, start % SECOND}};
+  if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &every, NULL) < 0) die("timerfd_settime");
+
+  long due = 0, sent = 0;
+  while (done_count + error_count < total && now() < deadline) {
+    struct epoll_event events[EVENTS];
+    int n = epoll_wait(poll_fd, events, EVENTS, 100);
+    int waiting = due > sent;
+    for (int i = 0; i < n; i++) {
+      struct connection *c = events[i].data.ptr;
+      uint64_t ticks;
+      if (!c) {
+        if (read(timer, &ticks, sizeof ticks) == sizeof ticks) due = due + (long)ticks > total ? total : due + (long)ticks;
+      } else {
+        if (events[i].events & EPOLLOUT) {
+          struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+          epoll_ctl(poll_fd, EPOLL_CTL_MOD, c->fd, &event);
+          write_on(c);
+        }
+        if (events[i].events & ~EPOLLOUT) read_on(c);
+      }
+    }
+    for (; sent < due && idle_count > 0; sent++) send_request(start + sent * period, waiting);
+  }
+
+  qsort(latencies, done_count, sizeof *latencies, ascending);
+  qsort(lags, lag_count, sizeof *lags, ascending);
+  printf("{\"due\":%ld,\"answered\":%ld,\"errors\":%ld,\"p50\":%.1f,\"p99\":%.1f,\"p999\":%.1f,\"max\":%.1f,\"ownLagP99\":%.1f}\n",
+         total, done_count, total - done_count, quantile(latencies, done_count, 0.5),
+         quantile(latencies, done_count, 0.99), quantile(latencies, done_count, 0.999),
+         quantile(latencies, done_count, 1), quantile(lags, lag_count, 0.99));
+  return 0;
+}

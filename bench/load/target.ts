@@ -1,0 +1,66 @@
+import { request } from 'node:http';
+import type { Running } from '../contenders/contender.ts';
+import { targetsOf } from '../lib/tenants.ts';
+
+/** One kind of request, sent over and over. */
+export interface Exchange {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  /** Zero for none. */
+  readonly bodyBytes: number;
+  /** Whether it acts as a sub-account, named by its `external_id`. */
+  readonly acting: boolean;
+}
+
+/** A read without an acting header. */
+export function get(path: string): Exchange {
+  return { method: 'GET', path, bodyBytes: 0, acting: false };
+}
+
+/** A write as a sub-account. */
+export function post(bodyBytes: number): Exchange {
+  return { method: 'POST', path: '/upload', bodyBytes, acting: true };
+}
+
+/** Headers beside those every client sends. */
+export function headersOf({ tenants }: Running, exchange: Exchange): Record<string, string> {
+  return {
+    authorization: `Bearer ${tenants.parentKey.text}`,
+    ...(exchange.acting && {
+      'x-service-acting-tenant': `ext:${targetsOf(tenants).active.externalId ?? ''}`,
+    }),
+    ...(exchange.bodyBytes > 0 && { 'content-type': 'application/octet-stream' }),
+  };
+}
+
+/** An answer as a whole. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Sends one request on a connection of its own. */
+export function ask(
+  port: number,
+  {
+    method,
+    path,
+    headers,
+    body,
+  }: { method: string; path: string; headers: Record<string, string>; body?: string },
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }),
+      );
+      response.on('error', reject);
+    });
+    sent.setTimeout(10_000, () => sent.destroy(new Error(`${method} ${path}: no answer within 10 s`)));
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}

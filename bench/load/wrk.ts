@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { root } from '../lib/files.ts';
+import type { Process } from '../lib/processes.ts';
+import type { Running, Stage } from '../contenders/contender.ts';
+import { tool } from '../lib/tools.ts';
+import { headersOf, type Exchange } from './target.ts';
+
+/** What a closed loop got done. */
+export interface ClosedLoop {
+  readonly requests: number;
+  readonly seconds: number;
+  /** Of the answers, heads included. */
+  readonly bytes: number;
+  /** Broken connections, time-outs and answers that are not 2xx or 3xx. */
+  readonly errors: number;
+}
+
+/** Sends as fast as answers come, on so many keep-alive connections, from one thread. */
+export async function closedLoop(
+  stage: Stage,
+  running: Running,
+  exchange: Exchange,
+  { connections, seconds }: { readonly connections: number; readonly seconds: number },
+): Promise<ClosedLoop> {
+  const headers = Object.entries(headersOf(running, exchange)).flatMap(([name, value]) => [
+    '-H',
+    `${name}: ${value}`,
+  ]);
+  const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s'];
+  const wrk = stage.processes.start({
+    name: 'wrk',
+    command: tool('wrk'),
+    args: [...options, '-s', join(root, 'bench/load/wrk.lua'), ...headers, urlOf(running, exchange)],
+    core: stage.otherCore,
+    env: { BENCH_METHOD: exchange.method, BENCH_BODY_BYTES: String(exchange.bodyBytes) },
+    output: 'pipe',
+  });
+  const text = await outputOf(wrk);
+  const result = /^RESULT (.*)$/m.exec(text)?.[1];
+  if (result === undefined) throw new Error(`wrk printed no result:\n${text}${wrk.log.slice(-1_000)}`);
+  return JSON.parse(result) as ClosedLoop;
+}
+
+/** What a process prints until it ends. */
+export async function outputOf(started: Process): Promise<string> {
+  let text = '';
+  started.stdout?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  await started.exited;
+  return text;
+}
+
+function urlOf({ port }: Running, { path }: Exchange): string {
+  return `http://127.0.0.1:${port}${path}`;
+}

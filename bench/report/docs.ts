@@ -1,0 +1,71 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../lib/files.ts';
+import { machineLine } from '../machine.ts';
+import type { Case } from '../scenarios/scenario.ts';
+import { barChart } from './chart.ts';
+import type { RunRecord } from './record.ts';
+import { caseTable, memoryTable, table } from './tables.ts';
+
+const headline = 'small-get';
+
+/** Writes `docs/performance.md` and its chart from a run. */
+export function writeDocs(record: RunRecord, cases: readonly Case[]): void {
+  writeFileSync(join(root, 'docs/performance.md'), page(record, cases));
+  writeFileSync(join(root, 'docs/performance.svg'), chart(record));
+}
+
+function page(record: RunRecord, cases: readonly Case[]): string {
+  const measured = cases.filter(({ id }) => record.results.some((result) => result.case === id));
+  return `# Performance
+
+What the gateway costs, beside what else could do its work, measured in one sitting on one machine. This page and the
+chart are written by the command below; run it on your own machine before you believe any of it.
+
+    ${record.command}
+
+![CPU microseconds a request](performance.svg)
+
+## How it was measured
+
+${record.began.slice(0, 10)}, ${record.minutes} minutes, on ${machineLine(record.machine)}. Medians of ${record.rounds} rounds of ${record.seconds} s; the contenders took
+turns in every round. _Spread_ is the highest minus the lowest of the rounds, per cent of the median.
+
+- The proxy has one core to itself. The upstream (nginx with fixed answers), the client, PostgreSQL and Redis share
+  another one. Loopback only, HTTP/1.1, keep-alive, nobody writes an access log.
+- CPU time is user plus system time of the proxy's processes and all their threads, as the kernel counts it, divided by
+  the requests answered. A store's is shown apart.
+- Closed loops are wrk's: one thread, as fast as answers come. Latency is taken at a constant ${record.rate} requests a second
+  and counts from when a request was due, so that a stall is charged with everything it held up. The generator shares
+  its core with the upstream; its own lag is shown.
+- Before anything is measured, everybody has to show that it enforces the rule: unknown keys, forged headers, the three
+  forms of the acting header, deactivated and foreign targets, a write without the header. All that speak the whole rule
+  look a key up by its SHA-256, as the gateway does. The static map of nginx only knows who calls.
+- One parent with 1,000 sub-accounts. Reads send no acting header; writes act as a sub-account by its external id.
+- Only the gateway keeps its facts right while it runs (changes reach it before they are confirmed), counts usage per
+  tenant and has metrics. The others hold a copy that never changes; the one with Redis reads it anew each time.
+
+${table(
+  ['contender', 'what'],
+  record.contenders.map(({ title, version, skipped }) => [title, skipped ?? version]),
+)}
+
+${measured.map((one) => `## ${one.title}\n\n${caseTable(one, record)}\n`).join('\n')}
+## Memory
+
+Resident memory of the proxy over the whole run.
+
+${memoryTable(record)}
+`;
+}
+
+function chart({ contenders, results }: RunRecord): string {
+  const bars = results
+    .filter((result) => result.case === headline && (result.median['cpuUs'] ?? 0) > 0)
+    .map(({ contender, median }) => ({
+      label: contenders.find(({ name }) => name === contender)?.title ?? contender,
+      value: median['cpuUs'] ?? 0,
+      highlight: contender === 'gateway',
+    }));
+  return barChart('CPU µs of the proxy per proxied GET, 100-byte answer', bars);
+}

@@ -1,0 +1,33 @@
+import type { Machine } from '../machine.ts';
+import type { Result } from '../measure.ts';
+
+/** Everything a run found out, as it is kept in `.cache/bench/`. */
+export interface RunRecord {
+  /** ISO 8601, when it began. */
+  readonly began: string;
+  readonly minutes: number;
+  readonly command: string;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly rate: number;
+  readonly streams: number;
+  readonly machine: Machine;
+  readonly contenders: readonly Participant[];
+  readonly results: readonly Result[];
+}
+
+/** A contender that was measured, or why it was not. */
+export interface Participant {
+  readonly name: string;
+  readonly title: string;
+  readonly version: string;
+  readonly skipped?: string;
+  readonly memory?: Memory;
+}
+
+/** Resident memory of the proxy, megabytes. */
+export interface Memory {
+  readonly atStart: number;
+  readonly peak: number;
+  readonly atEnd: number;
+}

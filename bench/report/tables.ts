@@ -1,0 +1,67 @@
+import { yardsticks } from '../contenders/all.ts';
+import type { Result } from '../measure.ts';
+import type { Case, Column } from '../scenarios/scenario.ts';
+import type { RunRecord } from './record.ts';
+
+/** One case as a Markdown table that also reads well on a terminal. Medians; ratios are of the first column. */
+export function caseTable(one: Case, { contenders, results }: RunRecord): string {
+  const own = results.filter((result) => result.case === one.id && result.samples.length > 0);
+  const [first, ...others] = one.columns;
+  if (first === undefined || own.length === 0) return 'Nothing was measured.';
+  const measures = yardsticks.flatMap(({ name }) => own.find(({ contender }) => contender === name) ?? []);
+  const header = [
+    'contender',
+    first.title,
+    'spread',
+    ...measures.map(({ contender }) => `× ${contender}`),
+    ...others.map(({ title }) => title),
+  ];
+  const rows = own.map((result) => [
+    contenders.find(({ name }) => name === result.contender)?.title ?? result.contender,
+    figure(result, first),
+    spread(result, first),
+    ...measures.map((measure) => ratio(result, measure, first)),
+    ...others.map((column) => figure(result, column)),
+  ]);
+  return table(header, rows);
+}
+
+/** Memory over the whole run. */
+export function memoryTable({ contenders }: RunRecord): string {
+  const rows = contenders.flatMap(({ title, memory }) =>
+    memory === undefined || memory.peak === 0
+      ? []
+      : [[title, ...[memory.atStart, memory.peak, memory.atEnd].map((mb) => mb.toFixed(0))]],
+  );
+  return table(['contender', 'RSS at the start, MB', 'highest', 'at the end'], rows);
+}
+
+/** Lines of a Markdown table, padded; every column but the first is aligned to the right. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((title, i) =>
+    Math.max(3, title.length, ...rows.map((row) => row[i]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;
+  const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [line(header), line(rule), ...rows.map(line)].join('\n');
+}
+
+function figure({ median }: Result, { key, digits }: Column): string {
+  const value = median[key];
+  // No proxy, no cost of one.
+  if (value === undefined || Number.isNaN(value) || (value === 0 && digits > 0)) return '–';
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** Highest minus lowest, per cent of the median: what the machine's noise may have done. */
+function spread({ samples, median }: Result, { key }: Column): string {
+  const values = samples.map((sample) => sample[key] ?? Number.NaN);
+  const share = (Math.max(...values) - Math.min(...values)) / (median[key] ?? Number.NaN);
+  return Number.isFinite(share) ? `${Math.round(100 * share)} %` : '–';
+}
+
+function ratio({ median }: Result, measure: Result, { key }: Column): string {
+  const value = (median[key] ?? Number.NaN) / (measure.median[key] ?? Number.NaN);
+  return Number.isFinite(value) && value > 0 ? value.toFixed(2) : '–';
+}

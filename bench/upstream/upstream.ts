@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { render } from '../lib/files.ts';
+import { freePort } from '../lib/free-port.ts';
+import type { Processes } from '../lib/processes.ts';
+import { tool } from '../lib/tools.ts';
+import { startHelper, type Helper } from './helper.ts';
+
+/** What every contender is in front of. */
+export interface Upstream {
+  readonly port: number;
+  readonly pid: number;
+  readonly helper: Helper;
+  close(): void;
+}
+
+/** Body sizes served under `/bytes/<name>`. */
+export const bodySizes = { '100': 100, '10k': 10_240, '1m': 1_048_576 } as const;
+
+/** Starts nginx with fixed answers, and the helper behind it. */
+export async function startUpstream(processes: Processes, dir: string, core: number): Promise<Upstream> {
+  const port = await freePort();
+  const helper = await startHelper();
+  mkdirSync(join(dir, 'bytes'));
+  for (const [name, size] of Object.entries(bodySizes)) writeFileSync(join(dir, 'bytes', name), jsonOf(size));
+  const values = { dir, port, helperPort: helper.port, small: jsonOf(bodySizes['100']) };
+  const config = render('upstream/nginx.conf', values, join(dir, 'upstream.conf'));
+  const nginx = processes.start({
+    name: 'upstream',
+    command: tool('nginx'),
+    args: ['-p', dir, '-c', config],
+    core,
+  });
+  await nginx.listening(port);
+  return { port, pid: nginx.pid, helper, close: () => helper.close() };
+}
+
+/** A JSON document of exactly that many bytes. */
+function jsonOf(bytes: number): string {
+  const frame = JSON.stringify({ shipment: '' });
+  return JSON.stringify({ shipment: 'x'.repeat(bytes - frame.length) });
+}
