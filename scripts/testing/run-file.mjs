@@ -4,11 +4,7 @@ import { once } from 'node:events';
 import { Parser } from 'tap-parser';
 import { inProject } from '../lib/project.mjs';
 
-const NODE_ARGS = [
-  '--import=./scripts/typescript/register.mjs',
-  '--disable-warning=ExperimentalWarning',
-  '--enable-source-maps',
-];
+const NODE_ARGS = ['--import=./scripts/typescript/register.mjs', '--disable-warning=ExperimentalWarning'];
 /** After the polite signal tap still reports which test hung and on what. */
 const LAST_WORDS_MS = 2_000;
 const LEFTOVER_MS = 500;

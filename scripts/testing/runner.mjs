@@ -2,6 +2,7 @@
 /** Runs test files, some at a time. A program of its own, so that everything it starts can be ended with it. */
 import { saveResults } from '../lib/results.mjs';
 import { fail } from '../lib/say.mjs';
+import { prepareSources } from '../typescript/prepare.mjs';
 import { parseOptions } from './options.mjs';
 import { count, describeFile, describeRun } from './report.mjs';
 import { runFile } from './run-file.mjs';
@@ -11,6 +12,7 @@ try {
   const began = Date.now();
   const options = parseOptions(process.argv.slice(2));
   const files = testFiles(options.wanted);
+  if (files.length > 1) await prepareSources(['src', 'test']);
   const alone = files.length === 1;
   /** @type {import('./run-file.mjs').FileResult[]} */
   const results = [];
