@@ -24,16 +24,28 @@ export function upgradeFault({
   }
   if (headers['sec-websocket-version'] !== '13') return invalid('Sec-WebSocket-Version must be 13.');
   if (!keyForm.test(headers['sec-websocket-key'] ?? '')) return invalid('Sec-WebSocket-Key is not valid.');
-  // The upgrade travels by URL objects, which rewrite what they find unusual: better no upgrade than another path.
-  const { pathname, search } = new URL(`http://localhost${url}`);
-  if (pathname + search !== url) {
-    return {
-      code: 'invalid_target',
-      detail: 'The request target of a WebSocket must be in its normal form.',
-    };
-  }
-  return undefined;
+  return isNormal(url) ? undefined : notNormal;
 }
+
+/**
+ * An upgrade travels by URL objects, which rewrite what they find unusual, and by @fastify/http-proxy, which refuses
+ * what it cannot decode: better no upgrade than one at another path.
+ */
+function isNormal(target: string): boolean {
+  const { pathname, search } = new URL(`http://localhost${target}`);
+  if (pathname + search !== target || target.startsWith('//')) return false;
+  try {
+    decodeURIComponent(pathname);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const notNormal: Problem = {
+  code: 'invalid_target',
+  detail: 'The request target of a WebSocket must be in its normal form.',
+};
 
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
 

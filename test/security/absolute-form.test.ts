@@ -1,0 +1,36 @@
+import t from 'tap';
+import { startGateway } from '../support/gateway.ts';
+import { rawClient } from '../support/raw-client.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+t.test('only origin-form targets are accepted (RFC 9112 §3.2)', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const [method, target] of [
+    ['GET', 'http://gateway.test/v1/sub-accounts'],
+    ['GET', 'http://gateway.test/anything'],
+    ['GET', 'https://elsewhere.test/'],
+    ['GET', 'HTTP://gateway.test'],
+    ['OPTIONS', '*'],
+    ['GET', '*'],
+    ['GET', 'gateway.test:80'],
+    ['GET', 'v1/sub-accounts'],
+    ['GET', '?x'],
+  ] as const) {
+    const answer = await call(method, target);
+    t.equal(answer.status, 400, `${method} ${target}`);
+  }
+  t.equal(upstream.heads, 0);
+});
+
+t.test('CONNECT is not answered', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(
+    `CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`,
+  );
+  await client.end();
+  t.equal(client.text, '');
+  t.equal(upstream.connections, 0);
+});

@@ -1,0 +1,61 @@
+import t from 'tap';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient } from '../support/raw-client.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+const head = (target: string, key: string | null, expect = '100-continue'): string =>
+  `POST ${target} HTTP/1.1\r\nHost: gateway.test\r\nExpect: ${expect}\r\nContent-Length: 4\r\n` +
+  `${key === null ? '' : `Authorization: Bearer ${key}\r\n`}\r\n`;
+
+t.test('a client that waits is told to go on only once its request was admitted', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  directory.late.add(parent.keyKey);
+  const client = await rawClient(t, port);
+  client.send(head('/', parent.key));
+  await eventually(() => directory.waiting === 1, 'the decision');
+  t.equal(client.text, '');
+  directory.deliver();
+  await client.until(() => client.text === 'HTTP/1.1 100 Continue\r\n\r\n');
+  client.send('body');
+  t.equal((await client.answer('POST')).status, 200);
+  t.equal(upstream.received[0]?.body.toString(), 'body');
+  t.strictSame(upstream.received[0]?.values('expect'), []);
+
+  // The connection is as good as before.
+  client.send(head('/again', parent.key));
+  await client.until(() => client.text.endsWith('HTTP/1.1 100 Continue\r\n\r\n'));
+  client.send('more');
+  t.equal((await client.answer('POST')).status, 200);
+});
+
+t.test('one that is refused is told so at once, and its connection ends', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const [text, status] of [
+    [head('/', null), 401],
+    [head('/v1/%2e/sub-accounts', parent.key), 400],
+    [head('/', parent.key, 'a-miracle'), 417],
+  ] as const) {
+    const client = await rawClient(t, port);
+    client.send(text);
+    const answer = await client.answer('POST');
+    t.equal(answer.status, status);
+    t.equal(answer.headers['content-type'], 'application/problem+json');
+    t.equal(answer.headers.connection, 'close');
+    t.notMatch(client.text, /100 Continue/);
+    await client.end();
+  }
+  t.equal(upstream.heads, 0);
+});
+
+t.test('management tells a waiting client to go on, too', async (t) => {
+  const { port, parent } = await startGateway(t, { routes: {} });
+  const client = await rawClient(t, port);
+  client.send(
+    head('/v1/sub-accounts', parent.key).replace('Expect', 'Content-Type: application/json\r\nExpect'),
+  );
+  await client.until(() => client.text === 'HTTP/1.1 100 Continue\r\n\r\n');
+  client.send('{  }');
+  t.equal((await client.answer('POST')).status, 200);
+});

@@ -1,0 +1,39 @@
+import t from 'tap';
+import { startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+t.test('a head that is too large is refused before it is a request', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { maxHeaderBytes: 4096 },
+  });
+  for (const text of [
+    requestText('GET', '/', [['X-Large', 'a'.repeat(5000)]]),
+    requestText('GET', '/', [['a'.repeat(5000), '1']]),
+    requestText('GET', `/${'a'.repeat(5000)}`),
+    requestText(
+      'GET',
+      '/',
+      Array.from({ length: 90 }, (): [string, string] => ['Cookie', 'a'.repeat(60)]),
+    ),
+  ]) {
+    const client = await rawClient(t, port);
+    client.send(text);
+    const answer = await client.answer();
+    t.equal(answer.status, 431);
+    t.equal(answer.json().code, 'headers_too_large');
+    t.ok(answer.headers['x-request-id']);
+    await client.end();
+  }
+  const fine = await rawClient(t, port);
+  fine.send(
+    requestText('GET', '/', [
+      ['Authorization', `Bearer ${parent.key}`],
+      ['X-Large', 'a'.repeat(3500)],
+    ]),
+  );
+  t.equal((await fine.answer()).status, 200);
+  t.equal(upstream.heads, 1);
+});

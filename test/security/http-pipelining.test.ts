@@ -1,0 +1,103 @@
+import t from 'tap';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
+
+t.test(
+  'requests pipelined with different keys each get their own identity and their own answer',
+  async (t) => {
+    // The first ones are answered last.
+    const upstream = await startUpstream(t, ({ target, values }, response) => {
+      const tenant = values('x-service-resolved-tenant').join();
+      setTimeout(() => response.end(`${target} ${tenant}`), 60 - 5 * Number(target.slice(1)));
+    });
+    const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+    const holders = [parent, directory.addParent(), directory.addSubAccount(parent), directory.addParent()];
+    const client = await rawClient(t, port);
+    const requests = Array.from({ length: 10 }, (_, i) => {
+      const holder = holders[i % holders.length];
+      return {
+        target: `/${i}`,
+        holder,
+        text: requestText('GET', `/${i}`, [['Authorization', `Bearer ${holder?.key}`]]),
+      };
+    });
+    client.send(requests.map(({ text }) => text).join(''));
+    for (const { target, holder } of requests) {
+      const answer = await client.answer();
+      t.equal(answer.body, `${target} ${holder?.id}`);
+      t.equal(answer.headers['x-service-resolved-tenant'], holder?.id);
+    }
+  },
+);
+
+t.test(
+  'a refused request in the middle takes nothing from its neighbours, and gives them nothing',
+  async (t) => {
+    const upstream = await startUpstream(t, ({ values }, response) => {
+      response.end(values('x-service-resolved-tenant').join());
+    });
+    const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+    const other = directory.addParent();
+    const client = await rawClient(t, port);
+    const authorization = (key: string): [string, string] => ['Authorization', `Bearer ${key}`];
+    client.send(
+      requestText('POST', '/', [authorization(parent.key)], 'one') +
+        requestText('POST', '/', [], 'two') +
+        requestText('POST', '/', [authorization(other.key)], 'three') +
+        requestText('GET', '/v1/%2e/sub-accounts', [authorization(parent.key)]) +
+        requestText('GET', '/', [authorization(parent.key)]),
+    );
+    t.equal((await client.answer()).body, parent.id);
+    t.equal((await client.answer()).status, 401);
+    t.equal((await client.answer()).body, other.id);
+    t.equal((await client.answer()).status, 400);
+    t.equal((await client.answer()).body, parent.id);
+  },
+);
+
+t.test('when the connection ends, so do requests that wait for their turn on it', async (t) => {
+  let open = 0;
+  const upstream = await startRawUpstream(t, () => (_request, response) => {
+    open += 1;
+    response.on('close', () => (open -= 1));
+  });
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  for (let i = 0; i < 20; i++)
+    client.send(requestText('GET', `/${i}`, [['Authorization', `Bearer ${parent.key}`]]));
+  await eventually(() => open === 20, 'the requests');
+  client.socket.destroy();
+  await eventually(() => open === 0, 'the end of the requests');
+  await eventually(() => finished.length === 20, 'the records');
+  t.ok(finished.every(({ code }) => code === 'client_gone'));
+});
+
+t.test('requests of many tenants at once over few upstream connections are never mixed up', async (t) => {
+  const upstream = await startUpstream(t, ({ target, values, body }, response) => {
+    const answer = `${target} ${values('x-service-resolved-tenant').join()} ${body.toString()}`;
+    setTimeout(() => response.end(answer), Math.random() * 5);
+  });
+  const { port, directory } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: 3 } },
+  });
+  const clients = await Promise.all(
+    Array.from({ length: 12 }, async () => ({
+      client: await rawClient(t, port),
+      holder: directory.addParent(),
+    })),
+  );
+  await Promise.all(
+    clients.map(async ({ client, holder }, c) => {
+      for (let i = 0; i < 20; i++) {
+        client.send(
+          requestText('POST', `/${c}/${i}`, [['Authorization', `Bearer ${holder.key}`]], `body-${c}-${i}`),
+        );
+        const { body } = await client.answer();
+        if (body !== `/${c}/${i} ${holder.id} body-${c}-${i}`) t.fail(`client ${c} got: ${body}`);
+      }
+    }),
+  );
+  t.equal(upstream.received.length, 240);
+  t.ok(upstream.connections <= 3);
+});

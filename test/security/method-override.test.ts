@@ -1,0 +1,63 @@
+import { METHODS } from 'node:http';
+import t from 'tap';
+import { servedMethods } from '../../src/domain/method.ts';
+import { startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+t.test('a request that asks to be read as another method is refused', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const name of [
+    'X-HTTP-Method-Override',
+    'x-http-method-override',
+    'X-HTTP-Method',
+    'X-Method-Override',
+    'X_HTTP_Method_Override',
+    'X.Method.Override',
+  ]) {
+    for (const method of ['GET', 'POST']) {
+      const answer = await call(method, '/v1/shipments/1', { headers: [[name, 'DELETE']] });
+      t.equal(answer.status, 400, name);
+      t.equal(answer.json().code, 'invalid_request');
+    }
+  }
+  t.equal(upstream.heads, 0);
+});
+
+t.test('headers by which some frameworks serve another path are dropped', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  await call('GET', '/', {
+    headers: [
+      ['X-Original-URL', '/v1/sub-accounts'],
+      ['X-Rewrite-URL', '/v1/sub-accounts'],
+      ['X_Original_URL', '/v1/sub-accounts'],
+    ],
+  });
+  t.notOk(upstream.received[0]?.rawHeaders.includes('/v1/sub-accounts'));
+});
+
+t.test('methods beyond those of the acting rules are never forwarded', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const method of METHODS) {
+    if (method === 'CONNECT' || servedMethods.includes(method)) continue;
+    const answer = await call(method, '/v1/shipments');
+    t.equal(answer.status, 405, method);
+    t.equal(answer.headers.allow, servedMethods.join(', '));
+  }
+  t.equal(upstream.heads, 0);
+});
+
+t.test('methods nobody knows, and lower-case ones, end the connection', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const method of ['FROBNICATE', 'get', 'Post', 'PRI']) {
+    const client = await rawClient(t, port);
+    client.send(requestText(method, '/', [['Authorization', `Bearer ${parent.key}`]]));
+    await client.end();
+    t.match(client.text, /^HTTP\/1\.1 400 /, method);
+  }
+  t.equal(upstream.heads, 0);
+});

@@ -1,0 +1,49 @@
+import t from 'tap';
+import { startGateway } from '../support/gateway.ts';
+import { startTcpUpstream } from '../support/upstreams.ts';
+
+/** Answers that are none, or that could be taken for two. */
+const broken: Readonly<Record<string, string>> = {
+  'bare CR in a header': 'HTTP/1.1 200 OK\r\nX-A: 1\rSet-Cookie: forged=1\r\nContent-Length: 0\r\n\r\n',
+  'bare LF in a header': 'HTTP/1.1 200 OK\r\nX-A: 1\nSet-Cookie: forged=1\r\nContent-Length: 0\r\n\r\n',
+  'NUL in a header': 'HTTP/1.1 200 OK\r\nX-A: 1\x00\r\nContent-Length: 0\r\n\r\n',
+  'blank in a header name': 'HTTP/1.1 200 OK\r\nX A: 1\r\nContent-Length: 0\r\n\r\n',
+  'two Content-Lengths': 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 8\r\n\r\nbody',
+  'Content-Length and Transfer-Encoding':
+    'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  'another transfer coding': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+  'no HTTP at all': 'SSH-2.0-OpenSSH_9.9\r\n\r\n',
+  'an upgrade nobody asked for':
+    'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+  'a head that is too large': `HTTP/1.1 200 OK\r\nX-Large: ${'a'.repeat(70_000)}\r\n\r\n`,
+};
+
+t.test('an answer that breaks the protocol becomes 502, and nothing of it reaches the client', async (t) => {
+  let answer = '';
+  const upstream = await startTcpUpstream(t, (socket) => socket.end(Buffer.from(answer, 'latin1')));
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const [name, bytes] of Object.entries(broken)) {
+    answer = bytes;
+    const got = await call('GET', '/');
+    t.equal(got.status, 502, name);
+    t.equal(got.json().code, 'upstream_unreachable', name);
+    t.notOk(got.headers['set-cookie'], name);
+  }
+});
+
+t.test('bytes after an answer are not the answer to the next request', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const target = head.split(' ')[1] ?? '';
+    const body = `for ${target}`;
+    socket.write(
+      `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+        'HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged',
+    );
+  });
+  const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 1 } } });
+  for (let i = 0; i < 10; i++) {
+    const answer = await call('GET', `/${i}`);
+    if (answer.status === 200) t.equal(answer.body, `for /${i}`);
+    else t.equal(answer.status, 502);
+  }
+});

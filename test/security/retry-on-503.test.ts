@@ -1,0 +1,48 @@
+import t from 'tap';
+import { startGateway } from '../support/gateway.ts';
+import { startTcpUpstream, startUpstream } from '../support/upstreams.ts';
+
+t.test('what an upstream refuses is not sent again', async (t) => {
+  const upstream = await startUpstream(t, (_request, response) => {
+    response.writeHead(503, { 'retry-after': '0', 'content-length': '4' }).end('busy');
+  });
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE']) {
+    const before = upstream.heads;
+    const answer = await call(method, '/');
+    t.equal(answer.status, 503);
+    t.equal(upstream.heads, before + 1, method);
+  }
+});
+
+t.test('what an upstream breaks off is not sent again, on fresh and on used connections', async (t) => {
+  let kept = 0;
+  const upstream = await startTcpUpstream(t, (socket) => {
+    // Every other request is answered, so that the next one finds a connection that was used before.
+    if (kept++ % 2 === 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+    else socket.destroy();
+  });
+  const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 1 } } });
+  for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']) {
+    const [good, bad] = [
+      await call('GET', '/'),
+      await call(method, '/', { body: method === 'POST' ? 'x' : '' }),
+    ];
+    t.equal(good.status, 200);
+    t.equal(bad.status, 502, method);
+  }
+  t.equal(upstream.heads, 10);
+});
+
+t.test('a request without an answer is not sent again when its time is over', async (t) => {
+  const upstream = await startTcpUpstream(t, () => undefined);
+  const { call } = await startGateway(t, {
+    routes: {
+      '/': { upstream: upstream.url, timeouts: { connectMs: 1000, headersMs: 300, bodyMs: 300 } },
+    },
+  });
+  const answer = await call('GET', '/');
+  t.equal(answer.status, 504);
+  t.equal(answer.json().code, 'upstream_timeout');
+  t.equal(upstream.heads, 1);
+});

@@ -1,0 +1,35 @@
+import t from 'tap';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient } from '../support/raw-client.ts';
+import { startTcpUpstream, startUpstream } from '../support/upstreams.ts';
+
+t.test('trailers of a request do not reach the upstream: none of them can be a trusted header', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(
+    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n` +
+      'Trailer: X-Service-Resolved-Tenant\r\nTransfer-Encoding: chunked\r\n\r\n' +
+      '4\r\nbody\r\n0\r\nX-Service-Resolved-Tenant: forged\r\nX_Service_Caller_Key: forged\r\nX-Other: forged\r\n\r\n',
+  );
+  t.equal((await client.answer('POST')).status, 200);
+  t.equal(upstream.received[0]?.body.toString(), 'body');
+  t.notOk(upstream.received[0]?.rawHeaders.includes('forged'));
+});
+
+t.test('trailers of an answer are cleaned like its headers', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write(
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n' +
+        'X-Service-Resolved-Tenant: forged\r\nx.request.id: forged\r\nConnection: forged\r\n' +
+        'Set-Cookie: forged=1\r\nContent-Type: forged/forged\r\nX-Checksum: abc\r\n\r\n',
+    );
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(`GET / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`);
+  const answer = await client.answer();
+  t.equal(answer.body, 'body');
+  await eventually(() => client.text.includes('X-Checksum: abc\r\n\r\n'), 'the trailers');
+  t.notMatch(client.text, /forged/);
+});

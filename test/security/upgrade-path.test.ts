@@ -1,0 +1,66 @@
+import t from 'tap';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
+
+const handshake = (key: string): [string, string][] => [
+  ['Authorization', `Bearer ${key}`],
+  ['Connection', 'Upgrade'],
+  ['Upgrade', 'websocket'],
+  ['Sec-WebSocket-Version', '13'],
+  ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+];
+
+t.test('no path brings an upgrade anywhere else than a plain request', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const guarded = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, {
+    routes: {
+      '/': upstream.url,
+      '/billing': { upstream: guarded.url, scopes: { read: 'billing:read', write: null } },
+    },
+  });
+  for (const [target, status] of [
+    ['/v1/%2e/sub-accounts', 400],
+    ['/v1//sub-accounts', 400],
+    ['/v1/x/../sub-accounts', 400],
+    ['http://127.0.0.1:1/x', 400],
+    ['//127.0.0.1:1/x', 400],
+    ['/x/..%2f..%2fbilling', 400],
+    ['/\\127.0.0.1:1/x', 400],
+    ['/a\tb', 400],
+    ['/a|b/{c}', 400],
+    ['/caf%e9', 400],
+    ['/a?', 400],
+    ['/x#y', 400],
+    ['/Billing', 400],
+    ['/billing', 403],
+    ['/billing/x', 403],
+  ] as const) {
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', target, handshake(parent.key)));
+    t.equal((await client.answer()).status, status, target);
+    await client.end();
+  }
+  t.equal(upstream.handshakes.length, 0);
+  t.equal(guarded.handshakes.length, 0);
+});
+
+t.test('an upgrade under the management path never leaves the gateway', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/v1/sub-accounts', handshake(parent.key)));
+  t.not((await client.answer()).status, 101);
+  await client.end();
+  t.equal(upstream.handshakes.length, 0);
+});
+
+t.test('the path of an upgrade is the path the upstream gets', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/a': upstream.url, '/-': upstream.url } });
+  for (const path of ['/a', '/a/', '/a/b%2Fc', '/a/b//c?x=1&y=%20?z', '/-/route/0', '/-/route/1/x?y']) {
+    await openWebSocket(t, port, path, { authorization: `Bearer ${parent.key}` });
+    await eventually(() => upstream.handshakes.at(-1)?.url === path, path);
+  }
+});

@@ -1,0 +1,63 @@
+/** WebSocket ends for tests of upgrades. */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { WebSocket, WebSocketServer } from 'ws';
+import type { Scope } from './servers.ts';
+
+export interface WebSocketUpstream {
+  readonly url: string;
+  readonly port: number;
+  /** Handshakes, as they came. */
+  readonly handshakes: IncomingMessage[];
+  readonly sockets: WebSocket[];
+}
+
+/** An upstream that sends every message back. */
+export async function startWebSocketUpstream(t: Scope): Promise<WebSocketUpstream> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const upstream: WebSocketUpstream = { url: `http://127.0.0.1:${port}`, port, handshakes: [], sockets: [] };
+  server.on('connection', (socket, request) => {
+    upstream.handshakes.push(request);
+    upstream.sockets.push(socket);
+    socket.on('error', () => undefined);
+    socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+  });
+  t.teardown(() => {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  });
+  return upstream;
+}
+
+export interface WebSocketClient {
+  readonly socket: WebSocket;
+  /** Messages that came in, as text. */
+  readonly messages: string[];
+  /** Set once it is closed. */
+  readonly closed: { code: number; reason: string } | null;
+}
+
+/** Opens a WebSocket through the gateway. Rejects with the status where there is an answer instead. */
+export async function openWebSocket(
+  t: Scope,
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  protocols: string[] = [],
+): Promise<WebSocketClient> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { headers });
+  const client = { socket, messages: [] as string[], closed: null as WebSocketClient['closed'] };
+  t.teardown(() => socket.terminate());
+  socket.on('message', (data) => client.messages.push(String(data)));
+  socket.on('close', (code, reason) => (client.closed = { code, reason: reason.toString() }));
+  await new Promise<void>((resolve, reject) => {
+    socket.on('open', resolve);
+    socket.on('error', reject);
+    socket.on('unexpected-response', (_request, response) =>
+      reject(new Error(`status ${response.statusCode}`)),
+    );
+  });
+  return client;
+}
