@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Another process works on the data directory. */
 export class DataDirInUse extends Error {
@@ -24,96 +25,94 @@ export interface DataDirLock {
 /**
  * Makes sure that one process at a time works on `dataDir`.
  *
- * The lock is a Unix socket somebody listens on: the kernel knows whether its owner lives, also after a SIGKILL, which
- * a file with a process id cannot tell (ids are used again, and containers have their own). It lies in a directory
- * that is renamed into place with the socket already listening, so nobody ever sees a lock without its owner.
+ * Whoever wants it listens on a Unix socket of its own in there, and then asks all the others: the kernel knows whether
+ * a socket's owner lives, also after a SIGKILL, which a file with a process id cannot tell (ids are used again, and
+ * containers have their own). Everybody shows up before asking, so of two the later one always meets the earlier.
+ * Of two that ask at the same time the one with the lower name goes on.
  *
  * @throws {DataDirInUse}
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const way = await shortWayTo(dataDir);
-  const held = join(way.path, 'lock');
-  const own = join(way.path, newName());
-  await mkdir(own, { mode: 0o700 });
-  const server = await listen(join(own, socketName));
+  const own = `${prefix}${randomUUID().slice(0, 13)}`;
+  let state: State = 'asking';
+  const server = await listen(join(way.path, `.${own}`), () => state);
+  // Shown only once it answers: before that it would be taken for the socket of a dead process.
+  await rename(join(way.path, `.${own}`), join(way.path, own));
+  const release = async (): Promise<void> => {
+    await rm(join(way.path, own), { force: true });
+    server.close();
+    await way.remove();
+  };
   try {
-    while (!(await moved(own, held))) {
-      if (await answers(join(held, socketName))) throw new DataDirInUse(dataDir);
-      await takeAway(held, join(way.path, newName()), dataDir);
+    for (const other of await readdir(way.path)) {
+      if (other === own || !other.startsWith(prefix)) continue;
+      if (await keepsItFromUs(join(way.path, other), other < own)) throw new DataDirInUse(dataDir);
     }
   } catch (error) {
-    server.close();
-    await rm(own, { recursive: true, force: true });
-    await way.remove();
+    await release();
     throw error;
   }
-  return {
-    async release() {
-      await rm(held, { recursive: true, force: true });
-      server.close();
-      await way.remove();
-    },
-  };
+  state = 'holding';
+  return { release };
 }
 
-const socketName = 'socket';
+/** What a process says of itself when it is asked. */
+type State = 'asking' | 'holding';
 
-function newName(): string {
-  return `.lock-${randomUUID().slice(0, 8)}`;
-}
+const prefix = 'lock-';
+const askAgainMs = 5;
+const silenceMs = 1_000;
 
-/** Removes the lock of a process that is gone. */
-async function takeAway(held: string, stale: string, dataDir: string): Promise<void> {
-  if (!(await moved(held, stale))) return;
-  // Between the question and the move another process may have taken it away first and put its own lock there.
-  if (await answers(join(stale, socketName))) {
-    await moved(stale, held);
-    throw new DataDirInUse(dataDir);
-  }
-  await rm(stale, { recursive: true, force: true });
-}
-
-/** Renames a directory; `false` where the target is there already or the source is gone. */
-async function moved(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && expected.has(String(error.code))) return false;
-    throw error;
+/** Whether the process behind this socket goes first. Returns once it has the directory, has given up or is gone. */
+async function keepsItFromUs(path: string, itIsLower: boolean): Promise<boolean> {
+  for (;;) {
+    const state = await ask(path);
+    if (state === 'gone') {
+      // Names are never used again, so nobody else can have put another one there.
+      await rm(path, { force: true });
+      return false;
+    }
+    if (state === 'holding' || itIsLower) return true;
+    await sleep(askAgainMs);
   }
 }
 
-const expected = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT']);
+function ask(path: string): Promise<State | 'gone'> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect(path);
+    socket
+      .setEncoding('utf8')
+      // Frozen, perhaps; alive in any case.
+      .setTimeout(silenceMs, () => {
+        socket.destroy();
+        resolve('holding');
+      })
+      .on('data', (text: string) => (answer += text))
+      .on('end', () => resolve(answer === 'holding' ? answer : 'asking'))
+      .on('error', () => resolve('gone'));
+  });
+}
 
-function listen(path: string): Promise<Server> {
+function listen(path: string, state: () => State): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.destroy());
+    const server = createServer((socket) => socket.on('error', () => undefined).end(state()));
     server.once('error', reject);
     // Nobody stays alive for the sake of the lock.
     server.listen(path, () => resolve(server.unref()));
   });
 }
 
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path, () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-}
-
 /** Room for the path of a socket in the kernel's structure, on the smallest of the systems we run on (macOS). */
 const longestSocketPath = 103;
+const longestName = '/.lock-00000000-0000'.length;
 
-/** A path to `dataDir` that leaves room for the names below it: itself, or a link from the temporary directory. */
+/** A path to `dataDir` that leaves room for the names in it: itself, or a link from the temporary directory. */
 async function shortWayTo(dataDir: string): Promise<{ readonly path: string; remove(): Promise<void> }> {
   const path = absolute(dataDir);
-  if (Buffer.byteLength(join(path, newName(), socketName)) <= longestSocketPath) {
+  if (Buffer.byteLength(path) + longestName <= longestSocketPath)
     return { path, remove: () => Promise.resolve() };
-  }
   const folder = await mkdtemp(join(tmpdir(), 'tgw-'));
   const link = join(folder, 'data');
   await symlink(path, link);

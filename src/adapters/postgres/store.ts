@@ -27,7 +27,7 @@ export interface Store {
   ping(): Promise<void>;
   /** Notes that a backup was brought back: what replicas know belongs to a history that is no more. */
   markRestored(): Promise<void>;
-  /** Ends every connection. */
+  /** Ends every connection; calls after that reject. */
   close(): Promise<void>;
 }
 
@@ -97,6 +97,7 @@ export interface StoreParts {
 /** Puts a store together. */
 export function assembleStore(parts: StoreParts): Store {
   const { facts, queries, log, migrations, hints, onFirstHintWanted, close } = parts;
+  let closing: Promise<void> | undefined;
   return {
     tenants: tenantStore(queries, hints),
     facts: factSource(facts),
@@ -114,7 +115,7 @@ export function assembleStore(parts: StoreParts): Store {
     markRestored: async () => {
       await queries.run((sql) => sql`update coherence_seq set marker = gen_random_uuid()`);
     },
-    close,
+    close: () => (closing ??= close()),
   };
 }
 

@@ -73,7 +73,7 @@ function afterPosition(sql: Sql, { accountId, bucket, keyId }: Position, byKey: 
 }
 
 function readPosition(text: string): Position {
-  const [, accountId, bucketMs, keyId] = /^([0-9a-f-]{36}) (-?\d{1,15}) ([0-9a-f-]{36}|)$/.exec(text) ?? [];
+  const [, accountId, bucketMs, keyId] = /^([0-9a-f-]{36}) (\d{1,13}) ([0-9a-f-]{36}|)$/.exec(text) ?? [];
   if (accountId === undefined) {
     throw new ProblemError({
       code: 'invalid_request',

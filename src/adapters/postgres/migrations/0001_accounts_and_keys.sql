@@ -57,8 +57,8 @@ create table api_key (
   account_id uuid not null references account (id),
   name text not null constraint api_key_name check (char_length(name) between 1 and 256),
   scopes text[] not null constraint api_key_scopes check (
-    cardinality(scopes) <= 50 and array_position(scopes, null) is null
-    and array_to_string(scopes, ' ') ~ '^([A-Za-z0-9_.*:-]{1,100}( (?!$)|$))*$'
+    cardinality(scopes) <= 50 and array_position(scopes, null) is null and array_position(scopes, '') is null
+    and array_to_string(scopes, ',') ~ '^([A-Za-z0-9_.*:-]{1,100}(,|$))*$'
   ),
   -- SHA-256 of what the caller holds; the secrets themselves are nowhere.
   digest bytea not null unique constraint api_key_digest check (octet_length(digest) = 32),

@@ -1,0 +1,93 @@
+/** A server as ioredis names it. */
+export interface RedisHost {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Credentials {
+  readonly username: string | null;
+  readonly password: string | null;
+}
+
+/** Where Redis is and how it is run, read from one URL. */
+export type RedisAddress = Credentials & { readonly tls: boolean } & (
+    | { readonly kind: 'single'; readonly at: RedisHost; readonly db: number }
+    | {
+        readonly kind: 'sentinel';
+        readonly sentinels: readonly RedisHost[];
+        /** Name of the master group. */
+        readonly master: string;
+        readonly db: number;
+        readonly sentinelPassword: string | null;
+      }
+    | { readonly kind: 'cluster'; readonly nodes: readonly RedisHost[] }
+  );
+
+const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+
+/**
+ * Reads an address:
+ *
+ * - `redis://[user][:password]@host[:6379][/db]`
+ * - `redis+sentinel://[user][:password]@host1[:26379],host2/master-name[/db][?sentinel_password=…]`
+ * - `redis+cluster://[user][:password]@host1[:6379],host2`
+ *
+ * `rediss` instead of `redis` means TLS, for Sentinels as well. User, password and names are percent-encoded; an IPv6
+ * address stands in brackets. `undefined` where the text is none of these.
+ */
+export function parseRedisAddress(url: string): RedisAddress | undefined {
+  const [, scheme, mode = 'single', userinfo = '', hosts = '', path = '', query = ''] = form.exec(url) ?? [];
+  const credentials = readCredentials(userinfo);
+  const at = readHosts(hosts, mode === 'sentinel' ? 26_379 : 6_379);
+  const [first] = at ?? [];
+  if (scheme === undefined || credentials === undefined || at === undefined || first === undefined)
+    return undefined;
+  const common = { ...credentials, tls: scheme === 'rediss' };
+  const segments = path === '' ? [] : path.split('/');
+
+  if (mode === 'cluster')
+    return segments.length === 0 ? { ...common, kind: 'cluster', nodes: at } : undefined;
+  const [name, ...rest] = mode === 'sentinel' ? segments : ['', ...segments];
+  const master = decode(name ?? '');
+  const db = readDb(rest);
+  if (master === undefined || db === undefined) return undefined;
+  if (mode === 'single') return at.length === 1 ? { ...common, kind: 'single', at: first, db } : undefined;
+  if (master === '') return undefined;
+  const sentinelPassword = new URLSearchParams(query).get('sentinel_password');
+  return { ...common, kind: 'sentinel', sentinels: at, master, db, sentinelPassword };
+}
+
+function readCredentials(userinfo: string): Credentials | undefined {
+  const colon = userinfo.indexOf(':');
+  const username = decode(colon === -1 ? userinfo : userinfo.slice(0, colon));
+  const password = decode(colon === -1 ? '' : userinfo.slice(colon + 1));
+  if (username === undefined || password === undefined) return undefined;
+  return { username: username === '' ? null : username, password: password === '' ? null : password };
+}
+
+function readHosts(text: string, defaultPort: number): RedisHost[] | undefined {
+  const hosts: RedisHost[] = [];
+  for (const each of text.split(',')) {
+    const [, bracketed, plain, digits] =
+      /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(each) ?? [];
+    const host = bracketed ?? plain;
+    const port = digits === undefined ? defaultPort : Number(digits);
+    if (host === undefined || port < 1 || port > 65_535) return undefined;
+    hosts.push({ host, port });
+  }
+  return hosts;
+}
+
+function readDb(segments: readonly string[]): number | undefined {
+  const [db = '', ...more] = segments;
+  if (more.length > 0 || !/^\d{0,5}$/.test(db)) return undefined;
+  return Number(db);
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

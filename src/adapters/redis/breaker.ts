@@ -1,0 +1,57 @@
+import type { Clock } from '../../ports/clock.ts';
+
+export type BreakerState = 'closed' | 'open' | 'half-open';
+
+/** Failures in a row after which nothing is tried for a while. */
+const failuresToOpen = 3;
+const firstOpenMs = 250;
+const longestOpenMs = 5_000;
+
+/** Keeps requests from waiting for something that is away: after some failures it lets one try through at a time. */
+export class Breaker {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #onState: (state: BreakerState) => void;
+  #state: BreakerState = 'closed';
+  #failures = 0;
+  #openMs = firstOpenMs;
+  #tryAtMs = 0;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>, onState: (state: BreakerState) => void = () => undefined) {
+    this.#clock = clock;
+    this.#onState = onState;
+  }
+
+  get state(): BreakerState {
+    return this.#state;
+  }
+
+  /** Whether to try. While half open only the one who got the first yes may. */
+  allows(): boolean {
+    if (this.#state === 'closed') return true;
+    if (this.#clock.monotonicMs() < this.#tryAtMs) return false;
+    // Should the one who tries never say how it went, another one may after the same time again.
+    this.#tryAtMs = this.#clock.monotonicMs() + this.#openMs;
+    this.#become('half-open');
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openMs = firstOpenMs;
+    this.#become('closed');
+  }
+
+  failed(): void {
+    this.#failures += 1;
+    if (this.#state === 'closed' && this.#failures < failuresToOpen) return;
+    if (this.#state === 'half-open') this.#openMs = Math.min(this.#openMs * 2, longestOpenMs);
+    this.#tryAtMs = this.#clock.monotonicMs() + this.#openMs;
+    this.#become('open');
+  }
+
+  #become(state: BreakerState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#onState(state);
+  }
+}

@@ -1,0 +1,67 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { RedisAddress } from './address.ts';
+
+/** What is asked of Redis, on one server or many: ioredis sends the commands of one tick together, by server. */
+export interface RedisClient {
+  readonly status: string;
+  get(key: string): Promise<string | null>;
+  set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
+  on(event: 'error', listener: () => void): unknown;
+  connect(): Promise<void>;
+  disconnect(): void;
+}
+
+/** Longest pause between two attempts to connect. */
+const retryMs = 1_000;
+
+/** A client that fails fast: it queues nothing while it is not connected, and sends nothing twice. */
+export function redisClient(address: RedisAddress): RedisClient {
+  const { username, password, tls } = address;
+  const perServer = {
+    lazyConnect: true,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1_000,
+    // A connection that owes answers and says nothing is a dead one.
+    socketTimeout: 1_000,
+    connectionName: 'tenancy-gateway',
+    ...(username !== null && { username }),
+    ...(password !== null && { password }),
+    ...(tls && { tls: {} }),
+  } satisfies RedisOptions;
+  const single = {
+    ...perServer,
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    retryStrategy: pause,
+  } satisfies RedisOptions;
+  switch (address.kind) {
+    case 'single':
+      return new Redis({ ...single, ...address.at, db: address.db });
+    case 'sentinel':
+      return new Redis({
+        ...single,
+        sentinels: [...address.sentinels],
+        name: address.master,
+        db: address.db,
+        sentinelRetryStrategy: pause,
+        ...(address.sentinelPassword !== null && { sentinelPassword: address.sentinelPassword }),
+        ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+      });
+    case 'cluster':
+      return new Cluster([...address.nodes], {
+        redisOptions: perServer,
+        lazyConnect: true,
+        enableOfflineQueue: false,
+        enableAutoPipelining: true,
+        maxRedirections: 3,
+        clusterRetryStrategy: pause,
+        // Certificates name hosts: with TLS the names stay as they are.
+        ...(tls && { dnsLookup: (host, found) => found(null, host) }),
+      });
+  }
+}
+
+function pause(attempt: number): number {
+  return Math.min(50 * attempt, retryMs);
+}

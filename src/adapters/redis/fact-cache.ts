@@ -1,0 +1,102 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { FactCache, StampedFact } from '../../ports/fact-cache.ts';
+import type { FactKey } from '../../ports/facts.ts';
+import type { Timers } from '../../ports/timers.ts';
+import { parseRedisAddress } from './address.ts';
+import { Breaker, type BreakerState } from './breaker.ts';
+import { redisClient, type RedisClient } from './client.ts';
+import { decodeFact, encodeFact } from './stamped-json.ts';
+
+export interface RedisFactCacheOptions {
+  /** See {@link parseRedisAddress}. */
+  readonly url: string;
+  /** How long a fact is kept. Longer than the coherence log is no use: its stamp would be too old. */
+  readonly ttlMs: number;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly onBreakerState?: (state: BreakerState) => void;
+}
+
+/** Longest wait for Redis; after that PostgreSQL is asked. */
+const timeoutMs = 50;
+
+/**
+ * Facts in Redis. It is a cache that may lie about age, and is judged for that by whoever asks; when it is away it has
+ * nothing. Nothing it says or fails with reaches a log: ioredis puts the arguments of commands into its errors.
+ *
+ * @throws TypeError where `url` is no Redis address
+ */
+export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
+  const address = parseRedisAddress(options.url);
+  if (address === undefined) throw new TypeError('not the address of a Redis server, Sentinels or cluster');
+  const client = redisClient(address);
+  client.on('error', () => undefined);
+  client.connect().catch(() => undefined);
+  const breaker = new Breaker(options.clock, options.onBreakerState);
+  return {
+    get: (keys) => readFacts(client, breaker, options.timers, keys),
+    set: (facts) => writeFacts(client, breaker, options.ttlMs, facts),
+    close: async () => client.disconnect(),
+  };
+}
+
+async function readFacts(
+  client: RedisClient,
+  breaker: Breaker,
+  timers: Timers,
+  keys: readonly FactKey[],
+): Promise<ReadonlyMap<FactKey, StampedFact>> {
+  const found = new Map<FactKey, StampedFact>();
+  // Single GETs, since a cluster has no MGET across slots; those of one tick travel together all the same.
+  const texts = await guarded(client, breaker, () =>
+    inTime(timers, Promise.all(keys.map((key) => client.get(redisKey(key))))),
+  );
+  texts?.forEach((text, i) => {
+    const key = keys[i];
+    const fact = key === undefined || text === null ? undefined : decodeFact(key, text);
+    if (key !== undefined && fact !== undefined) found.set(key, fact);
+  });
+  return found;
+}
+
+function writeFacts(
+  client: RedisClient,
+  breaker: Breaker,
+  ttlMs: number,
+  facts: ReadonlyMap<FactKey, StampedFact>,
+): void {
+  // Whether Redis is back is for a read to find out: a read has a time limit.
+  if (breaker.state !== 'closed') return;
+  void guarded(client, breaker, () =>
+    Promise.all([...facts].map(([key, fact]) => client.set(redisKey(key), encodeFact(fact), 'PX', ttlMs))),
+  );
+}
+
+/** Holds a digest or an id, never an API key. */
+function redisKey(key: FactKey): string {
+  return `tg:${key}`;
+}
+
+async function guarded<T>(
+  client: RedisClient,
+  breaker: Breaker,
+  ask: () => Promise<T>,
+): Promise<T | undefined> {
+  // Not connected: that costs no time to find out, so it is nothing for the breaker.
+  if (client.status !== 'ready' || !breaker.allows()) return undefined;
+  try {
+    const answer = await ask();
+    breaker.succeeded();
+    return answer;
+  } catch {
+    breaker.failed();
+    return undefined;
+  }
+}
+
+function inTime<T>(timers: Timers, answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = timers.after(timeoutMs, () => reject(new Error('Redis is too slow')));
+    answer.then(resolve, reject).finally(cancel);
+  });
+}

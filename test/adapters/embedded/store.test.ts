@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { DataDirInUse, lockDataDir } from '../../../src/adapters/embedded/data-dir-lock.ts';
+import { openEmbedded } from '../../../src/adapters/embedded/store.ts';
+import type { AccountId } from '../../../src/domain/ids.ts';
+import { createSub } from '../../support/store.ts';
+
+const register = new URL('../../../scripts/typescript/register.mjs', import.meta.url).href;
+const writer = fileURLToPath(new URL('../../support/embedded-writer.ts', import.meta.url));
+
+t.test('a killed process loses nothing it has said, and leaves the directory free', async (t) => {
+  const dataDir = join(t.testdir(), 'data');
+  const child = spawn(process.execPath, ['--import', register, writer, dataDir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const said: AccountId[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line as AccountId);
+    if (said.length === 20) {
+      await t.rejects(openEmbedded(dataDir), DataDirInUse, 'while it lives, nobody else gets the directory');
+      await t.rejects(openEmbedded(dataDir), new RegExp(dataDir), 'and is told which one');
+    }
+    if (said.length === 60) child.kill('SIGKILL');
+  }
+  if (child.signalCode === null) await once(child, 'exit');
+
+  const store = await openEmbedded(dataDir);
+  t.teardown(() => store.close());
+  const [parent, ...subs] = said;
+  if (!parent) throw new Error('it said nothing');
+  const found = await store.tenants.listSubAccounts(parent, {}, { limit: 1_000 });
+  const ids = new Set(found.rows.map(({ id }) => id));
+  t.same(
+    subs.filter((id) => !ids.has(id)),
+    [],
+    `${subs.length} said`,
+  );
+  t.equal((await store.tenants.getParent(parent))?.activeSubAccounts, ids.size);
+
+  await t.test('its files are for its user alone', (t) => {
+    t.equal(statSync(dataDir).mode & 0o077, 0);
+    t.equal(statSync(join(dataDir, 'pglite')).mode & 0o077, 0);
+    t.end();
+  });
+
+  await t.test('closed, it can be opened again', async (t) => {
+    await store.close();
+    t.same(readdirSync(dataDir), ['pglite']);
+    const again = await openEmbedded(dataDir);
+    await createSub(again.tenants, parent);
+    t.equal((await again.tenants.getParent(parent))?.activeSubAccounts, ids.size + 1);
+    await again.close();
+  });
+});
+
+t.test('a directory whose database cannot be opened is said so, and let go', async (t) => {
+  const dataDir = t.testdir({ pglite: { PG_VERSION: '9\n' } });
+  await t.rejects(openEmbedded(dataDir), new RegExp(join(dataDir, 'pglite')));
+  await (await lockDataDir(dataDir)).release();
+});
+
+t.test('of many that want a directory exactly one gets it, after a kill too', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'lock-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true }));
+  // What killed processes leave: sockets nobody answers on. One is removed as soon as somebody asks.
+  for (const name of ['lock-00000000-0000', 'lock-ffffffff-ffff']) await leaveSocket(join(dataDir, name));
+  const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataDir(dataDir)));
+  const locks = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const refusals = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  t.equal(locks.length, 1);
+  t.ok(refusals.every((reason) => reason instanceof DataDirInUse));
+  await locks[0]?.release();
+  t.same(readdirSync(dataDir), []);
+});
+
+/** Leaves a socket as a killed process does. */
+async function leaveSocket(path: string): Promise<void> {
+  const server = createServer().listen(`${path}.tmp`);
+  await once(server, 'listening');
+  renameSync(`${path}.tmp`, path);
+  server.close();
+  await once(server, 'close');
+}
+
+t.test('a directory with a long name can be locked too', async (t) => {
+  const dataDir = join(t.testdir(), 'd'.repeat(120));
+  mkdirSync(dataDir);
+  const lock = await lockDataDir(dataDir);
+  await t.rejects(lockDataDir(dataDir), DataDirInUse);
+  await lock.release();
+});

@@ -1,0 +1,159 @@
+import t from 'tap';
+import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
+import { storeFailure } from '../../../src/adapters/postgres/failure.ts';
+import { Pool } from '../../../src/adapters/postgres/pool.ts';
+import { connectByUrl } from '../../../src/adapters/postgres/sql.ts';
+import { factKey, type FactReading } from '../../../src/ports/facts.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { createParent, freshStore, problemCode, rawSql } from '../../support/store.ts';
+
+const deadlines = { factMs: 400, logMs: 400, queryMs: 600 };
+
+t.test('a server that is not there makes calls fail, not the opening', async (t) => {
+  const store = openPostgres({ url: 'postgres://nobody@127.0.0.1:1/none', maxConnections: 5 });
+  t.teardown(() => store.close());
+  const calls = [store.ping(), store.log.replicas(), createParent(store.tenants), store.migrate()];
+  t.same(
+    await Promise.all(calls.map(problemCode)),
+    calls.map(() => 'unavailable'),
+  );
+});
+
+t.test('a server that is frozen, killed and back', async (t) => {
+  const server = await startPostgres(t);
+  const store = openPostgres({ url: server.url, maxConnections: 6, deadlines });
+  t.teardown(() => store.close());
+  store.log.onHint(() => undefined);
+  await store.migrate();
+  const parent = (await createParent(store.tenants)).id;
+  const key = factKey.account(parent);
+
+  await t.test(
+    'frozen, everybody is told within the deadline, on open connections and new ones',
+    async (t) => {
+      await server.pause();
+      const before = performance.now();
+      const calls = Array.from({ length: 20 }, () => problemCode(store.facts.readFact(key)));
+      calls.push(
+        problemCode(createParent(store.tenants)),
+        problemCode(store.log.replicas()),
+        problemCode(store.ping()),
+      );
+      t.same([...new Set(await Promise.all(calls))], ['unavailable']);
+      const tookMs = performance.now() - before;
+      // Twice the deadline for machines that have other things to do as well.
+      t.ok(tookMs < 2 * deadlines.queryMs, `${Math.round(tookMs)} ms`);
+      t.equal(await problemCode(store.facts.readFact(key)), 'unavailable', 'and whoever comes later');
+    },
+  );
+
+  await t.test('resumed, the next calls succeed', async (t) => {
+    await server.resume();
+    t.equal((await eventually(store, key)).facts.size, 2);
+  });
+
+  await t.test('killed, everybody is told at once', async (t) => {
+    await server.kill();
+    t.equal(await problemCode(store.facts.readFact(key)), 'unavailable');
+    t.equal(await problemCode(store.tenants.getParent(parent)), 'unavailable');
+  });
+
+  await t.test('started again, the next calls succeed, and nothing is lost', async (t) => {
+    await server.start();
+    t.equal((await eventually(store, key)).facts.size, 2);
+    t.match(await store.tenants.getParent(parent), { id: parent });
+  });
+});
+
+t.test('a lock that somebody holds costs an error and not the connection', async (t) => {
+  const { url, store } = await freshStore(t, { deadlines: { queryMs: 500 } });
+  const parent = (await createParent(store.tenants)).id;
+  const sql = rawSql(t, url);
+  await sql.begin(async (tx) => {
+    await tx`select from account where id = ${parent} for update`;
+    await t.rejects(store.tenants.setParentStatus(parent, 'suspended'), {
+      problem: { code: 'unavailable', retryAfter: 1 },
+      cause: { code: '57014' },
+    } as never);
+  });
+  t.match(await store.tenants.setParentStatus(parent, 'suspended'), { value: { status: 'suspended' } });
+});
+
+t.test('more work than connections waits its turn, and no longer than its deadline', async (t) => {
+  const { url } = await freshStore(t);
+  const pool = new Pool(connectByUrl(url, 10_000), 2);
+  t.teardown(() => pool.close());
+  const patient = pool.withDeadline(5_000);
+  const all = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => patient.run((sql) => sql<[{ n: number }]>`select ${i}::int as n`)),
+  );
+  t.same(
+    all.map(([row]) => row.n),
+    Array.from({ length: 20 }, (_, i) => i),
+  );
+
+  let letGo: () => void = () => undefined;
+  const busy = [1, 2].map(() =>
+    patient.run(() => new Promise<void>((resolve) => (letGo = join(letGo, resolve)))),
+  );
+  t.equal(await problemCode(pool.withDeadline(50).run((sql) => sql`select 1`)), 'unavailable');
+  letGo();
+  await Promise.all(busy);
+  t.same([...(await patient.run((sql) => sql`select 1 as one`))], [{ one: 1 }]);
+});
+
+t.test('a closed store refuses', async (t) => {
+  const { store } = await freshStore(t);
+  await store.close();
+  t.equal(await problemCode(store.ping()), 'unavailable');
+});
+
+t.test('what the store says stays inside', (t) => {
+  const codes = { '23505': 'internal', '42601': 'internal', '22003': 'internal', '22021': 'invalid_request' };
+  for (const [code, expected] of Object.entries(codes)) {
+    const cause = Object.assign(new Error('Key (digest)=(secret)'), { code });
+    const { problem, cause: kept } = storeFailure(cause);
+    t.equal(problem.code, expected);
+    t.notMatch(JSON.stringify(problem), /secret|digest/);
+    t.equal(kept, cause, 'but reaches the log');
+  }
+  for (const code of [
+    'ECONNREFUSED',
+    'CONNECTION_CLOSED',
+    '57P01',
+    '53300',
+    '25006',
+    '28P01',
+    '42P01',
+    '40P01',
+    '',
+  ]) {
+    t.match(
+      storeFailure(Object.assign(new Error('x'), { code })).problem,
+      { code: 'unavailable', retryAfter: 1 },
+      code,
+    );
+  }
+  t.end();
+});
+
+/** A fact, once the store answers again. */
+async function eventually(
+  store: Store,
+  key: Parameters<Store['facts']['readFact']>[0],
+): Promise<FactReading> {
+  for (;;) {
+    try {
+      return await store.facts.readFact(key);
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+function join(first: () => void, second: () => void): () => void {
+  return () => {
+    first();
+    second();
+  };
+}

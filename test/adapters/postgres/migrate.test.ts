@@ -1,0 +1,78 @@
+import t from 'tap';
+import { migrate, checkSchema, SchemaMismatch } from '../../../src/adapters/postgres/migrate.ts';
+import { readMigrations } from '../../../src/adapters/postgres/migration-files.ts';
+import { openPostgres } from '../../../src/adapters/postgres/store.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { createParent, migrated, problemCode, rawSql } from '../../support/store.ts';
+
+t.test('of many that start at once one migrates, each step once, and all go on', async (t) => {
+  const url = await freshDatabase(t);
+  const steps: string[] = [];
+  const versions = await Promise.all(
+    Array.from({ length: 5 }, () => migrate(rawSql(t, url), (step) => steps.push(step))),
+  );
+  const known = await readMigrations();
+  t.same(
+    versions,
+    Array.from({ length: 5 }, () => known.length),
+  );
+  t.same(
+    steps,
+    known.map(({ version, name }) => `000${version} ${name}`),
+  );
+});
+
+t.test('a migrated database is left alone', async (t) => {
+  const sql = rawSql(t, await freshDatabase(t, migrated));
+  const applied = await sql`select * from schema_migration order by version`;
+  await migrate(sql, (step) => t.fail(`ran ${step}`));
+  t.same(await sql`select * from schema_migration order by version`, applied);
+});
+
+t.test('a step that fails leaves nothing behind', async (t) => {
+  const sql = rawSql(t, await freshDatabase(t));
+  await sql`create table api_key (in_the_way int)`;
+  await t.rejects(migrate(sql), { code: '42P07' });
+  const tables = await sql`select table_name from information_schema.tables where table_schema = 'public'`;
+  t.same(
+    tables.map((table) => table['table_name'] as string),
+    ['api_key'],
+  );
+});
+
+t.test('a step that was changed after it had been applied is refused', async (t) => {
+  const sql = rawSql(t, await freshDatabase(t, migrated));
+  await sql`update schema_migration set checksum = 'other' where version = 2`;
+  await t.rejects(migrate(sql), SchemaMismatch);
+});
+
+t.test('a newer database is refused, unless its new steps suit older code', async (t) => {
+  const url = await freshDatabase(t, migrated);
+  const sql = rawSql(t, url);
+  const newest = (await readMigrations()).length;
+  await sql`
+    insert into schema_migration (version, name, checksum, compatible_with)
+    values (${newest + 1}, 'additive', 'c', ${newest})`;
+  t.equal(await migrate(sql), newest + 1);
+
+  await sql`
+    insert into schema_migration (version, name, checksum, compatible_with)
+    values (${newest + 2}, 'breaking', 'c', ${newest + 2})`;
+  await t.rejects(migrate(sql), /newer than this version/);
+  const store = openPostgres({ url, maxConnections: 5 });
+  t.teardown(() => store.close());
+  await t.rejects(store.migrate(), SchemaMismatch, 'so that start-up need not try again');
+  t.equal(await problemCode(store.ping()), 'unavailable');
+});
+
+t.test('a database that is not migrated yet is unavailable, and works once it is', async (t) => {
+  const url = await freshDatabase(t);
+  const store = openPostgres({ url, maxConnections: 5 });
+  t.teardown(() => store.close());
+  await t.rejects(checkSchema(rawSql(t, url)), SchemaMismatch);
+  t.equal(await problemCode(store.ping()), 'unavailable');
+  t.equal(await problemCode(createParent(store.tenants)), 'unavailable');
+  await store.migrate();
+  await store.ping();
+  t.match(await createParent(store.tenants), { status: 'active' });
+});

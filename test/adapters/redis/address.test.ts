@@ -1,0 +1,77 @@
+import t from 'tap';
+import { parseRedisAddress } from '../../../src/adapters/redis/address.ts';
+
+const plain = { username: null, password: null, tls: false };
+
+t.test('one server', async (t) => {
+  t.same(parseRedisAddress('redis://cache'), {
+    ...plain,
+    kind: 'single',
+    at: { host: 'cache', port: 6379 },
+    db: 0,
+  });
+  t.same(parseRedisAddress('redis://:p%40ss@10.0.0.1:7000/3'), {
+    ...plain,
+    password: 'p@ss',
+    kind: 'single',
+    at: { host: '10.0.0.1', port: 7000 },
+    db: 3,
+  });
+  t.same(parseRedisAddress('rediss://user:secret@[::1]:6380/'), {
+    username: 'user',
+    password: 'secret',
+    tls: true,
+    kind: 'single',
+    at: { host: '::1', port: 6380 },
+    db: 0,
+  });
+});
+
+t.test('Sentinels', async (t) => {
+  t.same(parseRedisAddress('redis+sentinel://s1,s2:26380/main/2?sentinel_password=x%2Fy'), {
+    ...plain,
+    kind: 'sentinel',
+    sentinels: [
+      { host: 's1', port: 26_379 },
+      { host: 's2', port: 26_380 },
+    ],
+    master: 'main',
+    db: 2,
+    sentinelPassword: 'x/y',
+  });
+  t.match(parseRedisAddress('rediss+sentinel://s1/main'), { kind: 'sentinel', tls: true });
+});
+
+t.test('a cluster', async (t) => {
+  t.same(parseRedisAddress('redis+cluster://app:pw@n1,n2:7001'), {
+    username: 'app',
+    password: 'pw',
+    tls: false,
+    kind: 'cluster',
+    nodes: [
+      { host: 'n1', port: 6379 },
+      { host: 'n2', port: 7001 },
+    ],
+  });
+});
+
+t.test('anything else is refused', async (t) => {
+  for (const url of [
+    '',
+    'localhost:6379',
+    'http://cache',
+    'redis://',
+    'redis://a,b',
+    'redis://cache/one',
+    'redis://cache/1/2',
+    'redis://cache:0',
+    'redis://cache:70000',
+    'redis://:%zz@cache',
+    'redis+sentinel://s1',
+    'redis+sentinel://s1/main/0/more',
+    'redis+cluster://n1/0',
+    'redis+other://n1',
+  ]) {
+    t.equal(parseRedisAddress(url), undefined, url);
+  }
+});

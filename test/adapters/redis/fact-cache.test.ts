@@ -1,0 +1,117 @@
+import t from 'tap';
+import { Redis } from 'ioredis';
+import type { BreakerState } from '../../../src/adapters/redis/breaker.ts';
+import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
+import type { StampedFact } from '../../../src/ports/fact-cache.ts';
+import type { FactKey } from '../../../src/ports/facts.ts';
+import { systemClock } from '../../../src/ports/clock.ts';
+import { systemTimers } from '../../../src/ports/timers.ts';
+import { startSentinel } from '../../support/redis-sentinel.ts';
+import { freshRedis, startRedis } from '../../support/redis.ts';
+import type { Scope } from '../../support/servers.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const facts = new Map<FactKey, StampedFact>([
+  ['n:parent', { value: 3, seq: 5, incarnation: 'i' }],
+  ['x:parent:ext', { value: 'account' as never, seq: 5, incarnation: 'i' }],
+]);
+const keys = [...facts.keys()];
+
+function open(t: Scope, url: string) {
+  const states: BreakerState[] = [];
+  const cache = redisFactCache({
+    url,
+    ttlMs: 60_000,
+    clock: systemClock,
+    timers: systemTimers,
+    onBreakerState: (state) => states.push(state),
+  });
+  t.teardown(() => cache.close());
+  /** Writes until it can be read: the connection is made behind the scenes. */
+  const works = () =>
+    eventually(async () => {
+      cache.set(facts);
+      return (await cache.get(keys)).size === facts.size;
+    });
+  return { cache, states, works };
+}
+
+t.test('facts come back with their stamps, and expire', async (t) => {
+  const url = await freshRedis(t);
+  const { cache, works } = open(t, url);
+  await works();
+  t.same(await cache.get([...keys, 'n:nobody']), facts);
+  const redis = new Redis(url);
+  t.teardown(() => redis.disconnect());
+  t.same((await redis.keys('*')).sort(), ['tg:n:parent', 'tg:x:parent:ext']);
+  const ttl = await redis.pttl('tg:n:parent');
+  t.ok(ttl > 0 && ttl <= 60_000);
+  await redis.set('tg:n:parent', 'nonsense');
+  t.equal((await cache.get(['n:parent'])).size, 0);
+});
+
+t.test('a frozen Redis costs a short wait, then none, and is used again when it is back', async (t) => {
+  const server = await startRedis(t);
+  const { cache, states, works } = open(t, server.url);
+  await works();
+  await server.pause();
+  const before = performance.now();
+  for (let i = 0; i < 3; i++) t.equal((await cache.get(keys)).size, 0);
+  t.ok(performance.now() - before < 2_000, 'three waits of 50 ms and some slack');
+  t.equal(states.at(-1), 'open');
+  const asked = performance.now();
+  t.equal((await cache.get(keys)).size, 0);
+  t.ok(performance.now() - asked < 40, 'nobody waits while it is open');
+  await server.resume();
+  await works();
+  t.equal(states.at(-1), 'closed');
+});
+
+t.test('a Redis that was killed is nothing, and comes back empty', async (t) => {
+  const server = await startRedis(t);
+  const { cache, works } = open(t, server.url);
+  await works();
+  await server.kill();
+  t.equal((await cache.get(keys)).size, 0);
+  cache.set(facts);
+  await server.start();
+  await works();
+  t.pass();
+});
+
+t.test('a Redis that is not there from the start hurts nobody', async (t) => {
+  const server = await startRedis(t);
+  const { url } = server;
+  await server.stop();
+  const { cache, works } = open(t, url);
+  t.equal((await cache.get(keys)).size, 0);
+  cache.set(facts);
+  await server.start();
+  await works();
+  t.pass();
+});
+
+t.test('a cluster: keys of any slots', async (t) => {
+  const server = await startRedis(t, { 'cluster-enabled': 'yes' });
+  const admin = new Redis(server.url);
+  t.teardown(() => admin.disconnect());
+  await admin.cluster('ADDSLOTSRANGE', 0, 16383);
+  const { cache, works } = open(t, server.url.replace('redis:', 'redis+cluster:'));
+  await works();
+  t.same(await cache.get(keys), facts);
+});
+
+t.test('Sentinels: the master they name', async (t) => {
+  const server = await startRedis(t);
+  const sentinel = await startSentinel(t, 'main', server.url);
+  const { cache, works } = open(t, `redis+sentinel://${sentinel}/main`);
+  await works();
+  t.same(await cache.get(keys), facts);
+});
+
+t.test('an address that is none is refused', async (t) => {
+  t.throws(
+    () => redisFactCache({ url: 'cache:6379', ttlMs: 1, clock: systemClock, timers: systemTimers }),
+    TypeError,
+  );
+});

@@ -1,0 +1,9 @@
+/** A process with the embedded store of the directory it is given: writes until it is killed, says what is committed. */
+import { openEmbedded } from '../../src/adapters/embedded/store.ts';
+import { createParent, createSub } from './store.ts';
+
+const store = await openEmbedded(process.argv[2] ?? '');
+await store.migrate();
+const parent = await createParent(store.tenants);
+process.stdout.write(`${parent.id}\n`);
+for (;;) process.stdout.write(`${(await createSub(store.tenants, parent.id)).value.id}\n`);
