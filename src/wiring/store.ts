@@ -7,16 +7,12 @@ export type { Store };
 export async function openStore(config: Config['store']): Promise<Store> {
   if (config.kind === 'postgres')
     return openPostgres({ url: config.url, maxConnections: config.maxConnections });
-  const { openEmbedded } = await embedded();
+  // Loaded only where it is wanted: the container image does without it.
+  const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);
   return openEmbedded(config.dataDir);
 }
 
-/** Loaded only where it is wanted: the container image does without it. */
-async function embedded(): Promise<typeof import('../adapters/embedded/store.ts')> {
-  try {
-    return await import('../adapters/embedded/store.ts');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw new Error('the embedded store is not installed here: set DATABASE_URL', { cause: error });
-  }
+function explain(error: unknown): never {
+  if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  throw new Error('the embedded store is not installed here: set DATABASE_URL', { cause: error });
 }
