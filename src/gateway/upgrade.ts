@@ -2,9 +2,10 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
 import type { FactKey } from '../ports/facts.ts';
-import { clientGone, reportFinished, type FinishedExchange } from './finished.ts';
+import type { FinishedExchange } from './finished.ts';
 import { Judgement, type Parties } from './judgement.ts';
 import { headersFor, type Relay } from './relay.ts';
+import { clientGone, reportFinished } from './report.ts';
 import type { Stream } from './streams.ts';
 
 /** The part of a WebSocket (of the `ws` package) that is used here. */

@@ -42,7 +42,7 @@ t.test('one that is refused is told so at once, and its connection ends', async 
     const answer = await client.answer('POST');
     t.equal(answer.status, status);
     t.equal(answer.headers['content-type'], 'application/problem+json');
-    t.equal(answer.headers.connection, 'close');
+    t.equal(answer.headers['connection'], 'close');
     t.notMatch(client.text, /100 Continue/);
     await client.end();
   }

@@ -133,7 +133,7 @@ async function startTlsUpstream(t: Scope, names = 'IP:127.0.0.1', wantsCertifica
   const sockets = new WebSocketServer({ server });
   sockets.on('connection', (socket) => {
     upstream.requests += 1;
-    socket.on('message', (data) => socket.send(String(data)));
+    socket.on('message', (data) => socket.send((data as Buffer).toString()));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {

@@ -37,7 +37,7 @@ export interface TestGateway {
   /** A parent account without sub-accounts. */
   readonly parent: Holder;
   /** Sends a request with the parent's key, or with `key`, or with none; on a connection of its own. */
-  call(
+  readonly call: (
     method: string,
     target: string,
     options?: {
@@ -45,7 +45,7 @@ export interface TestGateway {
       readonly headers?: readonly (readonly [string, string])[];
       readonly body?: string;
     },
-  ): Promise<RawAnswer>;
+  ) => Promise<RawAnswer>;
 }
 
 /** Starts it; everything ends with the test. Beside the routes there is a stand-in for management. */

@@ -9,7 +9,16 @@ export interface RawAnswer {
   readonly rawHead: string;
   readonly body: string;
   /** The body as JSON. */
-  json(): Record<string, unknown>;
+  json(): AnswerBody;
+}
+
+/** What tests look for in bodies: members of a problem. */
+export interface AnswerBody {
+  readonly code?: string;
+  readonly detail?: string;
+  readonly instance?: string;
+  readonly request_id?: string;
+  readonly scope?: string;
 }
 
 export class RawClient {
@@ -65,7 +74,7 @@ export class RawClient {
         headers[name] = name in headers ? `${headers[name]}\n${value}` : value;
       }
       const body = method === 'HEAD' || status === 204 || status === 304 ? '' : await this.#body(headers);
-      return { status, headers, rawHead, body, json: () => JSON.parse(body) as Record<string, unknown> };
+      return { status, headers, rawHead, body, json: () => JSON.parse(body) as AnswerBody };
     }
   }
 

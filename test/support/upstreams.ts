@@ -13,7 +13,7 @@ export interface Received {
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
   /** Every value of a header, by exact name in any case. */
-  values(name: string): string[];
+  readonly values: (name: string) => string[];
 }
 
 export interface Upstream {

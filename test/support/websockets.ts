@@ -50,7 +50,7 @@ export async function openWebSocket(
   const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { headers });
   const client = { socket, messages: [] as string[], closed: null as WebSocketClient['closed'] };
   t.teardown(() => socket.terminate());
-  socket.on('message', (data) => client.messages.push(String(data)));
+  socket.on('message', (data) => client.messages.push((data as Buffer).toString()));
   socket.on('close', (code, reason) => (client.closed = { code, reason: reason.toString() }));
   await new Promise<void>((resolve, reject) => {
     socket.on('open', resolve);
