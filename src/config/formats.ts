@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseRedisAddress } from './redis-address.ts';
 import { scopeMaxLength, scopePattern } from '../domain/scope.ts';
 
 /** A kind of text the schema names by `format`: how to check it, and what to say when it is something else. */
@@ -27,8 +28,9 @@ export const formats: Readonly<Record<string, TextFormat>> = {
     accepts: (text) => hasProtocol(text, 'postgres:', 'postgresql:'),
   },
   'redis-url': {
-    expected: 'an address such as redis://host:6379/0 or rediss://host:6379/0',
-    accepts: (text) => hasProtocol(text, 'redis:', 'rediss:'),
+    expected:
+      'an address such as redis://host:6379/0, redis+sentinel://host1,host2/master or redis+cluster://host1,host2 (rediss for TLS)',
+    accepts: (text) => parseRedisAddress(text) !== undefined,
   },
   'upstream-url': {
     expected:

@@ -1,14 +1,18 @@
-import type { Logger } from '../ops/logger.ts';
+import { redisFactCache, type RedisFactCacheOptions } from '../adapters/redis/fact-cache.ts';
+import { logRetentionMs } from '../coherence/coherence.ts';
+import { noFactCache } from '../coherence/no-fact-cache.ts';
+import { parseRedisAddress } from '../config/redis-address.ts';
 import type { FactCache } from '../ports/fact-cache.ts';
 
-/** The shared cache, or one that has nothing where there is no Redis. */
-export function openCache(redisUrl: string | null, _logger: Logger): FactCache & { close(): Promise<void> } {
-  if (redisUrl === null) return noCache;
-  return noCache;
-}
+type CacheParts = Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'onBreakerState'>;
 
-const noCache: FactCache & { close(): Promise<void> } = {
-  get: async () => new Map(),
-  set: () => undefined,
-  close: async () => undefined,
-};
+/** The shared cache, or one that has nothing where there is no Redis. It is connected to behind the scenes. */
+export function openCache(
+  redisUrl: string | null,
+  parts: CacheParts,
+): FactCache & { close(): Promise<void> } {
+  if (redisUrl === null) return { ...noFactCache, close: async () => undefined };
+  const address = parseRedisAddress(redisUrl);
+  if (address === undefined) throw new Error('redis.url is not the address of a Redis');
+  return redisFactCache({ ...parts, address, ttlMs: logRetentionMs });
+}

@@ -51,12 +51,15 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
     opened.unshift(() => store.close());
     const { config, echo } = await withEcho(withOperatorToken(given));
     if (echo !== null) opened.unshift(() => echo.close());
-    const cache = openCache(config.redisUrl, logger);
-    opened.unshift(() => cache.close());
-
     const registry = createRegistry();
     const coherence = lateCoherence();
     const events = coherenceMetrics(registry, () => coherence.snapshot());
+    const cache = openCache(config.redisUrl, {
+      clock,
+      timers,
+      onBreakerState: (state) => events.breakerState?.(state),
+    });
+    opened.unshift(() => cache.close());
     const usage = new UsageRecorder({ store: store.usage, clock, timers, logger, randomId: randomUUID });
     gauge(
       registry,

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { RedisAddress } from './address.ts';
+import type { RedisAddress } from '../../config/redis-address.ts';
 
 /** What is asked of Redis, on one server or many: ioredis sends the commands of one tick together, by server. */
 export interface RedisClient {

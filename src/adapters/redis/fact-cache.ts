@@ -1,15 +1,14 @@
+import type { RedisAddress } from '../../config/redis-address.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FactCache, StampedFact } from '../../ports/fact-cache.ts';
 import type { FactKey } from '../../ports/facts.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { parseRedisAddress } from './address.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { redisClient, type RedisClient } from './client.ts';
 import { decodeFact, encodeFact } from './stamped-json.ts';
 
 export interface RedisFactCacheOptions {
-  /** See {@link parseRedisAddress}. */
-  readonly url: string;
+  readonly address: RedisAddress;
   /** How long a fact is kept. Longer than the coherence log is no use: its stamp would be too old. */
   readonly ttlMs: number;
   readonly clock: Clock;
@@ -23,13 +22,9 @@ const timeoutMs = 50;
 /**
  * Facts in Redis. It is a cache that may lie about age, and is judged for that by whoever asks; when it is away it has
  * nothing. Nothing it says or fails with reaches a log: ioredis puts the arguments of commands into its errors.
- *
- * @throws TypeError where `url` is no Redis address
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
-  const address = parseRedisAddress(options.url);
-  if (address === undefined) throw new TypeError('not the address of a Redis server, Sentinels or cluster');
-  const client = redisClient(address);
+  const client = redisClient(options.address);
   client.on('error', () => undefined);
   client.connect().catch(() => undefined);
   const breaker = new Breaker(options.clock, options.onBreakerState);

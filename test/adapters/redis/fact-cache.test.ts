@@ -1,5 +1,6 @@
 import t from 'tap';
 import { Redis } from 'ioredis';
+import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import type { BreakerState } from '../../../src/adapters/redis/breaker.ts';
 import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import type { StampedFact } from '../../../src/ports/fact-cache.ts';
@@ -19,11 +20,19 @@ const keys = [...facts.keys()];
 
 function open(t: Scope, url: string) {
   const states: BreakerState[] = [];
+  let asked = 0;
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new Error(url);
   const cache = redisFactCache({
-    url,
+    address,
     ttlMs: 60_000,
     clock: systemClock,
-    timers: systemTimers,
+    timers: {
+      after: (ms, task) => {
+        asked += 1;
+        return systemTimers.after(ms, task);
+      },
+    },
     onBreakerState: (state) => states.push(state),
   });
   t.teardown(() => cache.close());
@@ -33,7 +42,7 @@ function open(t: Scope, url: string) {
       cache.set(facts);
       return (await cache.get(keys)).size === facts.size;
     });
-  return { cache, states, works };
+  return { cache, states, works, asked: () => asked };
 }
 
 t.test('facts come back with their stamps, and expire', async (t) => {
@@ -52,16 +61,14 @@ t.test('facts come back with their stamps, and expire', async (t) => {
 
 t.test('a frozen Redis costs a short wait, then none, and is used again when it is back', async (t) => {
   const server = await startRedis(t);
-  const { cache, states, works } = open(t, server.url);
+  const { cache, states, works, asked } = open(t, server.url);
   await works();
   await server.pause();
-  const before = performance.now();
   for (let i = 0; i < 3; i++) t.equal((await cache.get(keys)).size, 0);
-  t.ok(performance.now() - before < 2_000, 'three waits of 50 ms and some slack');
   t.equal(states.at(-1), 'open');
-  const asked = performance.now();
+  const before = asked();
   t.equal((await cache.get(keys)).size, 0);
-  t.ok(performance.now() - asked < 40, 'nobody waits while it is open');
+  t.equal(asked(), before, 'nobody waits while it is open');
   await server.resume();
   await works();
   t.equal(states.at(-1), 'closed');
@@ -92,7 +99,7 @@ t.test('a Redis that is not there from the start hurts nobody', async (t) => {
 });
 
 t.test('a cluster: keys of any slots', async (t) => {
-  const server = await startRedis(t, { 'cluster-enabled': 'yes' });
+  const server = await startRedis(t, { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' });
   const admin = new Redis(server.url);
   t.teardown(() => admin.disconnect());
   await admin.cluster('ADDSLOTSRANGE', 0, 16383);
@@ -107,11 +114,4 @@ t.test('Sentinels: the master they name', async (t) => {
   const { cache, works } = open(t, `redis+sentinel://${sentinel}/main`);
   await works();
   t.same(await cache.get(keys), facts);
-});
-
-t.test('an address that is none is refused', async (t) => {
-  t.throws(
-    () => redisFactCache({ url: 'cache:6379', ttlMs: 1, clock: systemClock, timers: systemTimers }),
-    TypeError,
-  );
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseRedisAddress } from '../../../src/adapters/redis/address.ts';
+import { parseRedisAddress } from '../../src/config/redis-address.ts';
 
 const plain = { username: null, password: null, tls: false };
 

@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Waits until `condition` holds, asking again and again; fails after `limitMs`. */
+export async function eventually(
+  condition: () => boolean | Promise<boolean>,
+  { limitMs = 20_000, everyMs = 10 }: { readonly limitMs?: number; readonly everyMs?: number } = {},
+): Promise<void> {
+  const giveUp = performance.now() + limitMs;
+  while (!(await condition())) {
+    if (performance.now() > giveUp)
+      throw new Error(`still not so after ${limitMs} ms: ${condition.toString()}`);
+    await sleep(everyMs);
+  }
+}
