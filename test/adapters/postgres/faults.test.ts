@@ -1,3 +1,4 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import { storeFailure } from '../../../src/adapters/postgres/failure.ts';
@@ -5,6 +6,7 @@ import { Pool } from '../../../src/adapters/postgres/pool.ts';
 import { connectByUrl } from '../../../src/adapters/postgres/sql.ts';
 import { factKey, type FactReading } from '../../../src/ports/facts.ts';
 import { startPostgres } from '../../support/postgres.ts';
+import type { Scope } from '../../support/servers.ts';
 import { createParent, freshStore, problemCode, rawSql } from '../../support/store.ts';
 
 const deadlines = { factMs: 400, logMs: 400, queryMs: 600 };
@@ -63,6 +65,17 @@ t.test('a server that is frozen, killed and back', async (t) => {
     t.equal((await eventually(store, key)).facts.size, 2);
     t.match(await store.tenants.getParent(parent), { id: parent });
   });
+});
+
+t.test('a connection that went silent is given up for a new one', async (t) => {
+  const { url } = await freshStore(t);
+  const line = await cuttableLine(t, new URL(url));
+  const store = openPostgres({ url: line.url, maxConnections: 5, deadlines });
+  t.teardown(() => store.close());
+  const parent = (await createParent(store.tenants)).id;
+  line.silence();
+  t.equal(await problemCode(store.tenants.getParent(parent)), 'unavailable');
+  t.match(await store.tenants.getParent(parent), { id: parent });
 });
 
 t.test('a lock that somebody holds costs an error and not the connection', async (t) => {
@@ -149,6 +162,38 @@ async function eventually(
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+}
+
+/**
+ * A way to a server on which open connections can be made to carry nothing any more, without being closed, as when a
+ * machine between them forgets them.
+ */
+async function cuttableLine(
+  t: Scope,
+  target: URL,
+): Promise<{ readonly url: string; readonly silence: () => void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+    }
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const url = new URL(target);
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    silence: () => {
+      for (const socket of sockets) socket.unpipe().pause();
+    },
+  };
 }
 
 function join(first: () => void, second: () => void): () => void {
