@@ -1,4 +1,7 @@
+import { resolve } from 'node:path';
 import { contenders } from './contenders/all.ts';
+import type { Contender } from './contenders/contender.ts';
+import { gatewayBuiltAt } from './contenders/gateway.ts';
 import { Field } from './field.ts';
 import { onGround } from './ground.ts';
 import { buildPaced, pacedMissing } from './load/paced.ts';
@@ -19,7 +22,7 @@ export function compare(
     if (pacedMissing() === undefined) buildPaced();
     const field = new Field(ground);
     try {
-      for (const contender of contenders.filter(({ name }) => options.only.includes(name))) {
+      for (const contender of contendersOf(options)) {
         const { title, skipped } = await field.enter(contender);
         say(`${title}: ${skipped ?? 'holds what it claims'}`);
       }
@@ -48,6 +51,13 @@ export function compare(
       await field.stop();
     }
   });
+}
+
+function contendersOf({ only, against }: Options): Contender[] {
+  const asked = contenders.filter(({ name }) => only.includes(name));
+  if (against !== undefined)
+    asked.push(gatewayBuiltAt(resolve(against), 'gateway-other', `the gateway in ${against}`));
+  return asked;
 }
 
 function withMemory(participant: Participant, field: Field, results: readonly Result[]): Participant {

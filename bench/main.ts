@@ -55,9 +55,6 @@ function show(record: RunRecord, cases: readonly Case[]): void {
   );
   for (const one of cases) print(`\n${one.title}\n\n${caseTable(one, record)}`);
   print(`\nMemory\n\n${memoryTable(record)}`);
-  for (const { case: id, contender, failure } of record.results) {
-    if (failure !== undefined) print(`\nFAILED: ${contender} in ${id}: ${failure}`);
-  }
   const samples = record.results.flatMap((result) => result.samples);
   const disturbed = samples.filter(({ foreign = 0 }) => foreign > disturbedPercent).length;
   if (disturbed > 0) {

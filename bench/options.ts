@@ -8,6 +8,8 @@ export interface Options extends Effort {
   readonly rounds: number;
   /** Names of contenders. */
   readonly only: readonly string[];
+  /** `main.js` of another build of the gateway, to measure beside this one. */
+  readonly against: string | undefined;
   /** Names of scenarios. */
   readonly scenario: readonly string[];
   readonly writeDocs: boolean;
@@ -28,6 +30,7 @@ export const usage = `npm run bench -- [options]
   --rate N          requests a second where the rate is constant (4000)
   --streams N       event streams (1000)
   --only A,B        contenders: ${contenders.map(({ name }) => name).join(', ')}
+  --against FILE    measure another build of the gateway, too: its dist/main.js
   --scenario A,B    scenarios: ${Object.keys(scenarios).join(', ')}
   --cores P,O       core of the proxy, core of everything else (0,1)
   --quick           2 rounds of 1 second
@@ -46,6 +49,7 @@ export function readOptions(args: readonly string[]): Options {
       rate: { type: 'string', default: '4000' },
       streams: { type: 'string', default: '1000' },
       only: { type: 'string', default: contenders.map(({ name }) => name).join(',') },
+      against: { type: 'string' },
       scenario: { type: 'string', default: Object.keys(scenarios).join(',') },
       cores: { type: 'string', default: '0,1' },
       quick: { type: 'boolean', default: false },
@@ -66,7 +70,8 @@ export function readOptions(args: readonly string[]): Options {
       values.only,
       contenders.map(({ name }) => name),
     ),
-    scenario: known('scenario', values.scenario, Object.keys(scenarios)),
+    against: values.against,
+    scenario: inOrder(known('scenario', values.scenario, Object.keys(scenarios))),
     writeDocs: values['write-docs'],
     profile: values.profile,
     from: values.from,
@@ -81,6 +86,11 @@ function whole(name: string, text: string, least: number): number {
   if (!Number.isInteger(number) || number < least)
     throw new Error(`--${name}: ${text} is not a number from ${least} up`);
   return number;
+}
+
+/** As they are listed: what some contenders do not get over comes last. */
+function inOrder(asked: readonly string[]): string[] {
+  return Object.keys(scenarios).filter((name) => asked.includes(name));
 }
 
 function known(name: string, text: string, names: readonly string[]): string[] {

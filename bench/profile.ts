@@ -10,7 +10,8 @@ import { closedLoop } from './load/wrk.ts';
 import type { Options } from './options.ts';
 import { table } from './report/tables.ts';
 
-const profiledSeconds = 10;
+const profiledSeconds = 20;
+const rowsShown = 45;
 
 /** Runs the gateway alone under small reads with Node's profiler on. @returns its most expensive functions */
 export function profileGateway(options: Options): Promise<string> {
@@ -27,46 +28,83 @@ export function profileGateway(options: Options): Promise<string> {
       nodeFlags: ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
     };
     const running = await gateway.start(stage);
+    let from: number;
     try {
-      await closedLoop(stage, running, get('/bytes/100'), { connections: 64, seconds: profiledSeconds });
+      const load = { connections: 64, seconds: profiledSeconds };
+      await closedLoop(stage, running, get('/bytes/100'), { ...load, seconds: 5 });
+      from = Number(process.hrtime.bigint() / 1_000n);
+      await closedLoop(stage, running, get('/bytes/100'), load);
     } finally {
       await running.stop(); // Node writes the profile when it ends
     }
-    return topFunctions(profiles);
+    return topOfStack(profiles, from);
   });
 }
 
-/** What `node --cpu-prof` writes, as far as it is read here. */
+/** What `node --cpu-prof` writes, as far as it is read here. Times in microseconds. */
 interface CpuProfile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-  }[];
-  /** Node the sampler found, and the microseconds since the sample before. */
+  readonly nodes: readonly { readonly id: number; readonly callFrame: CallFrame }[];
+  /** On the monotonic clock of the system. */
+  readonly startTime: number;
+  /** Node the sampler found, and the time since the sample before. */
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
 
-/** The functions a profile found most often at the top of the stack. @param dir holds the profile */
-function topFunctions(dir: string, count = 40): string {
+interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+}
+
+/**
+ * What was at the top of the stack, by where it comes from and by function.
+ *
+ * @param dir holds the profile
+ * @param from start of the load, microseconds of the monotonic clock: what came before is left out
+ */
+function topOfStack(dir: string, from: number): string {
   const file = readdirSync(dir).find((name) => name.endsWith('.cpuprofile'));
   if (file === undefined) throw new Error('Node wrote no profile');
   const profile = JSON.parse(readFileSync(join(dir, file), 'utf8')) as CpuProfile;
-  const places = new Map(profile.nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
-  const times = new Map<string, number>();
+  const frames = new Map(profile.nodes.map(({ id, callFrame }) => [id, callFrame]));
+  const [functions, origins] = [new Map<string, number>(), new Map<string, number>()];
+  let now = profile.startTime;
   profile.samples.forEach((id, i) => {
-    const place = places.get(id) ?? '?';
-    if (!place.startsWith('(idle)')) times.set(place, (times.get(place) ?? 0) + (profile.timeDeltas[i] ?? 0));
+    const [frame, time] = [frames.get(id), profile.timeDeltas[i] ?? 0];
+    now += time;
+    if (now < from || frame === undefined || frame.functionName === '(idle)') return;
+    add(functions, `${frame.functionName || '(anonymous)'} ${placeOf(frame)}`.trim(), time);
+    add(origins, originOf(frame), time);
   });
+  return `${shares('where', origins)}\n\n${shares('function', functions)}`;
+}
+
+function add(times: Map<string, number>, name: string, time: number): void {
+  times.set(name, (times.get(name) ?? 0) + time);
+}
+
+function shares(title: string, times: ReadonlyMap<string, number>): string {
   const all = [...times.values()].reduce((sum, time) => sum + time, 0);
   const rows = [...times]
     .sort(([, a], [, b]) => b - a)
-    .slice(0, count)
-    .map(([place, time]) => [place, `${((100 * time) / all).toFixed(1)} %`]);
-  return table(['function', 'self'], rows);
+    .slice(0, rowsShown)
+    .map(([name, time]) => [name, `${((100 * time) / all).toFixed(1)} %`]);
+  return table([title, 'self'], rows);
 }
 
-function placeOf({ functionName, url, lineNumber }: CpuProfile['nodes'][number]['callFrame']): string {
-  const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : url;
-  return `${functionName || '(anonymous)'} ${file === '' ? '' : `${file}:${lineNumber + 1}`}`.trim();
+function placeOf({ url, lineNumber }: CallFrame): string {
+  return url === '' ? '' : `${fileOf(url)}:${lineNumber + 1}`;
+}
+
+/** A folder of ours, a package, a module of Node, or native code by its name. */
+function originOf({ functionName, url }: CallFrame): string {
+  if (url === '') return `native ${functionName}`;
+  const [first = '', second = '', third = ''] = fileOf(url).split('/');
+  if (first !== 'node_modules') return second === '' ? first : `${first}/${second}`;
+  return second.startsWith('@') ? `${second}/${third}` : second;
+}
+
+function fileOf(url: string): string {
+  return url.startsWith('file:') ? relative(root, fileURLToPath(url)) : url;
 }

@@ -6,53 +6,60 @@ import { startPostgres } from '../lib/kept-server.ts';
 import type { Contender } from './contender.ts';
 import { seedTenants } from './seed.ts';
 
-const program = join(root, 'dist/main.js');
+/** The gateway as it was just built. */
+export const gateway = gatewayBuiltAt(join(root, 'dist/main.js'), 'gateway', 'Tenancy Gateway, PostgreSQL');
 
-/** The gateway as it is deployed: PostgreSQL, metrics and metering on, access log off as everywhere here. */
-export const gateway: Contender = {
-  name: 'gateway',
-  title: 'Tenancy Gateway, PostgreSQL',
-  enforces: 'acting',
-  missing: () => (existsSync(program) ? undefined : 'npm run build'),
-  version() {
-    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-    return `tenancy-gateway ${version}, Node ${process.version}`;
-  },
-  async start({ processes, dir, upstreamPort, proxyCore, nodeFlags }) {
-    const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'] ?? '');
-    const [port, internalPort] = [await freePort(), await freePort()];
-    const config = join(dir, 'gateway.yaml');
-    writeFileSync(config, configuration);
-    const server = processes.start({
-      name: 'gateway',
-      command: process.execPath,
-      args: [...nodeFlags, program],
-      core: proxyCore,
-      env: {
-        NODE_ENV: 'production',
-        CONFIG: config,
-        DATABASE_URL: postgres.url,
-        ADMIN_TOKEN: adminToken,
-        PORT: String(port),
-        INTERNAL_PORT: String(internalPort),
-        UPSTREAM_URL: `http://127.0.0.1:${upstreamPort}`,
-        LOG_LEVEL: 'warn',
-      },
-    });
-    const stop = async (): Promise<void> => {
-      await server.stop();
-      await postgres.stop();
-    };
-    try {
-      await server.listening(port);
-      const tenants = await seedTenants({ port, internalPort, adminToken });
-      return { port, tenants, proxyPids: [server.pid], storePids: [postgres.pid], stop };
-    } catch (error) {
-      await stop();
-      throw error;
-    }
-  },
-};
+/**
+ * A build of the gateway as it is deployed: PostgreSQL, metrics and metering on, access log off as everywhere here.
+ *
+ * @param program its main.js
+ */
+export function gatewayBuiltAt(program: string, name: string, title: string): Contender {
+  return {
+    name,
+    title,
+    enforces: 'acting',
+    missing: () => (existsSync(program) ? undefined : 'npm run build'),
+    version() {
+      const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+      return `tenancy-gateway ${version}, Node ${process.version}`;
+    },
+    async start({ processes, dir, upstreamPort, proxyCore, nodeFlags }) {
+      const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'] ?? '');
+      const [port, internalPort] = [await freePort(), await freePort()];
+      const config = join(dir, 'gateway.yaml');
+      writeFileSync(config, configuration);
+      const server = processes.start({
+        name,
+        command: process.execPath,
+        args: [...nodeFlags, program],
+        core: proxyCore,
+        env: {
+          NODE_ENV: 'production',
+          CONFIG: config,
+          DATABASE_URL: postgres.url,
+          ADMIN_TOKEN: adminToken,
+          PORT: String(port),
+          INTERNAL_PORT: String(internalPort),
+          UPSTREAM_URL: `http://127.0.0.1:${upstreamPort}`,
+          LOG_LEVEL: 'warn',
+        },
+      });
+      const stop = async (): Promise<void> => {
+        await server.stop();
+        await postgres.stop();
+      };
+      try {
+        await server.listening(port);
+        const tenants = await seedTenants({ port, internalPort, adminToken });
+        return { port, tenants, proxyPids: [server.pid], storePids: [postgres.pid], stop };
+      } catch (error) {
+        await stop();
+        throw error;
+      }
+    },
+  };
+}
 
 /** The internal listener is on loopback and lives as long as the run. */
 const adminToken = 'bench-0123456789abcdef0123456789abcdef';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { externalIdOf, subAccountCount, type Account, type Key, type Tenants } from '../lib/tenants.ts';
-import { ask } from '../load/target.ts';
+import { ask, type Answer } from '../load/target.ts';
 
 /** Where a gateway is to be filled. */
 export interface Seeding {
@@ -15,6 +15,7 @@ interface MintedKey {
 }
 
 const atOnce = 8;
+const triesWhenBusy = 10;
 
 /** Makes the tenants of a measurement through the operator's and the parent's API, as a customer would. */
 export async function seedTenants({ port, internalPort, adminToken }: Seeding): Promise<Tenants> {
@@ -75,7 +76,13 @@ function caller(port: number, token: string): Caller {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(text)),
     };
-    const answer = await ask(port, { method: 'POST', path, headers, body: text });
+    const send = (): Promise<Answer> => ask(port, { method: 'POST', path, headers, body: text });
+    let answer = await send();
+    // On a machine that is busy with other things the gateway may have to shed load.
+    for (let tries = 0; answer.status === 503 && tries < triesWhenBusy; tries++) {
+      await sleep(1_000);
+      answer = await send();
+    }
     if (answer.status >= 300) throw new Error(`POST ${path} was answered ${answer.status}: ${answer.body}`);
     return JSON.parse(answer.body) as Made;
   };

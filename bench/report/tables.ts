@@ -4,8 +4,11 @@ import type { Case, Column } from '../scenarios/scenario.ts';
 import type { RunRecord } from './record.ts';
 
 /** One case as a Markdown table that also reads well on a terminal. Medians; ratios are of the first column. */
-export function caseTable(one: Case, { contenders, results }: RunRecord): string {
-  const own = results.filter((result) => result.case === one.id && result.samples.length > 0);
+export function caseTable(one: Case, record: RunRecord): string {
+  const { contenders, results } = record;
+  const own = results.filter(
+    (result) => result.case === one.id && result.samples.length > 0 && result.failure === undefined,
+  );
   const [first, ...others] = one.columns;
   if (first === undefined || own.length === 0) return 'Nothing was measured.';
   const measures = yardsticks.flatMap(({ name }) => own.find(({ contender }) => contender === name) ?? []);
@@ -23,7 +26,7 @@ export function caseTable(one: Case, { contenders, results }: RunRecord): string
     ...measures.map((measure) => ratio(result, measure, first)),
     ...others.map((column) => figure(result, column)),
   ]);
-  return table(header, rows);
+  return [table(header, rows), ...failures(one, record)].join('\n\n');
 }
 
 /** Memory over the whole run. */
@@ -45,6 +48,12 @@ export function table(header: readonly string[], rows: readonly (readonly string
     `| ${cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join(' | ')} |`;
   const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
   return [line(header), line(rule), ...rows.map(line)].join('\n');
+}
+
+function failures(one: Case, { results }: RunRecord): string[] {
+  return results.flatMap(({ case: id, contender, failure }) =>
+    id === one.id && failure !== undefined ? [`${contender} failed: ${failure}.`] : [],
+  );
 }
 
 function figure({ median }: Result, { key, digits }: Column): string {
