@@ -33,6 +33,7 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
   #state: 'deciding' | 'queued' | 'sent' | 'over' = 'deciding';
   #body: RequestBody | null = null;
   #dispatching = false;
+  #superseded = 0;
   #dispatchedMs = 0;
   #upstreamMs: number | null = null;
   #abort: ((error?: Error) => void) | null = null;
@@ -134,6 +135,7 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
   }
 
   #decideAgain(): void {
+    if (++this.#superseded > mostSuperseded) return this.#refuse(undecided);
     this.#body?.destroy();
     this.#body = null;
     this.#state = 'deciding';
@@ -223,6 +225,15 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
 
 /** What was decided no longer holds by the time a connection is free. */
 class Superseded extends Error {}
+
+/** Facts that are forgotten as fast as they are loaded must not keep a request going round for ever. */
+const mostSuperseded = 10;
+
+const undecided: Problem = {
+  code: 'unavailable',
+  detail: 'What this request depends on keeps changing. Try again in a moment.',
+  retryAfter: 1,
+};
 
 const withdrawn: Problem = {
   code: 'unavailable',

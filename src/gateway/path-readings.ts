@@ -68,11 +68,10 @@ const reshapings: readonly Habit[] = [
     const end = path.search(/[?#]/);
     return end === -1 ? path : path.slice(0, end);
   },
-  // `//host/path` is a reference to another host for whoever resolves it as a URL (RFC 3986 §4.2).
+  // `//host/path` is a reference to another host for whoever resolves it as a URL (RFC 3986 §4.2); browsers' URL
+  // parsers skip any further slashes before the host.
   function withoutAuthority(path) {
-    if (!path.startsWith('//')) return path;
-    const start = path.indexOf('/', 2);
-    return start === -1 ? '/' : path.slice(start);
+    return path.startsWith('//') ? path.replace(/^\/{2,}[^/]*/, '') || '/' : path;
   },
 ];
 

@@ -1,0 +1,168 @@
+import t from 'tap';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startRawUpstream, startTcpUpstream, startUpstream } from '../support/upstreams.ts';
+
+const timeouts = { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 };
+
+t.test('a client that leaves takes its request with it, wherever that is', async (t) => {
+  const upstream = { open: 0 };
+  const { url } = await startRawUpstream(t, () => (request, response) => {
+    upstream.open += 1;
+    request.on('error', () => undefined);
+    response.on('close', () => (upstream.open -= 1));
+    if (request.url === '/streaming') response.write('some');
+  });
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': url } });
+  const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];
+  for (const [text, status] of [
+    [requestText('GET', '/waiting', [authorization]), 499],
+    [requestText('GET', '/streaming', [authorization]), 200],
+    [requestText('POST', '/sending', [authorization, ['Content-Length', '100']]) + 'some', 499],
+  ] as const) {
+    const client = await rawClient(t, port);
+    client.send(text);
+    await eventually(() => upstream.open === 1, 'the request');
+    if (status === 200) await client.until(() => client.text.includes('some'));
+    client.socket.destroy();
+    await eventually(() => upstream.open === 0, 'its end');
+    await eventually(() => finished.at(-1)?.code === 'client_gone', 'the record');
+    t.equal(finished.at(-1)?.status, status);
+  }
+  t.equal(finished.length, 3);
+});
+
+t.test('an answer that breaks off is cut, never ended as if it were whole', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    if (head.includes('/chunked'))
+      socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n');
+    else socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome');
+    setTimeout(() => socket.destroy(), 50);
+  });
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const target of ['/chunked', '/long']) {
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', target, [['Authorization', `Bearer ${parent.key}`]]));
+    await t.rejects(client.answer(), /connection closed/, target);
+    t.match(client.text, /some/);
+    t.notMatch(client.text, /\r\n0\r\n/);
+    t.match(finished.at(-1), { status: 200, code: 'cut_by_upstream' });
+  }
+});
+
+t.test('a short answer that breaks off is 502: nothing of it was sent yet', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsome');
+  });
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  t.equal((await call('GET', '/')).status, 502);
+});
+
+t.test(
+  'an answer given before the body was read reaches the client, and its connection goes on',
+  async (t) => {
+    const upstream = await startTcpUpstream(t, (socket, head) => {
+      const status = head.startsWith('POST') ? '413 Content Too Large' : '200 OK';
+      socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 4\r\n\r\nsaid`);
+    });
+    const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+    const client = await rawClient(t, port);
+    const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];
+    client.send(requestText('POST', '/', [authorization, ['Content-Length', '100000']]));
+    client.send('x'.repeat(1000));
+    t.equal((await client.answer('POST')).status, 413);
+    client.send('x'.repeat(99_000));
+    client.send(requestText('GET', '/', [authorization]));
+    t.equal((await client.answer()).status, 200);
+  },
+);
+
+t.test('a refusal does not wait for the body, and the connection goes on', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('POST', '/', [['Content-Length', '50000']]));
+  t.equal((await client.answer('POST')).status, 401);
+  client.send('x'.repeat(50_000));
+  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  t.equal((await client.answer()).status, 200);
+});
+
+t.test(
+  'an upstream that keeps silent is 504, before its head and in the middle of a short answer',
+  async (t) => {
+    const upstream = await startTcpUpstream(t, (socket, head) => {
+      if (head.includes('/half')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsome');
+      if (head.includes('/streaming')) socket.write('HTTP/1.1 200 OK\r\n\r\nsome');
+    });
+    const { call, port, parent, finished } = await startGateway(t, {
+      routes: { '/': { upstream: upstream.url, timeouts: { ...timeouts, headersMs: 200, bodyMs: 200 } } },
+    });
+    for (const target of ['/silent', '/half']) {
+      const answer = await call('GET', target);
+      t.equal(answer.status, 504, target);
+      t.equal(answer.json().code, 'upstream_timeout');
+      t.ok(answer.headers['x-service-resolved-tenant']);
+    }
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', '/streaming', [['Authorization', `Bearer ${parent.key}`]]));
+    await client.end();
+    t.match(client.text, /some/);
+    t.match(finished.at(-1), { code: 'cut_by_upstream' });
+  },
+);
+
+t.test('a request that gets no connection is 504, and is not sent later', async (t) => {
+  const answers: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('late')));
+  const { call, finished } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: 1, timeouts: { ...timeouts, connectMs: 200 } } },
+    limits: { bodyIdleMs: 400 },
+  });
+  const first = call('GET', '/first');
+  await eventually(() => answers.length === 1, 'the first request');
+  const second = await call('POST', '/second', { body: 'body' });
+  t.equal(second.status, 504);
+  answers[0]?.();
+  t.equal((await first).body, 'late');
+  const third = call('GET', '/third');
+  await eventually(() => answers.length === 2, 'the third request');
+  answers[1]?.();
+  t.equal((await third).status, 200);
+  t.strictSame(
+    upstream.received.map(({ target }) => target),
+    ['/first', '/third'],
+  );
+  t.equal(upstream.connections, 1, 'a request given up in the queue costs no connection');
+  t.equal(finished.length, 3);
+});
+
+t.test('one tenant cannot take every place', async (t) => {
+  const answers: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('ok')));
+  const { call, directory, parent, finished, usage } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { inFlightPerTenant: 2 },
+  });
+  const other = directory.addParent();
+  const child = directory.addSubAccount(parent);
+  const held = [call('GET', '/'), call('GET', '/')];
+  await eventually(() => answers.length === 2, 'two requests');
+  const refused = await call('GET', '/');
+  t.equal(refused.status, 429);
+  t.equal(refused.json().code, 'too_many_requests');
+  t.equal(refused.headers['retry-after'], '1');
+  held.push(
+    call('GET', '/', { key: other.key }),
+    call('GET', '/', { headers: [['X-Service-Acting-Tenant', child.id]] }),
+  );
+  await eventually(() => answers.length === 4, 'requests of other tenants');
+  for (const answer of answers) answer();
+  for (const answer of await Promise.all(held)) t.equal(answer.status, 200);
+  const again = call('GET', '/');
+  await eventually(() => answers.length === 5, 'a place that was given back');
+  answers[4]?.();
+  t.equal((await again).status, 200);
+  await eventually(() => finished.length === 6, 'the records');
+  t.equal(usage.length, 5, 'what was turned away operated on nobody');
+});

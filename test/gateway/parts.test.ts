@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { foldHeaderName, headerNames } from '../../src/domain/header-names.ts';
+import type { AccountId } from '../../src/domain/ids.ts';
+import { namedByConnection } from '../../src/gateway/connection-header.ts';
+import { headerRules } from '../../src/gateway/header-rules.ts';
+import { InFlight } from '../../src/gateway/in-flight.ts';
+import { compileFraming } from '../../src/gateway/message-framing.ts';
+import { StallWatch } from '../../src/gateway/stall-watch.ts';
+import { upstreamProblem } from '../../src/gateway/upstream-failure.ts';
+
+t.test('a name is judged alike the first time and ever after, however many others there were', async () => {
+  const token = fc.string({ unit: fc.constantFrom(...'xXsService-_.RToken'), minLength: 1, maxLength: 20 });
+  const rules = headerRules(headerNames());
+  for (let i = 0; i < 5000; i++) rules(`filler-${i}`);
+  fc.assert(fc.property(token, (name) => rules(name) === headerRules(headerNames())(name)));
+});
+
+t.test('no name that folds to a trusted one passes', async () => {
+  const rules = headerRules(headerNames('Acme-'));
+  const unit = fc.constantFrom(...'acmesrvicxX-_.~!$');
+  fc.assert(
+    fc.property(fc.constantFrom('x-service-', 'acme-'), fc.string({ unit, maxLength: 8 }), (prefix, rest) => {
+      const name = prefix.replaceAll('-', '_') + rest;
+      return !foldHeaderName(name).startsWith(prefix) || rules(name) !== 'pass';
+    }),
+  );
+});
+
+t.test('names in Connection are read in any case, from several headers', async (t) => {
+  t.equal(namedByConnection('keep-alive'), undefined);
+  t.equal(namedByConnection('Close'), undefined);
+  t.strictSame(
+    namedByConnection('X-B ,keep-alive', namedByConnection('X-A')),
+    new Set(['x-a', 'x-b', 'keep-alive']),
+  );
+});
+
+t.test('a host is required, except by HTTP/1.0', async (t) => {
+  const judge = compileFraming(headerRules(headerNames()), 10);
+  t.equal(judge({ rawHeaders: [], httpVersion: '1.0' }), undefined);
+  t.match(judge({ rawHeaders: [], httpVersion: '1.1' }), { code: 'invalid_request' });
+  for (const host of ['a.test', 'a.test:80', '[::1]:8080', '127.0.0.1', 'xn--caf-dma.test', '']) {
+    t.equal(judge({ rawHeaders: ['hOST', host], httpVersion: '1.1' }), undefined, host);
+  }
+  for (const host of ['a b', 'a@b', 'a,b', 'a/b', 'a\\b', 'a#b', 'a?b', 'caf\xe9', 'a"b', '<a>']) {
+    t.match(judge({ rawHeaders: ['Host', host], httpVersion: '1.1' }), { code: 'invalid_request' }, host);
+  }
+});
+
+t.test('places are counted by tenant and given back', async (t) => {
+  const [a, b] = ['a', 'b'] as AccountId[] as [AccountId, AccountId];
+  const places = new InFlight(2);
+  t.strictSame(
+    [places.enter(a), places.enter(a), places.enter(a), places.enter(b)],
+    [true, true, false, true],
+  );
+  places.leave(a);
+  t.strictSame([places.enter(a), places.enter(a)], [true, false]);
+});
+
+t.test('a peer is stalled once it was its turn for too long without anything happening', async (t) => {
+  const watch = new StallWatch(100);
+  t.equal(watch.stalled(true, 1, 0), false);
+  t.equal(watch.stalled(true, 1, 100), false);
+  t.equal(watch.stalled(true, 2, 150), false, 'something happened');
+  t.equal(watch.stalled(true, 2, 250), false);
+  t.equal(watch.stalled(false, 2, 300), false, 'it is not its turn');
+  t.equal(watch.stalled(true, 2, 400), false);
+  t.equal(watch.stalled(true, 2, 401), true);
+});
+
+t.test('failures on the way to an upstream are 504 where time ran out, 502 otherwise', async (t) => {
+  for (const code of [
+    'UND_ERR_CONNECT_TIMEOUT',
+    'UND_ERR_HEADERS_TIMEOUT',
+    'UND_ERR_BODY_TIMEOUT',
+    'ETIMEDOUT',
+  ]) {
+    t.equal(upstreamProblem(Object.assign(new Error('x'), { code })).code, 'upstream_timeout', code);
+  }
+  for (const error of [
+    Object.assign(new Error('x'), { code: 'ECONNREFUSED' }),
+    new Error('x'),
+    undefined,
+    'x',
+    null,
+  ]) {
+    t.equal(upstreamProblem(error).code, 'upstream_unreachable');
+  }
+});

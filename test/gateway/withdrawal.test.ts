@@ -1,0 +1,198 @@
+import t from 'tap';
+import { ProblemError } from '../../src/domain/problem.ts';
+import { factKey } from '../../src/ports/facts.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
+import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
+
+t.test('an open stream ends with the key, the account, the parent or the target it lives by', async (t) => {
+  let open = 0;
+  const upstream = await startRawUpstream(t, () => (_request, response) => {
+    open += 1;
+    response.on('close', () => (open -= 1));
+    response.write('some');
+  });
+  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const child = directory.addSubAccount(parent, 'child');
+  const bystander = directory.addSubAccount(parent, 'bystander');
+  const suspended = [
+    parent.accountKey,
+    { id: parent.id, parentId: null, externalId: null, status: 'suspended' },
+  ] as const;
+  for (const [name, key, acting, change] of [
+    ['its key', parent.key, 'self', parent.revoked],
+    ['its target', parent.key, 'ext:child', child.deactivated],
+    ['its own account', child.key, 'self', child.deactivated],
+    ['its own key', child.key, 'self', child.revoked],
+    ['its parent', child.key, 'self', suspended],
+  ] as const) {
+    const before = [change[0], directory.facts.get(change[0]) ?? null] as const;
+    const headers = (key: string, acting: string): [string, string][] => [
+      ['Authorization', `Bearer ${key}`],
+      ['X-Service-Acting-Tenant', acting],
+    ];
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', '/', headers(key, acting)));
+    await client.until(() => client.text.includes('some'));
+    const other = await rawClient(t, port);
+    other.send(requestText('GET', '/', headers(bystander.key, 'self')));
+    await other.until(() => other.text.includes('some'));
+
+    const ended = directory.withdraw(change);
+    // A suspended parent takes the other sub-account with it.
+    t.equal(ended, name === 'its parent' ? 2 : 1, name);
+    await client.end();
+    t.equal(finished.filter(({ code }) => code === 'withdrawn').length, ended, name);
+    finished.length = 0;
+    other.socket.destroy();
+    await eventually(() => open === 0, 'the end at the upstream');
+    directory.facts.set(...before);
+  }
+});
+
+t.test('all streams end when it is not known what was withdrawn', async (t) => {
+  const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const clients = [await rawClient(t, port), await rawClient(t, port)];
+  for (const client of clients) {
+    client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+    await client.until(() => client.text.includes('some'));
+  }
+  t.equal(directory.forget(), 2);
+  for (const client of clients) await client.end();
+});
+
+t.test('a request whose answer has not begun is told that nobody knows what became of it', async (t) => {
+  const upstream = await startRawUpstream(t, () => () => undefined);
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('POST', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  await eventually(() => upstream.heads === 1, 'the request');
+  t.equal(directory.withdraw(parent.revoked), 1);
+  const answer = await client.answer('POST');
+  t.equal(answer.status, 503);
+  t.equal(answer.json().code, 'unavailable');
+  t.match(answer.json().detail, /not known/);
+});
+
+t.test('a request that waits for a connection is decided again in the tick that sends it', async (t) => {
+  const answers: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('ok')));
+  const { call, parent, directory } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: 1 } },
+  });
+  const other = directory.addParent();
+  const first = call('GET', '/first', { key: other.key });
+  await eventually(() => answers.length === 1, 'the first request');
+
+  const decisions = directory.decisions;
+  const second = call('POST', '/second', { body: 'body' });
+  await eventually(() => directory.decisions > decisions, 'the decision about the second');
+  t.equal(directory.withdraw(parent.revoked), 0, 'nothing was sent yet');
+  answers[0]?.();
+  t.equal((await first).status, 200);
+  const refused = await second;
+  t.equal(refused.status, 401);
+  t.equal(refused.json().code, 'api_key_revoked');
+  t.equal(upstream.heads, 1);
+});
+
+t.test('one that has to load facts for that goes on when they are there, body and all', async (t) => {
+  const answers: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('ok')));
+  const { call, parent, directory, finished } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: 1 } },
+    limits: { inFlightPerTenant: 2 },
+  });
+  const first = call('GET', '/first');
+  await eventually(() => answers.length === 1, 'the first request');
+  const decisions = directory.decisions;
+  const second = call('POST', '/second', { body: 'body' });
+  await eventually(() => directory.decisions > decisions, 'the decision about the second');
+  directory.late.add(parent.keyKey);
+  answers[0]?.();
+  await first;
+  await eventually(() => directory.waiting > 0, 'the load');
+  directory.deliver();
+  await eventually(() => answers.length === 2, 'the second request');
+  t.equal(upstream.received[1]?.body.toString(), 'body');
+  answers[1]?.();
+  t.equal((await second).status, 200);
+  await eventually(() => finished.length === 2, 'the records');
+});
+
+t.test('where nothing can be decided the answer is 503, never 401 and never open', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  directory.failure = new ProblemError({ code: 'unavailable', detail: 'Later.', retryAfter: 2 });
+  const answer = await call('GET', '/');
+  t.equal(answer.status, 503);
+  t.equal(answer.json().code, 'unavailable');
+  t.equal(answer.headers['retry-after'], '2');
+  t.equal(upstream.heads, 0);
+});
+
+t.test('a client that leaves while its request is decided leaves nothing behind', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent, directory, finished, call } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { inFlightPerTenant: 1 },
+  });
+  directory.late.add(factKey.account(parent.id));
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  await eventually(() => directory.waiting === 1, 'the decision');
+  client.socket.destroy();
+  await eventually(() => finished.length === 1, 'the record');
+  directory.deliver();
+  t.equal((await call('GET', '/')).status, 200, 'its place is free');
+  t.equal(upstream.heads, 1);
+});
+
+t.test('a WebSocket carries messages both ways and is counted once', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, usage, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` }, ['v1']);
+  t.equal(client.socket.protocol, 'v1');
+  const large = 'x'.repeat(2_000_000);
+  client.socket.send('hello');
+  client.socket.send(large);
+  await eventually(() => client.messages.length === 2, 'the echoes');
+  t.ok(client.messages[1] === large);
+  client.socket.close(4001, 'bye');
+  await eventually(() => finished.length === 1, 'the record');
+  t.match(finished, [
+    { status: 101, code: null, bytesIn: 2_000_005, bytesOut: 2_000_005, resolvedTenant: parent.id },
+  ]);
+  t.match(usage, [{ kind: 'read', status: 101, bytesIn: 2_000_005 }]);
+});
+
+t.test('an open WebSocket ends with what it lives by, and is told why', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  client.socket.send('hello');
+  await eventually(() => client.messages.length === 1, 'the echo');
+  t.equal(directory.withdraw(parent.revoked), 1);
+  await eventually(() => client.closed !== null, 'the close');
+  t.match(client.closed, { code: 4403, reason: 'access was withdrawn' });
+  await eventually(() => upstream.sockets[0]?.readyState === 3, 'the close at the upstream');
+  t.match(finished, [{ status: 101, code: 'withdrawn' }]);
+});
+
+t.test('a WebSocket whose access goes while it connects is never asked for', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  // The decision in the tick that sends the handshake is the second one.
+  const settle = directory.settle.bind(directory);
+  let decisions = 0;
+  directory.settle = (attempt, done, failed) => {
+    decisions += 1;
+    if (decisions === 2) directory.facts.set(...parent.revoked);
+    settle(attempt, done, failed);
+  };
+  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  await eventually(() => client.closed !== null, 'the close');
+  t.equal(upstream.handshakes.length, 0);
+});
