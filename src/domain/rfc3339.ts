@@ -7,7 +7,8 @@ const form =
  * `Date.parse` will not do: what else it accepts, such as local time, depends on the engine and the machine.
  * A leap second (`:60`) is refused, since clocks that count milliseconds since 1970 have no place for it.
  *
- * @returns milliseconds since 1970, finer fractions cut off; `undefined` where it is none or lies before 1970
+ * @returns milliseconds since 1970, finer fractions cut off; `undefined` where it is none, lies before 1970 or, its
+ *   offset applied, after the year 9999, where RFC 3339 ends
  */
 export function parseInstant(text: string): number | undefined {
   const match = form.exec(text);
@@ -22,8 +23,11 @@ export function parseInstant(text: string): number | undefined {
   if (offset === undefined) return undefined;
   const milliseconds = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
   const instant = date.getTime() + ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds - offset;
-  return instant < 0 ? undefined : instant;
+  return instant < 0 || instant > latestInstantMs ? undefined : instant;
 }
+
+/** The last millisecond of the year 9999, since 1970. */
+export const latestInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 type Six = [number, number, number, number, number, number];
 

@@ -1,5 +1,5 @@
 import type { FieldFault } from './problem.ts';
-import { parseInstant } from './rfc3339.ts';
+import { latestInstantMs, parseInstant } from './rfc3339.ts';
 import { hourMs, usagePeriodMaxMs, type UsagePeriod } from './usage.ts';
 
 /** What a report is asked for, as the client wrote it. */
@@ -37,7 +37,8 @@ export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod 
   if (toMs - fromMs > usagePeriodMaxMs + (asked.to === undefined ? 1 : 0)) {
     return [{ pointer: '?from', detail: 'A report covers at most 366 days.' }];
   }
-  return { fromMs: floorHour(fromMs), toMs: ceilHour(toMs) };
+  const period = { fromMs: floorHour(fromMs), toMs: ceilHour(toMs) };
+  return period.toMs > latestInstantMs ? [{ pointer: '?to', detail: 'lies too far in the future.' }] : period;
 }
 
 /** Whether a period could have come from {@link readUsagePeriod}: cursors bring one back, and clients may change them. */
@@ -49,6 +50,7 @@ export function isUsagePeriod({ fromMs, toMs }: UsagePeriod): boolean {
     fromMs % hourMs === 0 &&
     toMs % hourMs === 0 &&
     fromMs < toMs &&
+    toMs <= latestInstantMs &&
     toMs - fromMs <= usagePeriodMaxMs + 2 * hourMs
   );
 }

@@ -19,7 +19,7 @@ import { found } from './not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from './pages.ts';
 import { enforced } from './receipt.ts';
 import { closed, noQuery, type TypedApp } from './typebox.ts';
-import { invalidField } from './validation.ts';
+import { invalidField } from './invalid-request.ts';
 
 /** What the routes need beside the account that owns the keys. */
 export interface ApiKeyRoutesDeps {

@@ -2,7 +2,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { ProblemError, problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
 import { notFound } from './not-found.ts';
 import { requestIdHeader, sendProblem } from './problem-reply.ts';
-import { fieldFaults, invalidRequest } from './validation.ts';
+import { fieldFaults } from './field-faults.ts';
+import { invalidRequest } from './invalid-request.ts';
 
 /**
  * Makes everything `app` itself answers carry the request's id and, where it is a refusal, a problem body.

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { headerValues } from './raw-headers.ts';
 import { JsonFault, parseStrictJson } from './strict-json.ts';
-import { invalidField, invalidRequest } from './validation.ts';
+import { invalidField, invalidRequest } from './invalid-request.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -15,19 +15,16 @@ declare module 'fastify' {
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
- * Bodies of `app` are JSON in UTF-8, at most `limitBytes` long, and read strictly.
+ * Bodies of `app`, where an operation has a schema for one, are JSON in UTF-8, at most `limitBytes` long, and read strictly.
  * A body that is too long is refused by its Content-Length, or as soon as it has grown too long.
  */
 export function installJsonBodies(app: FastifyInstance, limitBytes: number): void {
-  // In the order of things: a body of the wrong kind is refused before any of it is read.
+  // Before any of the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.routeOptions.config.action) {
-      // With a content type Fastify would refuse some requests on its own account.
-      delete request.raw.headers['content-type'];
-      done(null, payload);
-      return;
-    }
-    const problem = hasBody(request) ? mediaProblem(request.raw.rawHeaders) : undefined;
+    const { config, schema } = request.routeOptions;
+    // Fastify would judge the content type of actions on its own account.
+    if (config.action) delete request.raw.headers['content-type'];
+    const problem = schema?.body && hasBody(request) ? mediaProblem(request.raw.rawHeaders) : undefined;
     done(problem === undefined ? null : new ProblemError(problem), payload);
   });
   app.removeAllContentTypeParsers();

@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox';
 import { parseAccountId } from '../domain/ids.ts';
 import type { Page } from '../ports/tenant-store.ts';
 import { nullableText } from './typebox.ts';
-import { invalidField } from './validation.ts';
+import { invalidField } from './invalid-request.ts';
 
 /** Rows of a page unless the client says otherwise. */
 const defaultLimit = 50;

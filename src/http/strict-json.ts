@@ -31,7 +31,7 @@ export function parseStrictJson(text: string): unknown {
     if (found !== undefined) throw found;
     return value;
   } catch (error) {
-    throw error instanceof JsonFault ? error : new JsonFault('', 'The body is not JSON.');
+    throw error instanceof JsonFault ? error : new JsonFault('', 'is not JSON.');
   }
 }
 
@@ -60,8 +60,7 @@ function scan(text: string): JsonFault | undefined {
     switch (match[0]) {
       case '{':
       case '[':
-        if (levels.length === maxDepth)
-          throw new JsonFault('', `The body is nested deeper than ${maxDepth} levels.`);
+        if (levels.length === maxDepth) throw new JsonFault('', `is nested deeper than ${maxDepth} levels.`);
         levels.push(match[0] === '{' ? { names: new Set(), at: '' } : { names: null, at: 0 });
         break;
       case '}':
@@ -69,8 +68,7 @@ function scan(text: string): JsonFault | undefined {
         levels.pop();
         break;
       case ',':
-        if (++items === maxItems)
-          throw new JsonFault('', `The body has more than ${maxItems} members and elements.`);
+        if (++items === maxItems) throw new JsonFault('', `has more than ${maxItems} members and elements.`);
         if (typeof level?.at === 'number') level.at += 1;
         break;
       default: {

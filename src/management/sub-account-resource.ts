@@ -15,7 +15,6 @@ import { closed, nullableText } from '../http/typebox.ts';
 const statuses = ['active', 'deactivated'] as const;
 
 const externalId = {
-  minLength: 1,
   maxLength: externalIdMaxLength,
   pattern: externalIdPattern,
   description: 'visible ASCII characters without space and comma',

@@ -8,7 +8,7 @@ import { found } from '../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../http/pages.ts';
 import { enforced } from '../http/receipt.ts';
 import { closed, noQuery, type TypedApp } from '../http/typebox.ts';
-import { invalidField } from '../http/validation.ts';
+import { invalidField } from '../http/invalid-request.ts';
 import type { ExternalIdTaken, SubAccountFilter } from '../ports/tenant-store.ts';
 import { callerOf } from './caller.ts';
 import type { ManagementDeps } from './management.ts';

@@ -6,7 +6,7 @@ import { pageOf, pageQuery, readPage, writePage } from '../http/pages.ts';
 import { ProblemError } from '../domain/problem.ts';
 import { timestamp } from '../http/timestamps.ts';
 import { closed, nullableText, type TypedApp } from '../http/typebox.ts';
-import { invalidRequest } from '../http/validation.ts';
+import { invalidRequest } from '../http/invalid-request.ts';
 import type { UsageReportRow } from '../ports/usage.ts';
 import { callerOf } from './caller.ts';
 import type { ManagementDeps } from './management.ts';
@@ -48,8 +48,8 @@ const report = closed({
 });
 
 /**
- * The usage report: requests that were relayed for the parent and for each of its sub-accounts. Calls to the
- * management endpoints are not usage of anybody's, and are not in it.
+ * The usage report (spec section 4): what was asked of the gateway for the parent and for each of its sub-accounts, by
+ * the account that each request operated on.
  */
 export function usageReportRoute(app: TypedApp, { usage, clock }: ManagementDeps): void {
   app.get(

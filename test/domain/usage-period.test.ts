@@ -69,6 +69,7 @@ t.test('what is no period is refused with the parameter that is wrong', (t) => {
     ['empty', { from: '2026-02-01', to: '2026-02-01' }, ['?to']],
     ['to before this month, from by default', { to: '2026-02-01' }, ['?to']],
     ['from in the future', { from: '2026-03-16' }, ['?from']],
+    ['the last hour there is', { from: '9999-12-31', to: '9999-12-31T23:30:00Z' }, ['?to']],
     ['longer than 366 days', { from: '2024-01-01', to: '2025-01-01T00:00:01Z' }, ['?from']],
     ['longer than 366 days until now', { from: '2025-03-14T10:20:30.399Z' }, ['?from']],
   ];
@@ -91,6 +92,7 @@ t.test('a made-up period in a cursor is not believed', (t) => {
     [Number.NaN, hour],
     [0, Infinity],
     [0, 1e300],
+    [277_777 * 1000 * hour, 277_777 * 1000 * hour + hour],
   ] as const) {
     t.notOk(isUsagePeriod({ fromMs, toMs }), `${fromMs} to ${toMs}`);
   }

@@ -11,12 +11,14 @@ import { postgresStore, startApis } from '../support/apis.ts';
 import { DirectDirectory } from '../support/direct-directory.ts';
 import type { CallOptions } from '../support/http-client.ts';
 
+/** One for the tests that want nothing special: each makes parents of its own. */
+const apis = await startApis(t);
+
 const acting = 'X-Service-Acting-Tenant';
 /** Well formed, and nobody's. */
 const unknownKey = formatSecret('tgw', randomBytes(secretRandomBytes));
 
 t.test('the first thing that is wrong decides the answer, in the one order', async (t) => {
-  const apis = await startApis(t);
   const parent = await apis.parent();
   const reader = await apis.parent(['sub_accounts:read']);
   const suspended = await apis.parent();
@@ -55,7 +57,6 @@ t.test('the first thing that is wrong decides the answer, in the one order', asy
 });
 
 t.test('a sub-account key gets one and the same answer everywhere under the prefix', async (t) => {
-  const apis = await startApis(t);
   const parent = await apis.parent();
   const child = await parent.create();
   const key = await child.mint(['tracking:read']);
@@ -78,7 +79,6 @@ t.test('a sub-account key gets one and the same answer everywhere under the pref
 });
 
 t.test('a sub-account key cannot hold the scopes of management, and would not get in with one', async (t) => {
-  const apis = await startApis(t);
   const parent = await apis.parent();
   const child = await parent.create();
   // Past the API, as an old release or a hand in the database might.

@@ -157,7 +157,8 @@ async function listen(t: Scope, register: (app: FastifyInstance) => void): Promi
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 
-function makeParents(call: Call, operator: Call): Apis['parent'] {
+/** Makes parents through the operator API; `call` goes to the public listener. */
+export function makeParents(call: Call, operator: Call): Apis['parent'] {
   return async (scopes = ['sub_accounts:read', 'sub_accounts:write']) => {
     const { id } = expectStatus(await operator('POST', '/accounts', { body: { name: 'Parent' } }), 201);
     const minted = await operator('POST', `/accounts/${String(id)}/api-keys`, {

@@ -51,7 +51,7 @@ export function httpClient(t: Scope, origin: string): Call {
             status: response.statusCode ?? 0,
             headers: response.headers,
             text: content,
-            body: json && content !== '' ? JSON.parse(content) : {},
+            body: json && content !== '' ? (JSON.parse(content) as Answer['body']) : {},
           });
         }, reject);
       });

@@ -1,0 +1,36 @@
+import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
+
+/** Most faults one answer names, and the longest pointer: both are otherwise as long as the client likes. */
+const maxFaults = 20;
+const maxPointer = 256;
+
+/** A refusal of what a request holds. */
+export function invalidRequest(faults: readonly FieldFault[]): Problem {
+  const first = faults[0];
+  const errors = faults
+    .slice(0, maxFaults)
+    .map(({ pointer, detail }) => ({ pointer: shorten(pointer), detail }));
+  return {
+    code: 'invalid_request',
+    detail:
+      first === undefined
+        ? 'The request is not acceptable.'
+        : `${describe(errors[0]?.pointer ?? '')} ${first.detail}` +
+          (faults.length > 1 ? ` There are ${faults.length} faults in all.` : ''),
+    errors,
+  };
+}
+
+/** The same, to be thrown. @param pointer a JSON pointer into the body, or `?name` of a query parameter */
+export function invalidField(pointer: string, detail: string): ProblemError {
+  return new ProblemError(invalidRequest([{ pointer, detail }]));
+}
+
+function describe(pointer: string): string {
+  if (pointer === '') return 'The body';
+  return pointer.startsWith('?') ? `The query parameter \`${pointer.slice(1)}\`` : `\`${pointer}\``;
+}
+
+function shorten(pointer: string): string {
+  return pointer.length <= maxPointer ? pointer : `${pointer.slice(0, maxPointer)}…`;
+}

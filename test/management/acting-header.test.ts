@@ -1,0 +1,68 @@
+import t from 'tap';
+import { startApis } from '../support/apis.ts';
+
+const name = 'X-Service-Acting-Tenant';
+
+t.test('on management calls the acting header may only repeat that the parent is itself', async (t) => {
+  const apis = await startApis(t);
+  const parent = await apis.parent();
+  const child = await parent.create({ name: 'Child', external_id: 'child' });
+  const other = await apis.parent();
+  const foreign = await other.create();
+  const rows: [string, readonly (readonly [string, string])[], number, string?][] = [
+    ['absent', [], 200],
+    ['self', [[name, 'self']], 200],
+    ["the parent's own UUID", [[name, parent.id]], 200],
+    ["the parent's own UUID in upper case", [[name, parent.id.toUpperCase()]], 200],
+    ['the name in another case', [['x-SERVICE-acting-TENANT', 'self']], 200],
+    ['a sub-account', [[name, child.id]], 403, 'acting_tenant_forbidden'],
+    ['a sub-account by external_id', [[name, 'ext:child']], 403, 'acting_tenant_forbidden'],
+    ['an unknown external_id', [[name, 'ext:nobody']], 403, 'acting_tenant_forbidden'],
+    ["somebody else's", [[name, foreign.id]], 403, 'acting_tenant_forbidden'],
+    ['another parent', [[name, other.id]], 403, 'acting_tenant_forbidden'],
+    ['empty', [[name, '']], 400, 'invalid_acting_tenant'],
+    ['malformed', [[name, 'child']], 400, 'invalid_acting_tenant'],
+    ['SELF', [[name, 'SELF']], 400, 'invalid_acting_tenant'],
+    ['ext: of nothing', [[name, 'ext:']], 400, 'invalid_acting_tenant'],
+    [
+      'repeated',
+      [
+        [name, 'self'],
+        [name, 'self'],
+      ],
+      400,
+      'invalid_acting_tenant',
+    ],
+    ['joined', [[name, 'self, self']], 400, 'invalid_acting_tenant'],
+  ];
+  for (const [what, headers, status, code] of rows) {
+    for (const [method, path, options] of [
+      ['GET', '', {}],
+      ['PATCH', `/${child.id}`, { body: { name: 'Renamed' } }],
+    ] as const) {
+      const answer = await parent.call(method, path, { ...options, headers });
+      t.equal(answer.status, status, `${method}: ${what}`);
+      t.equal(answer.body['code'], code, `${method}: ${what}`);
+    }
+  }
+});
+
+t.test('with require_acting_header, rule 1 holds on management to the letter', async (t) => {
+  const apis = await startApis(t, { requireActingHeader: true });
+  const parent = await apis.parent();
+  const write = (headers?: Record<string, string>) =>
+    parent.call('POST', '', { body: { name: 'Child' }, ...(headers && { headers }) });
+
+  const first = await write();
+  t.equal(first.status, 201, 'no active sub-account yet, so nothing is required');
+  t.match(await write(), { status: 400, body: { code: 'acting_tenant_required' } });
+  t.equal((await write({ [name]: 'self' })).status, 201);
+  t.equal((await parent.call('GET', '')).status, 200, 'reads never require it');
+
+  const { data } = (await parent.call('GET', '')).body as unknown as { data: { id: string }[] };
+  for (const { id } of data) {
+    const off = await parent.call('POST', `/${id}/deactivate`, { headers: { [name]: 'self' } });
+    t.equal(off.status, 200);
+  }
+  t.equal((await write()).status, 201, 'deactivated ones do not count');
+});
