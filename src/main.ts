@@ -8,7 +8,7 @@ import { welcome } from './wiring/welcome.ts';
 
 const loaded = loadConfig(process.env);
 if ('faults' in loaded) {
-  process.stderr.write(formatFaults(loaded.faults));
+  process.stderr.write(formatFaults(loaded.faults, '; nothing was started'));
   process.exit(badConfigurationExitCode);
 }
 const { config } = loaded;

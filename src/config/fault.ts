@@ -9,9 +9,9 @@ export interface Fault {
 export const badConfigurationExitCode = 78;
 
 /** Every fault, as it is printed for people. */
-export function formatFaults(faults: readonly Fault[]): string {
+export function formatFaults(faults: readonly Fault[], consequence = ''): string {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
   const width = Math.min(48, Math.max(...faults.map((fault) => fault.where.length)));
   const lines = faults.map((fault) => `  ${fault.where.padEnd(width)}  ${fault.detail}`);
-  return `The configuration has ${count}; nothing was started.\n\n${lines.join('\n')}\n`;
+  return `The configuration has ${count}${consequence}.\n\n${lines.join('\n')}\n`;
 }

@@ -13,11 +13,17 @@ import { readYamlFile, type YamlFile } from './yaml-file.ts';
 /** A configuration that may be used, or everything that is wrong with it. */
 export type Loaded = { readonly config: Config } | { readonly faults: readonly Fault[] };
 
+/** What the configuration is read for. */
+export interface LoadOptions {
+  /** `command`: only to find a gateway or its store. Faults between keys, such as a missing upstream, do not matter. */
+  readonly purpose?: 'serve' | 'command';
+}
+
 /**
  * Reads the variables and the file that `CONFIG` names, in steps: read, lay the variables over the file, hold it
  * against the schema, check what no schema can say, make the typed value. Reads files; changes and starts nothing.
  */
-export function loadConfig(env: NodeJS.ProcessEnv): Loaded {
+export function loadConfig(env: NodeJS.ProcessEnv, { purpose = 'serve' }: LoadOptions = {}): Loaded {
   const file = env['CONFIG'] ? readYamlFile(env['CONFIG']) : emptyFile;
   if ('faults' in file) return { faults: unique(file.faults) };
   const document = withoutEmpty(file.value);
@@ -29,7 +35,10 @@ export function loadConfig(env: NodeJS.ProcessEnv): Loaded {
   const upstreamNamed = namesUpstream(document);
   for (const { path, incomplete } of refused) if (incomplete === undefined) removeAt(document, path);
   const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
-  const faults = [...refused, ...crossChecks(filled, { origins, upstreamNamed })];
+  const faults = [
+    ...refused,
+    ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed }) : []),
+  ];
   // Without a fault nothing was taken out, so nothing the schema requires is missing.
   if (faults.length === 0) return { config: makeConfig(filled as GatewayFile) };
   return {

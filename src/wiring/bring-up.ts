@@ -9,6 +9,8 @@ export interface BringUpParts {
   readonly store: Pick<Store, 'migrate' | 'ping'>;
   /** Run migrations, rather than wait for somebody to do it. */
   readonly migrate: boolean;
+  /** Nobody else can help this store: what fails once fails for good. */
+  readonly alone: boolean;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -19,7 +21,7 @@ export interface BringUpParts {
 export interface BringUp {
   /** What is still missing; `null` once everything has begun. */
   missing(): Unreadiness | null;
-  /** Resolves when everything has begun, or after {@link BringUp.stop}. */
+  /** Resolves when everything has begun, or after {@link BringUp.stop}; rejects where trying again cannot help. */
   readonly done: Promise<void>;
   stop(): void;
 }
@@ -32,15 +34,12 @@ const sayAgainMs = 30_000;
  * Waits for the store and its tables, for as long as it takes: a gateway that starts before its database is a gateway
  * that is not ready yet, not one that has failed.
  */
-export function bringUp({ store, migrate, timers, clock, logger, begin }: BringUpParts): BringUp {
+export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {
   let missing: Unreadiness | null = { reason: 'starting', detail: 'The store has not answered yet.' };
   let stopped = false;
   let callOff = (): void => undefined;
   let said = { what: '', atMs: -Infinity };
-  let finish = (): void => undefined;
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const { promise: done, resolve: finish, reject: giveUp } = promiseWithResolvers();
 
   async function attempt(retryMs: number): Promise<void> {
     try {
@@ -52,8 +51,9 @@ export function bringUp({ store, migrate, timers, clock, logger, begin }: BringU
       finish();
     } catch (error) {
       missing = reasonFor(error);
-      say(missing, error);
       if (stopped) return;
+      if (alone) return giveUp(error);
+      say(missing, error);
       callOff = timers.after(retryMs, () => void attempt(Math.min(retryMs * 2, longestRetryMs)));
     }
   }
@@ -63,7 +63,9 @@ export function bringUp({ store, migrate, timers, clock, logger, begin }: BringU
     const nowMs = clock.monotonicMs();
     if (said.what === reason && nowMs - said.atMs < sayAgainMs) return;
     said = { what: reason, atMs: nowMs };
-    logger.warn({ err: error, reason }, `not ready: ${detail}`);
+    // A mismatch is told by its message; where it was found out is of no use to anybody.
+    const found = error instanceof SchemaMismatch ? { why: error.message } : { err: error };
+    logger.warn({ ...found, reason }, `not ready: ${detail}`);
   }
 
   void attempt(firstRetryMs);
@@ -85,4 +87,15 @@ function reasonFor(error: unknown): Unreadiness {
         detail: 'The database and this version do not go together; the log says why.',
       }
     : { reason: 'starting', detail: 'The store cannot be reached yet.' };
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function promiseWithResolvers() {
+  let resolve: () => void = () => undefined;
+  let reject: (error: unknown) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  return { promise, resolve, reject };
 }

@@ -73,6 +73,7 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       store,
       // Nobody else can migrate a store that only this process may open.
       migrate: config.migrate || config.store.kind === 'embedded',
+      alone: config.store.kind === 'embedded',
       timers,
       clock,
       logger,

@@ -1,0 +1,10 @@
+import type { OperatorApi } from './operator-api.ts';
+import type { Output } from './output.ts';
+
+/** What every command works with. */
+export interface Context {
+  readonly env: NodeJS.ProcessEnv;
+  /** The operator API of the gateway that the options and variables name. @throws {Failure} */
+  readonly api: () => OperatorApi;
+  readonly output: () => Output;
+}

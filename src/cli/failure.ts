@@ -1,0 +1,32 @@
+/** Exit codes of the command line, after sysexits.h. */
+export const exitCode = {
+  ok: 0,
+  failed: 1,
+  usage: 64,
+  unreachable: 69,
+  notAllowed: 77,
+  badConfiguration: 78,
+} as const;
+
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
+
+/** Ends a command: what went wrong and what to do about it, for people; `details` for programs (`--json`). */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly code: ExitCode;
+  /** What to try next. */
+  readonly hint: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ExitCode,
+    message: string,
+    hint?: string,
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.hint = hint;
+    this.details = details;
+  }
+}

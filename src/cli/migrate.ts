@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { SchemaMismatch } from '../adapters/postgres/migrate.ts';
+import { openPostgres } from '../adapters/postgres/store.ts';
+import { exitCode, Failure } from './failure.ts';
+import type { Context } from './context.ts';
+import { commandConfig } from './target.ts';
+
+/** `migrate`: straight at the database, without a gateway. */
+export function migrateCommand(program: Command, context: Context): void {
+  program
+    .command('migrate')
+    .description('bring the tables of DATABASE_URL up to this version, under a lock')
+    .action(async () => {
+      const { store: config } = commandConfig(context.env);
+      if (config.kind === 'embedded') {
+        throw new Failure(
+          exitCode.usage,
+          'DATABASE_URL is not set.',
+          'The embedded store needs no command: the gateway migrates it when it starts.',
+        );
+      }
+      const store = openPostgres({ url: config.url, maxConnections: config.maxConnections });
+      const steps: string[] = [];
+      try {
+        const version = await store.migrate((step) => {
+          steps.push(step);
+          context.output().note(`  ${step}`);
+        });
+        context
+          .output()
+          .result({ version, steps }, () =>
+            steps.length === 0 ? `Nothing to do: version ${version}.` : `Done: version ${version}.`,
+          );
+      } catch (error) {
+        throw explain(error);
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+function explain(error: unknown): Failure {
+  if (error instanceof SchemaMismatch) return new Failure(exitCode.failed, error.message);
+  const cause = (error as Error).cause as { code?: string; message?: string } | undefined;
+  const reason = cause?.code ?? cause?.message ?? (error as Error).message;
+  return new Failure(
+    exitCode.unreachable,
+    `The database cannot be migrated (${reason}).`,
+    'Does DATABASE_URL name a running PostgreSQL, and may its user create tables? Nothing was changed.',
+    { reason },
+  );
+}

@@ -1,0 +1,114 @@
+import { exitCode, Failure } from './failure.ts';
+import type { Target } from './target.ts';
+
+/** What the operator API answers, as far as it is shown. */
+export interface Account {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly active_sub_accounts: number;
+  readonly created_at: string;
+}
+
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly prefix: string;
+  readonly last4: string;
+  readonly status: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+  readonly expires_at: string | null;
+}
+
+export interface MintedKey extends ApiKey {
+  readonly api_key: string;
+  readonly client_secret: string;
+}
+
+export interface Listing<T> {
+  readonly data: readonly T[];
+  readonly has_more: boolean;
+  readonly next_cursor: string | null;
+}
+
+/** Calls the operator API. */
+export interface OperatorApi {
+  /**
+   * @param path below `/admin/v1`
+   * @throws {Failure} where it cannot be reached or refuses
+   */
+  call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T>;
+}
+
+const timeoutMs = 30_000;
+
+export function operatorApi({ url, token }: Target): OperatorApi {
+  return {
+    async call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+      const response = await fetch(`${url}/admin/v1${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      }).catch((error: unknown) => {
+        throw unreachable(url, error);
+      });
+      const answer: unknown = await response.json().catch(() => null);
+      if (response.ok && answer !== null) return answer as T;
+      throw refused(url, response.status, answer);
+    },
+  };
+}
+
+function unreachable(url: string, error: unknown): Failure {
+  const { cause } = error as { cause?: { code?: string } };
+  const reason = cause?.code ?? (error as Error).name;
+  return new Failure(
+    exitCode.unreachable,
+    `The gateway cannot be reached at ${url} (${reason}).`,
+    'Is it running? `npm start` starts one here. Elsewhere, name its internal address: --url, or INTERNAL_HOST and INTERNAL_PORT.',
+    { reason },
+  );
+}
+
+interface Problem {
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly request_id: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+function refused(url: string, status: number, answer: unknown): Failure {
+  if (!isProblem(answer)) {
+    return new Failure(
+      exitCode.unreachable,
+      `${url} answered ${status}, and not as a gateway does.`,
+      'Is this the internal address (INTERNAL_PORT), and not the public one?',
+    );
+  }
+  const errors = (answer.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
+  const message = `${answer.title}. ${answer.detail}${errors.join('')}`;
+  const hint = hints[answer.code] ?? `The gateway's log has more under request id ${answer.request_id}.`;
+  const code = status === 401 ? exitCode.notAllowed : status === 503 ? exitCode.unreachable : exitCode.failed;
+  return new Failure(code, message, hint, { problem: answer });
+}
+
+const hints: Readonly<Record<string, string>> = {
+  unauthenticated:
+    'The operator token is not the one this gateway was started with: look at ADMIN_TOKEN and DATA_DIR.',
+  invalid_api_key:
+    'This looks like the public address: the operator API is at the internal one (INTERNAL_PORT).',
+  not_found: '`tenancy-gateway accounts list` shows the accounts there are.',
+  unavailable: 'The gateway has lost its database; it recovers by itself. Its /readyz says more.',
+  invalid_request: 'Nothing was changed.',
+};
+
+function isProblem(answer: unknown): answer is Problem {
+  return typeof answer === 'object' && answer !== null && 'code' in answer && 'detail' in answer;
+}

@@ -1,0 +1,63 @@
+import { styleText } from 'node:util';
+import Table from 'cli-table3';
+import type { Failure } from './failure.ts';
+
+/** Where a command writes what it found, as text for people or JSON for programs. */
+export interface Output {
+  /** @param json written with `--json`; @param text written otherwise */
+  result(json: unknown, text: () => string): void;
+  /** Something on the way, for people only. */
+  note(text: string): void;
+  failure(failure: Failure): void;
+}
+
+/** Writes to the standard streams; `NO_COLOR` and whether there is a terminal decide about colours. */
+export function standardOutput(json: boolean): Output {
+  return {
+    result: (value, text) => {
+      process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text()}\n`);
+    },
+    note: (text) => {
+      if (!json) process.stdout.write(`${text}\n`);
+    },
+    failure: ({ message, hint, code, details }) => {
+      if (json) {
+        process.stderr.write(
+          `${JSON.stringify({ error: message, hint, exit_code: code, ...details }, null, 2)}\n`,
+        );
+        return;
+      }
+      const red = styleText('red', 'error:', { stream: process.stderr });
+      process.stderr.write(`${red} ${message}\n${hint === undefined ? '' : `\n${hint}\n`}`);
+    },
+  };
+}
+
+/** Rows under headings, without the lines that only look like work. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const plain = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '', middle: '  ' };
+  const edges = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', right: '' };
+  const bottom = { bottom: '', 'bottom-mid': '', 'bottom-left': '', 'bottom-right': '' };
+  const grid = new Table({
+    head: headings.map((heading) => styleText('bold', heading)),
+    chars: { ...plain, ...edges, ...bottom },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0 },
+  });
+  grid.push(...rows.map((row) => [...row]));
+  return grid
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+/** Names and values, one a line. */
+export function fields(pairs: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...pairs.map(([name]) => name.length));
+  return pairs.map(([name, value]) => `${styleText('dim', name.padEnd(width))}  ${value}`).join('\n');
+}
+
+/** A status in the colour people expect of it. */
+export function status(text: string): string {
+  return styleText(text === 'active' ? 'green' : 'yellow', text);
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { accountCommands } from './accounts.ts';
+import { configCommands } from './config-check.ts';
+import type { Context } from './context.ts';
+import { exitCode, Failure, type ExitCode } from './failure.ts';
+import { keyCommands } from './keys.ts';
+import { migrateCommand } from './migrate.ts';
+import { operatorApi } from './operator-api.ts';
+import { standardOutput, type Output } from './output.ts';
+import { findTarget } from './target.ts';
+
+/** Runs one command line. Never throws: what goes wrong is written, and told by the exit code. */
+export async function run(args: readonly string[]): Promise<ExitCode> {
+  const program = new Command('tenancy-gateway')
+    .description('Operate Tenancy Gateway: accounts, keys, migrations, configuration.')
+    .version(version(), '-V, --version')
+    .option('--json', 'write JSON, for programs')
+    .option('--url <url>', 'internal address of the gateway (otherwise INTERNAL_HOST and INTERNAL_PORT)')
+    .showHelpAfterError('(--help shows what there is)')
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride()
+    .addHelpText('after', notes);
+
+  const output = (): Output => standardOutput(program.opts<{ json?: boolean }>().json === true);
+  const context: Context = {
+    env: process.env,
+    api: () => operatorApi(findTarget(process.env, program.opts<{ url?: string }>().url)),
+    output,
+  };
+  for (const add of [accountCommands, keyCommands, migrateCommand, configCommands]) add(program, context);
+
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode.ok;
+  } catch (error) {
+    // Commander has written what it had to say.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
+    const failure = error instanceof Failure ? error : new Failure(exitCode.failed, (error as Error).message);
+    output().failure(failure);
+    return failure.code;
+  }
+}
+
+const notes = `
+Commands about accounts and keys talk to the operator API of a running gateway, and find it by the
+variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, ADMIN_TOKEN, DATA_DIR.
+
+Exit codes: 0 done, 1 refused or failed, 64 wrong usage, 69 gateway or database not reachable,
+77 operator token missing or wrong, 78 faults in the configuration.
+
+  $ tenancy-gateway accounts create "Ada Logistics"
+  $ tenancy-gateway keys create <account-id> --name production
+  $ tenancy-gateway config check gateway.yaml`;
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { readonly version: string }).version;
+}

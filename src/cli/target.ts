@@ -1,0 +1,54 @@
+import { loadConfig } from '../config/load.ts';
+import { formatFaults } from '../config/fault.ts';
+import type { Config } from '../config.ts';
+import { operatorTokenFile, readOperatorToken } from '../wiring/operator-token.ts';
+import { exitCode, Failure } from './failure.ts';
+
+/** The gateway a command talks to. */
+export interface Target {
+  /** Origin of the internal listener. */
+  readonly url: string;
+  readonly token: string;
+}
+
+/** The configuration, as far as a command needs it. @throws {Failure} */
+export function commandConfig(env: NodeJS.ProcessEnv): Config {
+  const loaded = loadConfig(env, { purpose: 'command' });
+  if ('config' in loaded) return loaded.config;
+  throw new Failure(exitCode.badConfiguration, formatFaults(loaded.faults).trimEnd(), undefined, {
+    faults: loaded.faults,
+  });
+}
+
+/**
+ * Finds the operator API by the variables and the file that the gateway itself is started with.
+ *
+ * @param url overrides the address
+ * @throws {Failure}
+ */
+export function findTarget(env: NodeJS.ProcessEnv, url: string | undefined): Target {
+  const { internal, store } = commandConfig(env);
+  const token =
+    internal.adminToken ?? (store.kind === 'embedded' ? readOperatorToken(store.dataDir) : undefined);
+  if (token === undefined) throw noToken(store);
+  return { url: url === undefined ? origin(internal) : checked(url), token };
+}
+
+function noToken(store: Config['store']): Failure {
+  const hint =
+    store.kind === 'embedded'
+      ? `Looked in ${operatorTokenFile(store.dataDir)}. Run this where the gateway was started, name its folder ` +
+        `(DATA_DIR), or set ADMIN_TOKEN to the token the gateway was given.`
+      : 'Set ADMIN_TOKEN to the token the gateway was given.';
+  return new Failure(exitCode.notAllowed, 'There is no operator token.', hint);
+}
+
+function checked(url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
+  throw new Failure(exitCode.usage, '--url must be an address such as http://127.0.0.1:9090.');
+}
+
+function origin({ host, port }: { readonly host: string; readonly port: number }): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
