@@ -1,0 +1,56 @@
+# docker build --tag tenancy-gateway:0.1.0 .
+#
+# The image holds Node.js, production dependencies and compiled sources, and nothing to build or install with: no npm, no
+# compiler, no tests. It runs on PostgreSQL; the embedded store, which is for laptops, is left out.
+
+# Override them to use a mirror or to pin a digest. The first brings npm and the node binary, the second all the rest.
+ARG NODE_IMAGE=node:24-bookworm-slim
+ARG BASE_IMAGE=debian:bookworm-slim
+
+# On their own, so that the layer stays the same while only sources change.
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts \
+ && rm -rf node_modules/@electric-sql node_modules/.bin \
+ && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.cts' -o -name '*.d.mts' -o -name '*.map' \) -delete
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts scripts
+COPY src src
+RUN npm run build && find dist -type f \( -name '*.map' -o -name '.*' \) -delete
+
+FROM ${BASE_IMAGE}
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title="Tenancy Gateway" \
+      org.opencontainers.image.description="A reverse proxy that gives any existing API sub-accounts." \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+COPY --from=build /usr/local/bin/node /usr/local/bin/
+COPY --from=build /usr/local/LICENSE /usr/local/share/doc/node/
+WORKDIR /app
+COPY package.json LICENSE ./
+COPY --from=dependencies /build/node_modules node_modules
+COPY config config
+COPY --from=build /build/dist dist
+RUN ln -s /app/dist/cli.js /usr/local/bin/tenancy-gateway
+
+# Outside, ports are published or not; inside, a listener on 127.0.0.1 would be out of everybody's reach.
+ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0
+EXPOSE 8080 9090
+
+# By number, so that Kubernetes can tell that it is not root. Nothing in the image belongs to it.
+USER 10001:10001
+
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.INTERNAL_PORT || 9090}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+
+# Node.js is the first process and handles SIGTERM itself: it drains.
+STOPSIGNAL SIGTERM
+CMD ["node", "dist/main.js"]
