@@ -1,0 +1,71 @@
+/** Whole gateways as they run in production, several over one PostgreSQL and one Redis, before one real upstream. */
+import { openLog } from '../../src/ops/logger.ts';
+import { startGateway } from '../../src/wiring/start.ts';
+import { makeParents, operatorToken, type Apis } from './apis.ts';
+import { configFile, goodConfig } from './config-files.ts';
+import { httpClient, type Call } from './http-client.ts';
+import { freshDatabase } from './postgres.ts';
+import { freshRedis } from './redis.ts';
+import type { Scope } from './servers.ts';
+import { migrated } from './store.ts';
+import { startUpstream, type Received, type Upstream } from './upstreams.ts';
+
+export interface Replicas {
+  /** The first replica: where tests manage. */
+  readonly manage: Call;
+  /** The other replica: where tests look whether it is enforced. */
+  readonly call: Call;
+  readonly operator: Call;
+  readonly origin: string;
+  readonly internal: Call;
+  readonly upstream: Upstream;
+  readonly parent: Apis['parent'];
+  /** What the upstream got last. */
+  last(): Received;
+}
+
+/** @param yaml the configuration file of both, beside what the environment says */
+export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
+  const upstream = await startUpstream(t);
+  const env = {
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    DATABASE_URL: await freshDatabase(t, migrated),
+    REDIS_URL: await freshRedis(t),
+    UPSTREAM_URL: upstream.url,
+    ADMIN_TOKEN: operatorToken,
+    ...(yaml === '' ? {} : { CONFIG: configFile(t, yaml) }),
+  };
+  const [first, second] = [await start(t, env), await start(t, env)];
+  const internal = httpClient(t, first.internalOrigin);
+  const operator: Call = (method, path, more) =>
+    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+  const manage = httpClient(t, first.origin);
+  return {
+    manage,
+    call: httpClient(t, second.origin),
+    operator,
+    origin: second.origin,
+    internal,
+    upstream,
+    parent: makeParents(manage, operator),
+    last: () => {
+      const received = upstream.received.at(-1);
+      if (received === undefined) throw new Error('the upstream got nothing');
+      return received;
+    },
+  };
+}
+
+async function start(
+  t: Scope,
+  env: Record<string, string>,
+): Promise<{ origin: string; internalOrigin: string }> {
+  const gateway = await startGateway(goodConfig(env), openLog('silent').logger);
+  t.teardown(() => gateway.stop());
+  await gateway.begun;
+  return {
+    origin: `http://127.0.0.1:${gateway.publicAddress.port}`,
+    internalOrigin: `http://127.0.0.1:${gateway.internalAddress.port}`,
+  };
+}
