@@ -112,7 +112,7 @@ t.test('the notes name the next three commands', { skip: withoutHelm }, async (t
       values,
     );
     const notes = (parse(text) as { text: string } | null)?.text ?? complaint;
-    t.match(notes, /1\. [^]*rollout status[^]*2\. [^]*curl[^]*3\. /, file);
+    t.match(notes, /1\. [^]*rollout status[^]*2\. [^]*kubectl[^]*3\. /, file);
   }
 });
 
