@@ -52,7 +52,7 @@ export async function runTests(args, aborted) {
 const NO_REDIS =
   'Redis: none found, and it cannot be installed here (apt-get, as root, could). Put redis-server 7+ on the PATH.';
 
-/** A type error does not keep the tests from running: what they find may be what explains it. */
+/** What does not compile does not keep the other tests from running. */
 async function builds() {
   try {
     await ensureBuilt();
