@@ -34,7 +34,7 @@ export function httpClient(t: Scope, origin: string): Call {
         ? headers
         : Object.entries(headers);
       const list = [
-        ['Host', `${hostname}:${port}`],
+        ...(given.some(([name]) => /^host$/i.test(name)) ? [] : [['Host', `${hostname}:${port}`]]),
         ...(key === undefined ? [] : [['Authorization', `Bearer ${key}`]]),
         ...(payload || !bodyless.has(method) ? [['Content-Length', String(payload?.bytes.length ?? 0)]] : []),
         ...given,

@@ -34,7 +34,7 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     REDIS_URL: await freshRedis(t),
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: operatorToken,
-    ...(yaml === '' ? {} : { CONFIG: configFile(t, yaml) }),
+    CONFIG: configFile(t, yaml + neverShed),
   };
   const [first, second] = [await start(t, env), await start(t, env)];
   const internal = httpClient(t, first.internalOrigin);
@@ -56,6 +56,9 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     },
   };
 }
+
+/** The machine that runs the tests may stand still for a second; that is not what they are about. */
+const neverShed = 'limits:\n  max_event_loop_delay_ms: 0\n';
 
 async function start(
   t: Scope,

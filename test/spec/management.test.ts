@@ -1,0 +1,150 @@
+import t from 'tap';
+import { startReplicas } from '../support/replicas.ts';
+
+// The ten operations (spec section 4), through whole gateways: what is done on one replica is read on the other.
+
+t.test('managing sub-accounts', async (t) => {
+  const { call, upstream, parent: newParent } = await startReplicas(t);
+  const parent = await newParent();
+  const read = (path: string) => call('GET', `/v1/sub-accounts${path}`, { key: parent.key });
+
+  t.test('create a sub-account: 201 with its record, name and external_id as sent', async (t) => {
+    const answer = await parent.call('POST', '', { body: { name: 'Ada', external_id: 'ada' } });
+    t.equal(answer.status, 201);
+    t.match(answer.body, {
+      name: 'Ada',
+      external_id: 'ada',
+      status: 'active',
+      metadata: {},
+      deactivated_at: null,
+    });
+    t.match(answer.body['id'], /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+  });
+
+  t.test('list sub-accounts: newest first', async (t) => {
+    await parent.call('POST', '', { body: { name: 'Bob' } });
+    const { status, body } = await read('');
+    t.equal(status, 200);
+    t.same(
+      (body['data'] as { name: string }[]).map(({ name }) => name),
+      ['Bob', 'Ada'],
+    );
+    t.match(body, { has_more: false, next_cursor: null });
+  });
+
+  t.test('get and update a sub-account', async (t) => {
+    const sub = await parent.create({ name: 'Cyd' });
+    const changed = await parent.call('PATCH', `/${sub.id}`, {
+      body: { name: 'Cyd & Co', external_id: 'cyd', metadata: { region: 'eu' } },
+    });
+    t.equal(changed.status, 200);
+    t.match(changed.body, { id: sub.id, name: 'Cyd & Co', external_id: 'cyd', metadata: { region: 'eu' } });
+    t.same((await read(`/${sub.id}`)).body, changed.body);
+  });
+
+  t.test('deactivate and reactivate: 200 with the record, idempotent, each enforced', async (t) => {
+    const sub = await parent.create();
+    for (const [action, status] of [
+      ['deactivate', 'deactivated'],
+      ['deactivate', 'deactivated'],
+      ['reactivate', 'active'],
+      ['reactivate', 'active'],
+    ] as const) {
+      const answer = await sub.act(action);
+      t.equal(answer.status, 200);
+      t.equal(answer.body['status'], status);
+      t.match(answer.headers['x-service-enforced'], /^replicas=2; ms=\d+/);
+      t.equal((await read(`/${sub.id}`)).body['status'], status);
+    }
+  });
+
+  t.test('mint, list and revoke keys: the secrets are in the first answer alone', async (t) => {
+    const sub = await parent.create();
+    const minted = await parent.call('POST', `/${sub.id}/api-keys`, {
+      body: { name: 'k', scopes: ['tracking:read'] },
+    });
+    t.equal(minted.status, 201);
+    t.equal(minted.headers['cache-control'], 'no-store');
+    const { api_key: key, client_secret: secret, id, ...shown } = minted.body as Record<string, unknown>;
+    t.match(key, /^tgw_/);
+    t.match(secret, /^tgs_/);
+    const listed = await read(`/${sub.id}/api-keys`);
+    t.same(listed.body['data'], [{ id, ...shown }]);
+    const revoked = await parent.call('POST', `/${sub.id}/api-keys/${String(id)}/revoke`);
+    t.equal(revoked.status, 200);
+    t.match(revoked.body, { id, status: 'revoked' });
+    for (const { text } of [listed, revoked, await read(`/${sub.id}/api-keys`)]) {
+      t.notOk(text.includes(String(key)) || text.includes(String(secret)));
+    }
+  });
+
+  t.test('usage report: requests show up for whom they operated on', async (t) => {
+    const customer = await newParent();
+    const sub = await customer.create({ name: 'Used', external_id: 'used' });
+    const headers = { 'X-Service-Acting-Tenant': 'ext:used' };
+    await call('POST', '/v1/shipments', { key: customer.key, headers, body: { transport_mode: 'ocean' } });
+    await call('GET', '/v1/shipments', { key: customer.key, headers });
+    await call('GET', '/v1/shipments', { key: customer.key });
+    let rows: Record<string, unknown>[] = [];
+    while (rows.length < 2) {
+      const report = await customer.call('GET', '/usage?granularity=total');
+      t.equal(report.status, 200);
+      rows = report.body['data'];
+    }
+    t.match(
+      rows.find((row) => row['sub_account_id'] === sub.id),
+      { name: 'Used', external_id: 'used', requests: 2, reads: 1, writes: 1 },
+    );
+    t.match(
+      rows.find((row) => row['sub_account_id'] === customer.id),
+      { requests: 1, reads: 1 },
+    );
+  });
+
+  t.test('rule 2: paths take the tenant UUID, in any case, and nothing else', async (t) => {
+    const sub = await parent.create({ name: 'Eve', external_id: 'eve' });
+    t.equal((await read(`/${sub.id.toUpperCase()}`)).body['id'], sub.id);
+    for (const id of ['eve', 'ext:eve', 'self']) t.equal((await read(`/${id}`)).status, 404, id);
+  });
+
+  t.test('other parents see none of it: 404, as for what does not exist', async (t) => {
+    const stranger = await newParent();
+    const sub = await parent.create();
+    const paths = [`/${sub.id}`, `/${sub.id}/api-keys`];
+    for (const path of paths) {
+      const answer = await call('GET', `/v1/sub-accounts${path}`, { key: stranger.key });
+      t.equal(answer.status, 404);
+      t.equal(answer.body['code'], 'not_found');
+    }
+    t.equal((await stranger.call('POST', `/${sub.id}/deactivate`)).status, 404);
+    t.same((await stranger.call('GET', '')).body['data'], []);
+  });
+
+  t.test('concurrent creates with one external_id, on both replicas: exactly one 201', async (t) => {
+    const body = { name: 'Same', external_id: 'same' };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        i % 2 === 0
+          ? parent.call('POST', '', { body })
+          : call('POST', '/v1/sub-accounts', { key: parent.key, body }),
+      ),
+    );
+    const created = answers.filter(({ status }) => status === 201);
+    t.equal(created.length, 1);
+    for (const { status, body: refused } of answers.filter(({ status }) => status !== 201)) {
+      t.equal(status, 409);
+      t.match(refused, { code: 'external_id_taken', sub_account_id: created[0]?.body['id'] });
+    }
+  });
+
+  t.test('nothing under /v1/sub-accounts ever reaches the upstream', async (t) => {
+    const before = upstream.received.length;
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      for (const path of ['/', '/none', '/a/b/c/d', `/${'x'.repeat(500)}`, '/usage/', '/%61']) {
+        const { status } = await call(method, `/v1/sub-accounts${path}`, { key: parent.key });
+        t.ok([400, 404, 405].includes(status), `${method} ${path.slice(0, 20)}: ${status}`);
+      }
+    }
+    t.equal(upstream.received.length, before);
+  });
+});

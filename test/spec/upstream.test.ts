@@ -1,0 +1,120 @@
+import t from 'tap';
+import { startReplicas } from '../support/replicas.ts';
+
+// What an upstream sees, and what comes back (decisions on trusted headers), through whole gateways.
+
+const forged = [
+  'X-Service-Resolved-Tenant',
+  'x-service-caller-tenant',
+  'X_Service_Resolved_Tenant',
+  'X.Service.Caller.Key',
+  'x-service-anything-at-all',
+  'X-Service_Caller-Scopes',
+];
+
+t.test('what an upstream sees', async (t) => {
+  const { call, internal, last, parent: newParent } = await startReplicas(t);
+  const parent = await newParent();
+
+  t.test('identity comes from the gateway alone, under its own names', async (t) => {
+    const headers = forged.map((name) => [name, 'forged'] as const);
+    t.equal((await call('GET', '/x', { key: parent.key, headers })).status, 200);
+    const { rawHeaders } = last();
+    t.notOk(rawHeaders.includes('forged'));
+    const own = rawHeaders.filter((name, i) => i % 2 === 0 && /^x.service/i.test(name));
+    t.same(own.map((name) => name.toLowerCase()).sort(), [
+      'x-service-caller-key',
+      'x-service-caller-scopes',
+      'x-service-caller-tenant',
+      'x-service-resolved-tenant',
+    ]);
+  });
+
+  t.test('path, query, other headers and body arrive byte for byte, Host is preserved', async (t) => {
+    const path = '/a%2Fb/%C3%A9?q=%20+&q=2&[]=%5B';
+    const body = Buffer.from([0, 255, 254, 10, 13, 0xc3]);
+    const headers = { Host: 'api.example.com', 'X-Custom': 'Kept;as="it is"', 'Content-Type': 'text/plain' };
+    t.equal((await call('POST', path, { key: parent.key, headers, body })).status, 200);
+    const received = last();
+    t.equal(received.target, path);
+    t.same(received.body, body);
+    t.same(received.values('host'), ['api.example.com']);
+    t.same(received.values('x-custom'), ['Kept;as="it is"']);
+  });
+
+  t.test(
+    'Authorization is not passed on; forwarding headers and request ids are the gateway’s',
+    async (t) => {
+      const headers = {
+        'X-Forwarded-For': '6.6.6.6',
+        'X-Forwarded-Proto': 'https',
+        'X-Request-Id': 'mine',
+        Host: 'h',
+      };
+      const answer = await call('GET', '/x', { key: parent.key, headers });
+      const received = last();
+      t.same(received.values('authorization'), []);
+      t.same(received.values('x-forwarded-for'), ['127.0.0.1']);
+      t.same(received.values('x-forwarded-proto'), ['http']);
+      t.same(received.values('x-forwarded-host'), ['h']);
+      t.same(received.values('x-request-id'), [String(answer.headers['x-request-id'])]);
+      t.not(answer.headers['x-request-id'], 'mine');
+    },
+  );
+
+  t.test('every answer carries X-Request-Id and, once resolved, X-Service-Resolved-Tenant', async (t) => {
+    const resolved = await call('GET', '/x', { key: parent.key });
+    t.equal(resolved.headers['x-service-resolved-tenant'], parent.id);
+    const refused = await call('GET', '/x');
+    t.match(refused.headers['x-request-id'], /^[0-9a-f]{32}$/);
+    t.equal(refused.body['request_id'], refused.headers['x-request-id']);
+    t.notOk('x-service-resolved-tenant' in refused.headers);
+  });
+
+  t.test('methods outside the acting rules are 405 or refused, and never proxied', async (t) => {
+    for (const method of ['TRACE', 'PROPFIND', 'LOCK']) {
+      const answer = await call(method, '/x', { key: parent.key });
+      t.equal(answer.status, 405, method);
+      t.equal(answer.body['code'], 'method_not_allowed');
+      t.ok(answer.headers['allow']);
+    }
+  });
+
+  t.test('health, metrics and the operator API are on the internal listener alone', async (t) => {
+    for (const path of ['/livez', '/readyz', '/metrics'])
+      t.equal((await internal('GET', path)).status, 200, path);
+    t.equal(
+      (await call('GET', '/livez', { key: parent.key })).status,
+      200,
+      'an ordinary path, for the upstream',
+    );
+    t.equal(last().target, '/livez');
+    t.equal((await call('GET', '/admin/v1/accounts')).status, 401);
+  });
+});
+
+t.test('another prefix renames all of the headers, and both prefixes are reserved', async (t) => {
+  const { call, last, parent: newParent } = await startReplicas(t, 'headers:\n  prefix: Acme-\n');
+  const parent = await newParent();
+  const sub = await parent.create({ name: 'Ada', external_id: 'ada' });
+  const headers = {
+    'Acme-Acting-Tenant': 'ext:ada',
+    'X-Service-Resolved-Tenant': 'forged',
+    acme_caller_key: 'forged',
+  };
+  t.equal((await call('POST', '/x', { key: parent.key, headers })).status, 200);
+  t.same(last().values('acme-resolved-tenant'), [sub.id]);
+  t.same(last().values('acme-caller-tenant'), [parent.id]);
+  t.notOk(last().rawHeaders.includes('forged'));
+});
+
+t.test('an upstream that refuses is 502, and the answer does not say where it is', async (t) => {
+  const { call, parent: newParent } = await startReplicas(
+    t,
+    'routes:\n  - prefix: /dead\n    upstream: http://127.0.0.1:9\n',
+  );
+  const answer = await call('GET', '/dead/x', { key: (await newParent()).key });
+  t.equal(answer.status, 502);
+  t.equal(answer.body['code'], 'upstream_unreachable');
+  t.notMatch(answer.text, /127\.0\.0\.1|:9\b/);
+});
