@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { eventually } from './eventually.ts';
 import { fromRunner, type Scope } from './servers.ts';
+import { unusedPort } from './unused-port.ts';
 
 /** A Sentinel that watches one master, ended with the test. Returns its `host:port`. */
 export async function startSentinel(t: Scope, master: string, masterUrl: string): Promise<string> {
@@ -29,13 +29,4 @@ export async function startSentinel(t: Scope, master: string, masterUrl: string)
   t.teardown(() => probe.disconnect());
   await eventually(async () => (await probe.ping()) === 'PONG');
   return `127.0.0.1:${port}`;
-}
-
-async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

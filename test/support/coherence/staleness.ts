@@ -1,5 +1,8 @@
 /** The judge of histories: finds decisions by a state that was no longer enforced when they began. */
 
+/** The value of a change whose outcome was never learnt. */
+export const anything = Symbol('anything');
+
 /** A change of one object, in the order in which the changes took effect. */
 export interface Change {
   readonly object: string;
@@ -44,7 +47,10 @@ export function findStale(changes: readonly Change[], observations: readonly Obs
     const from = history.findLastIndex(({ answered }) => answered !== null && answered < observation.began);
     const possible = history.slice(Math.max(from, 0)).filter(({ invoked }) => invoked < observation.ended);
     const enforced = history[from];
-    if (enforced !== undefined && !possible.some(({ value }) => value === observation.value)) {
+    if (
+      enforced !== undefined &&
+      !possible.some(({ value }) => value === observation.value || value === anything)
+    ) {
       stale.push({ observation, enforced });
     }
   }

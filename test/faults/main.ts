@@ -1,0 +1,69 @@
+/** `npm run faults -- --minutes 10 --seed 7`: a long run. Ends with 1 where a stale decision was seen. */
+import { parseArgs } from 'node:util';
+import { misfortunes } from './support/misfortunes.ts';
+import { runFaults, type RunOutcome } from './support/run.ts';
+
+const usage = `npm run faults -- [options]
+  --minutes N      how long (1)
+  --seed N         what goes wrong, and when (drawn and printed)
+  --replicas N     gateways (3)
+  --lease-ms N     COHERENCE_LEASE_MS (1000)
+  --only NAME      one misfortune, again and again; may be repeated:
+${Object.keys(misfortunes)
+  .map((name) => `                     ${name}`)
+  .join('\n')}
+`;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    replicas: { type: 'string', default: '3' },
+    'lease-ms': { type: 'string', default: '1000' },
+    only: { type: 'string', multiple: true, default: [] },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) {
+  process.stdout.write(usage);
+} else {
+  const seed = Number(values.seed);
+  say(`seed ${seed}`);
+  const began = performance.now();
+  const ends: (() => unknown)[] = [];
+  try {
+    const outcome = await runFaults(
+      { teardown: (end) => ends.unshift(end) },
+      {
+        seed,
+        durationMs: Number(values.minutes) * 60_000,
+        replicas: Number(values.replicas),
+        leaseMs: Number(values['lease-ms']),
+        probePauseMs: 4,
+        ...(values.only.length > 0 && { from: values.only }),
+        say: (line) => say(`${((performance.now() - began) / 1000).toFixed(1).padStart(7)} s  ${line}`),
+      },
+    );
+    process.exitCode = report(outcome) ? 0 : 1;
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+function report(outcome: RunOutcome): boolean {
+  const { observations, undecided, mutationMs, misfortunes, stale, odd, recovered } = outcome;
+  const at = (share: number): string =>
+    `${Math.round(mutationMs[Math.floor(mutationMs.length * share)] ?? 0)} ms`;
+  say(`${misfortunes.length} misfortunes, ${observations} decisions, ${undecided} probes undecided`);
+  say(`${mutationMs.length} mutations answered: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}`);
+  for (const answer of odd.slice(0, 10)) say(`ODD    ${answer}`);
+  for (const each of stale.slice(0, 10)) say(`STALE  ${JSON.stringify(each)}`);
+  if (!recovered) say('NOT RECOVERED: a replica was not ready at the end');
+  say(`${stale.length} stale decisions`);
+  return stale.length === 0 && odd.length === 0 && recovered;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
