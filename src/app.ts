@@ -6,7 +6,7 @@ import { admin } from './admin/admin.ts';
 import type { Config } from './config.ts';
 import { frontDoor } from './gateway/front-door.ts';
 import { gateway } from './gateway/gateway.ts';
-import { nodeServerOptions, serverOptions } from './gateway/server-options.ts';
+import { hardenServer, nodeServerOptions, serverOptions } from './gateway/server-options.ts';
 import { installErrorReplies, replyToError } from './http/errors.ts';
 import { requestIds } from './http/request-id.ts';
 import { trustedPeers } from './http/trusted-peers.ts';
@@ -94,6 +94,7 @@ export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
   });
 
+  hardenServer(app.server, config.limits);
   installErrorReplies(app);
   // Probes and scrapes come every few seconds: they are not logged, and they ask for no token.
   healthRoutes(app, unready);

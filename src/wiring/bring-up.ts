@@ -64,7 +64,8 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     if (said.what === reason && nowMs - said.atMs < sayAgainMs) return;
     said = { what: reason, atMs: nowMs };
     // A mismatch is told by its message; where it was found out is of no use to anybody.
-    const found = error instanceof SchemaMismatch ? { why: error.message } : { err: error };
+    const mismatch = mismatchIn(error);
+    const found = mismatch === undefined ? { err: error } : { why: mismatch.message };
     logger.warn({ ...found, reason }, `not ready: ${detail}`);
   }
 
@@ -81,12 +82,16 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
 }
 
 function reasonFor(error: unknown): Unreadiness {
-  return error instanceof SchemaMismatch
-    ? {
+  return mismatchIn(error) === undefined
+    ? { reason: 'starting', detail: 'The store cannot be reached yet.' }
+    : {
         reason: 'migrations_pending',
         detail: 'The database and this version do not go together; the log says why.',
-      }
-    : { reason: 'starting', detail: 'The store cannot be reached yet.' };
+      };
+}
+
+function mismatchIn(error: unknown): SchemaMismatch | undefined {
+  return [error, (error as Error).cause].find((one) => one instanceof SchemaMismatch);
 }
 
 /** `Promise.withResolvers`, which Node 20 does not have. */

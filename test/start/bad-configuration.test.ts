@@ -1,0 +1,61 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { cli, startProcess, tempFolder } from '../support/process.ts';
+
+t.test('a bad configuration: exit code 78, every fault, nothing started', async (t) => {
+  const folder = tempFolder(t);
+  const file = join(folder, 'gateway.yaml');
+  writeFileSync(file, 'lisen: {}\nroutes:\n  - prefix: /v1/sub-accounts/x\n    upstream: nonsense\n');
+  const env = {
+    CONFIG: file,
+    DATA_DIR: join(folder, 'data'),
+    LOG_LEVEL: 'loud',
+    DATABASE_URL: 'mysql://user:hunter2@host/db',
+  };
+  const { program, url } = await startProcess(t, env);
+  t.equal(await program.ended(), 78);
+  for (const fault of [
+    /4 faults|5 faults/,
+    /gateway.yaml:1:1 lisen/,
+    /gateway.yaml:3:5 routes\[0\]\.prefix/,
+  ]) {
+    t.match(program.stderr, fault);
+  }
+  t.match(program.stderr, /gateway.yaml:4:5 routes\[0\]\.upstream/);
+  t.match(program.stderr, /LOG_LEVEL +must be one of/);
+  t.match(program.stderr, /DATABASE_URL +must be/);
+  t.notMatch(program.stderr + program.stdout, 'hunter2');
+  t.equal(program.stdout, '', 'not even a log line');
+  t.notOk(existsSync(env.DATA_DIR));
+  await t.rejects(fetch(url));
+
+  const checked = await cli(env, 'config', 'check');
+  t.equal(checked.code, 78);
+  t.match(checked.stderr, /gateway.yaml:1:1 lisen/);
+});
+
+t.test('a port that is taken: a message for people, exit code 1', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(() => taken.close());
+  const { program } = await startProcess(t, {
+    PORT: String((taken.address() as AddressInfo).port),
+    DATABASE_URL: 'postgres://127.0.0.1:1/none',
+    UPSTREAM_URL: 'http://127.0.0.1:2',
+  });
+  t.equal(await program.ended(), 1);
+  t.match(program.stderr, /cannot listen on 127\.0\.0\.1:\d+: the port is taken/);
+});
+
+t.test('a data directory that another gateway works on: a message for people, exit code 1', async (t) => {
+  const DATA_DIR = tempFolder(t);
+  const first = await startProcess(t, { DATA_DIR });
+  await first.program.prints(/ext:ada/);
+  const second = await startProcess(t, { DATA_DIR });
+  t.equal(await second.program.ended(), 1);
+  t.match(second.program.stderr, /in use by another process/);
+  t.ok(first.program.running);
+});

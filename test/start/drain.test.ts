@@ -1,0 +1,107 @@
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { eventually } from '../support/eventually.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../support/process.ts';
+import type { Scope } from '../support/servers.ts';
+import { migrated, rawSql } from '../support/store.ts';
+import { startRawUpstream, type Upstream } from '../support/upstreams.ts';
+
+interface Setting extends GatewayProcess {
+  readonly upstream: Upstream;
+  /** Lets the upstream answer what it holds. */
+  readonly release: () => void;
+  readonly key: string;
+  readonly databaseUrl: string;
+}
+
+t.test(
+  'SIGTERM: unready, no new connections, what is in flight to its end, usage kept, lease given back',
+  async (t) => {
+    const { program, url, internalUrl, upstream, release, key, databaseUrl } = await start(t);
+    const sql = rawSql(t, databaseUrl);
+    t.equal((await sql`select from replica`).length, 1);
+    const inFlight = get(`${url}/slow`, key);
+    await eventually(() => upstream.heads === 1);
+
+    program.child.kill('SIGTERM');
+    await becomes(internalUrl, 503, 'draining');
+    await t.rejects(get(`${url}/late`, key), { code: 'ECONNREFUSED' });
+    t.ok(program.running, 'it waits for the request');
+
+    release();
+    const answer = await inFlight;
+    t.equal(answer.status, 200);
+    t.equal(answer.body, 'first half, second half');
+    t.equal(answer.connection, 'close');
+    t.equal(await program.ended(), 0);
+    t.equal((await sql`select from replica`).length, 0, 'no writer waits for this replica');
+    t.match(await sql`select requests::int from usage_hourly`, [{ requests: 1 }]);
+  },
+);
+
+t.test('a second signal ends it at once', async (t) => {
+  const { program, url, internalUrl, upstream, key } = await start(t);
+  const inFlight = get(`${url}/slow`, key);
+  await eventually(() => upstream.heads === 1);
+  const cut = t.rejects(inFlight);
+  program.child.kill('SIGTERM');
+  await becomes(internalUrl, 503, 'draining');
+  program.child.kill('SIGINT');
+  t.not(await program.ended(), 0);
+  await cut;
+});
+
+t.test('what is still in flight when the time is over is cut, and the end is in order', async (t) => {
+  const file = join(tempFolder(t), 'gateway.yaml');
+  writeFileSync(file, 'drain_ms: 600');
+  const { program, url, upstream, key } = await start(t, { CONFIG: file });
+  const inFlight = get(`${url}/slow`, key);
+  await eventually(() => upstream.heads === 1);
+  const ending = t.rejects(inFlight);
+  t.equal(await program.kill('SIGTERM'), 0);
+  await ending;
+  t.ok(program.log().some(({ msg }) => String(msg).includes('were cut')));
+});
+
+async function start(t: Scope, more: Readonly<Record<string, string>> = {}): Promise<Setting> {
+  const held: (() => void)[] = [];
+  const upstream = await startRawUpstream(t, () => (_request, response) => {
+    held.push(() => {
+      response.write('first half, ');
+      response.end('second half');
+    });
+  });
+  const databaseUrl = await freshDatabase(t, migrated);
+  const env = { DATABASE_URL: databaseUrl, UPSTREAM_URL: upstream.url, ADMIN_TOKEN: 'token', ...more };
+  const gateway = await startProcess(t, env);
+  await becomes(gateway.internalUrl, 200);
+  const account = JSON.parse((await cli(gateway.env, 'accounts', 'create', 'A', '--json')).stdout) as {
+    id: string;
+  };
+  const minted = await cli(gateway.env, 'keys', 'create', account.id, '--name', 'k', '--json');
+  const { api_key: key } = JSON.parse(minted.stdout) as { api_key: string };
+  return { ...gateway, upstream, key, databaseUrl, release: () => held.forEach((answer) => answer()) };
+}
+
+/** On a connection of its own that would be kept alive. */
+function get(
+  url: string,
+  key: string,
+): Promise<{ status: number; body: string; connection: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${key}`, connection: 'keep-alive' };
+    request(url, { agent: false, headers }, (response) => {
+      text(response).then(
+        (body) =>
+          resolve({ status: response.statusCode ?? 0, body, connection: response.headers.connection }),
+        reject,
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
