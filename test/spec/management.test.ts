@@ -26,7 +26,7 @@ t.test('managing sub-accounts', async (t) => {
     const { status, body } = await read('');
     t.equal(status, 200);
     t.same(
-      (body['data'] as { name: string }[]).map(({ name }) => name),
+      (body['data'] as unknown as { name: string }[]).map(({ name }) => name),
       ['Bob', 'Ada'],
     );
     t.match(body, { has_more: false, next_cursor: null });
@@ -89,7 +89,7 @@ t.test('managing sub-accounts', async (t) => {
     while (rows.length < 2) {
       const report = await customer.call('GET', '/usage?granularity=total');
       t.equal(report.status, 200);
-      rows = report.body['data'];
+      rows = report.body['data'] as Record<string, unknown>[];
     }
     t.match(
       rows.find((row) => row['sub_account_id'] === sub.id),

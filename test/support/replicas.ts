@@ -21,7 +21,7 @@ export interface Replicas {
   readonly upstream: Upstream;
   readonly parent: Apis['parent'];
   /** What the upstream got last. */
-  last(): Received;
+  readonly last: () => Received;
 }
 
 /** @param yaml the configuration file of both, beside what the environment says */
