@@ -7,7 +7,7 @@ import { pageOf, pageQuery, readPage, writePage } from '../http/pages.ts';
 import { enforced } from '../http/receipt.ts';
 import { timestamp } from '../http/timestamps.ts';
 import { closed, noQuery, type TypedApp } from '../http/typebox.ts';
-import type { AdminDeps } from './admin.ts';
+import type { AdminDeps } from './deps.ts';
 
 const path = closed({ account_id: Type.String() });
 

@@ -1,30 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config, LimitsConfig } from '../config.ts';
 import { parseAccountId } from '../domain/ids.ts';
 import { apiKeyRoutes } from '../http/api-key-routes.ts';
 import { claimPrefix } from '../http/claim-prefix.ts';
 import { installJsonBodies } from '../http/json-body.ts';
 import type { TypeBoxProvider, TypedApp } from '../http/typebox.ts';
 import { installValidation } from '../http/validation.ts';
-import type { Barrier } from '../ports/barrier.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { TenantStore } from '../ports/tenant-store.ts';
 import { accountRoutes } from './accounts.ts';
 import { requireOperator } from './operator-token.ts';
-
-/** What the operator API works with. */
-export interface AdminDeps {
-  readonly config: Pick<Config, 'headers' | 'internal'> & {
-    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes'>;
-  };
-  readonly tenants: TenantStore;
-  readonly barrier: Barrier;
-  readonly clock: Clock;
-  /** A cryptographic source. */
-  readonly randomBytes: (size: number) => Uint8Array;
-  /** Further operations, behind the same token. */
-  readonly more?: (app: TypedApp) => void;
-}
+import type { AdminDeps } from './deps.ts';
 
 /**
  * The operator API, to be registered at the prefix `/admin/v1` of the internal listener, on an app that has

@@ -1,5 +1,4 @@
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
-import type { Config, LimitsConfig } from '../config.ts';
 import { parseAccountId } from '../domain/ids.ts';
 import { ProblemError } from '../domain/problem.ts';
 import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
@@ -8,29 +7,11 @@ import { claimPrefix } from '../http/claim-prefix.ts';
 import { installJsonBodies } from '../http/json-body.ts';
 import type { TypeBoxProvider } from '../http/typebox.ts';
 import { installValidation } from '../http/validation.ts';
-import type { Barrier } from '../ports/barrier.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Directory } from '../ports/directory.ts';
-import type { TenantStore } from '../ports/tenant-store.ts';
-import type { UsageStore } from '../ports/usage.ts';
 import { callerOf, decorateCaller, setCaller } from './caller.ts';
 import { judge, readCall } from './guard.ts';
 import { subAccountRoutes } from './sub-accounts.ts';
 import { usageReportRoute } from './usage-report.ts';
-
-/** What the management endpoints work with. */
-export interface ManagementDeps {
-  readonly config: Pick<Config, 'headers' | 'management'> & {
-    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
-  };
-  readonly directory: Pick<Directory, 'settle'>;
-  readonly barrier: Barrier;
-  readonly tenants: TenantStore;
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
-  readonly clock: Clock;
-  /** A cryptographic source. */
-  readonly randomBytes: (size: number) => Uint8Array;
-}
+import type { ManagementDeps } from './deps.ts';
 
 /**
  * The management endpoints (spec section 4), to be registered at the prefix `/v1/sub-accounts` on an app that has

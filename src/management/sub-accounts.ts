@@ -11,7 +11,7 @@ import { closed, noQuery, type TypedApp } from '../http/typebox.ts';
 import { invalidField } from '../http/invalid-request.ts';
 import type { ExternalIdTaken, SubAccountFilter } from '../ports/tenant-store.ts';
 import { callerOf } from './caller.ts';
-import type { ManagementDeps } from './management.ts';
+import type { ManagementDeps } from './deps.ts';
 import {
   createBody,
   listFilters,

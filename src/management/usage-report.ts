@@ -9,7 +9,7 @@ import { closed, nullableText, type TypedApp } from '../http/typebox.ts';
 import { invalidRequest } from '../http/invalid-request.ts';
 import type { UsageReportRow } from '../ports/usage.ts';
 import { callerOf } from './caller.ts';
-import type { ManagementDeps } from './management.ts';
+import type { ManagementDeps } from './deps.ts';
 
 const granularity = Type.Enum(['hour', 'day', 'month', 'total']);
 const groupBy = Type.Enum(['sub_account', 'api_key']);

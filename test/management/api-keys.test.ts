@@ -39,13 +39,7 @@ t.test('a key is minted, listed, revoked, and its secrets are in the first answe
     },
   });
   t.same(Object.keys(minted.body).sort(), ['api_key', 'client_secret', ...listed].sort());
-  const {
-    id,
-    api_key: key,
-    client_secret: secret,
-    prefix,
-    last4,
-  } = minted.body as unknown as Record<string, string>;
+  const { id, api_key: key, client_secret: secret, prefix, last4 } = minted.body as Record<string, string>;
   t.ok(parseApiKey(key ?? ''), 'the key is one of ours, checksum included');
   t.match(secret, /^tgs_/);
   t.ok(key?.startsWith(prefix ?? ' ') && key.endsWith(last4 ?? ' '));
@@ -129,7 +123,7 @@ t.test('scopes are optional, taken as they are, and never those of management', 
       JSON.stringify(scopes).slice(0, 40),
     );
   }
-  t.equal(((await parent.call('GET', `/${id}/api-keys`)).body['data'] as unknown as unknown[]).length, 2);
+  t.equal(((await parent.call('GET', `/${id}/api-keys`)).body['data'] as unknown[]).length, 2);
 });
 
 t.test('an expiry lies in the future; when it has come, the key is expired', async (t) => {
@@ -166,7 +160,7 @@ t.test('an expiry lies in the future; when it has come, the key is expired', asy
   const soon = await mint(new Date(Date.now() + 3_600_000).toISOString());
   t.match(soon, { status: 201, body: { status: 'active' } });
   skewMs = 3_600_001;
-  const { data } = (await parent.call('GET', `/${child.id}/api-keys`)).body as unknown as { data: object[] };
+  const { data } = (await parent.call('GET', `/${child.id}/api-keys`)).body as { data: object[] };
   t.match(data[0], { id: soon.body['id'], status: 'expired' });
   t.match(await apis.call('GET', '/v1/sub-accounts', { key: String(soon.body['api_key']) }), {
     status: 401,

@@ -62,7 +62,7 @@ t.test(
     t.match(refused, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': '2' } });
     t.equal(refused.headers['x-service-enforced'], undefined);
 
-    const { data } = (await parent.call('GET', '?external_id=a')).body as unknown as {
+    const { data } = (await parent.call('GET', '?external_id=a')).body as {
       data: { id: string }[];
     };
     t.equal(data.length, 1, 'it is committed all the same');

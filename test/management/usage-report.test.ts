@@ -136,7 +136,7 @@ t.test('a report is split by hour, day or month, and by key', async (t) => {
   ];
   for (const [granularity, expected] of splits) {
     const { body } = await parent.call('GET', `/usage?${period}&granularity=${granularity}`);
-    const found = (body['data'] as unknown as { period_start: string; requests: number }[]).map((line) => [
+    const found = (body['data'] as { period_start: string; requests: number }[]).map((line) => [
       line.period_start.slice(0, 13),
       line.requests,
     ]);
@@ -166,7 +166,7 @@ t.test('a report is paged, over the period of its first page', async (t) => {
     const { status, body } = await parent.call('GET', `/usage?granularity=hour&limit=2${cursor}`);
     t.equal(status, 200);
     t.match(body, { from: '2026-04-01T00:00:00.000Z', to: '2026-04-01T06:00:00.000Z', has_more: page < 2 });
-    seen.push(...(body['data'] as unknown as { requests: number }[]).map(({ requests }) => requests));
+    seen.push(...(body['data'] as { requests: number }[]).map(({ requests }) => requests));
     cursor = `&cursor=${String(body['next_cursor'])}`;
     now += 3 * hour;
   }

@@ -16,7 +16,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   /** The body where it is JSON. Tests say themselves what they expect in it. */
-  readonly body: Record<string, never>;
+  readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Calls a server over a real connection, with exactly the path, the headers and the bytes it is given. */
