@@ -1,0 +1,20 @@
+import type { Config, LimitsConfig } from '../config.ts';
+import type { Barrier } from '../ports/barrier.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Directory } from '../ports/directory.ts';
+import type { TenantStore } from '../ports/tenant-store.ts';
+import type { UsageStore } from '../ports/usage.ts';
+
+/** What the management endpoints work with. */
+export interface ManagementDeps {
+  readonly config: Pick<Config, 'headers' | 'management'> & {
+    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
+  };
+  readonly directory: Pick<Directory, 'settle'>;
+  readonly barrier: Barrier;
+  readonly tenants: TenantStore;
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
+  readonly clock: Clock;
+  /** A cryptographic source. */
+  readonly randomBytes: (size: number) => Uint8Array;
+}
