@@ -1,0 +1,51 @@
+import t from 'tap';
+import { describeError, scrub } from '../../src/ops/describe-error.ts';
+
+const key = 'tgw_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ';
+
+t.test('only known members of an error are told: drivers hang secrets on theirs', (t) => {
+  const error = Object.assign(new Error('refused'), {
+    code: 'ECONNREFUSED',
+    command: { args: ['SECRET'] },
+    query: 'select SECRET',
+    parameters: ['SECRET'],
+    input: 'SECRET',
+  });
+  const told = describeError(new Error('outer', { cause: error }));
+  t.match(told, { type: 'Error', message: 'outer', cause: { message: 'refused', code: 'ECONNREFUSED' } });
+  t.notMatch(JSON.stringify(told), 'SECRET');
+  t.end();
+});
+
+t.test('keys, tokens and passwords in the text are blotted out, in message and stack', (t) => {
+  const texts = [
+    `no such key ${key}`,
+    'secret tgs_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ.',
+    'Authorization: Bearer hunter2',
+    'cannot connect to postgres://user:hunter2@host:5432/db',
+    'redis://:hunter2@host',
+  ];
+  for (const text of texts) {
+    const told = JSON.stringify(describeError(new Error(text)));
+    t.notMatch(told, /hunter2|0YzHNzcLGvuq/, text);
+    t.match(told, /\[secret\]/);
+  }
+  t.equal(
+    scrub('GET /v1/things?x=1 failed: ECONNRESET 10.0.0.1:5432'),
+    'GET /v1/things?x=1 failed: ECONNRESET 10.0.0.1:5432',
+  );
+  t.end();
+});
+
+t.test('whatever is thrown can be told: circles, depth, length and things that are no errors', (t) => {
+  const circle = new Error('round');
+  circle.cause = circle;
+  const many = new AggregateError(
+    Array.from({ length: 100 }, (_, i) => new Error(String(i))),
+    'many',
+  );
+  for (const thrown of [circle, many, new Error('x'.repeat(100_000)), 'text', null, undefined, { a: 1 }]) {
+    t.ok(JSON.stringify(describeError(thrown)).length < 60_000);
+  }
+  t.end();
+});
