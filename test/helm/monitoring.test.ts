@@ -85,6 +85,17 @@ t.test(
   },
 );
 
+t.test('Prometheus itself can read every query of the dashboard', { skip: withoutPromtool }, async (t) => {
+  const file = `${t.testdir({})}/queries.yaml`;
+  const recorded = queries.map((expr, index) => ({
+    record: `query:${index}`,
+    expr: expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$(?:namespace|job)/g, '.*'),
+  }));
+  writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
+  const { status, stdout, stderr } = promtool('check', 'rules', file);
+  t.equal(status, 0, stdout + stderr);
+});
+
 t.test('the panels lie beside each other', async (t) => {
   const taken = new Map<string, string>();
   for (const { title, gridPos } of panels)
