@@ -7,9 +7,10 @@ import type { AccountId } from '../../src/domain/ids.ts';
 import { managementScopes } from '../../src/domain/scope.ts';
 import { newApiKey } from '../../src/http/api-key-resource.ts';
 import type { Directory } from '../../src/ports/directory.ts';
-import { postgresStore, startApis } from '../support/apis.ts';
+import { startApis } from '../support/apis.ts';
 import { DirectDirectory } from '../support/direct-directory.ts';
 import type { CallOptions } from '../support/http-client.ts';
+import { freshStore } from '../support/store.ts';
 
 /** One for the tests that want nothing special: each makes parents of its own. */
 const apis = await startApis(t);
@@ -95,7 +96,7 @@ t.test('a sub-account key cannot hold the scopes of management, and would not ge
 });
 
 t.test('a key that lost its right while the body was on its way may not write any more', async (t) => {
-  const store = await postgresStore(t);
+  const { store } = await freshStore(t);
   let judged = (): void => undefined;
   const firstJudgement = new Promise<void>((resolve) => (judged = resolve));
   const direct = new DirectDirectory(store.facts);
@@ -130,7 +131,7 @@ t.test('a key that lost its right while the body was on its way may not write an
 });
 
 t.test('a store that cannot be asked is 503, never 401 and never open', async (t) => {
-  const store = await postgresStore(t);
+  const { store } = await freshStore(t);
   const apis = await startApis(t, { store });
   const parent = await apis.parent();
   await store.close();

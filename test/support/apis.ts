@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { openEmbedded } from '../../src/adapters/embedded/store.ts';
-import { openPostgres, type Store } from '../../src/adapters/postgres/store.ts';
+import type { Store } from '../../src/adapters/postgres/store.ts';
 import { admin } from '../../src/admin/admin.ts';
 import type { AdminDeps } from '../../src/admin/deps.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
@@ -18,8 +18,8 @@ import type { Seq } from '../../src/ports/facts.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import { DirectDirectory } from './direct-directory.ts';
 import { httpClient, type Answer, type Call, type CallOptions } from './http-client.ts';
-import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';
+import { freshStore } from './store.ts';
 
 export const operatorToken = 'operator-token-for-tests';
 
@@ -70,7 +70,7 @@ export interface Apis {
 
 /** Starts both APIs on a database of their own; everything ends with the test. */
 export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Apis> {
-  const store = options.store ?? (await postgresStore(t));
+  const store = options.store ?? (await freshStore(t)).store;
   const waitedFor: Seq[] = [];
   const deps: ManagementDeps & AdminDeps = {
     config: {
@@ -119,13 +119,6 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
   return { call, origin, operator, internalOrigin, store, waitedFor, parent: makeParents(call, operator) };
 }
 
-/** A migrated PostgreSQL store of the test's own. */
-export async function postgresStore(t: Scope): Promise<Store> {
-  const store = openPostgres({ url: await freshDatabase(t, migrated), maxConnections: 8 });
-  t.teardown(() => store.close());
-  return store;
-}
-
 /** A migrated embedded store of the test's own. */
 export async function embeddedStore(t: Scope): Promise<Store> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tenancy-gateway-test-'));
@@ -135,15 +128,6 @@ export async function embeddedStore(t: Scope): Promise<Store> {
   await store.migrate();
   return store;
 }
-
-const migrated: Template = {
-  name: 'migrated',
-  fill: async (url) => {
-    const store = openPostgres({ url, maxConnections: 1 });
-    await store.migrate();
-    await store.close();
-  },
-};
 
 async function listen(t: Scope, register: (app: FastifyInstance) => void): Promise<string> {
   const genReqId = requestIds(randomBytes, () => false);
