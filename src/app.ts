@@ -3,18 +3,22 @@ import type { IncomingMessage } from 'node:http';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { admin } from './admin/admin.ts';
+import { explainRoute, type Way } from './admin/explain.ts';
 import type { Config } from './config.ts';
+import { compileTargets } from './gateway/canonical-target.ts';
+import { admit } from './gateway/resolve-tenant.ts';
 import { frontDoor } from './gateway/front-door.ts';
 import { gateway } from './gateway/gateway.ts';
 import { hardenServer, nodeServerOptions, serverOptions } from './gateway/server-options.ts';
 import { installErrorReplies, replyToError } from './http/errors.ts';
+import type { TypedApp } from './http/typebox.ts';
 import { requestIds } from './http/request-id.ts';
 import { trustedPeers } from './http/trusted-peers.ts';
 import { management } from './management/management.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';
 import { metricsRoute } from './ops/metrics-route.ts';
-import { meterReplies, observeReplies } from './ops/observe.ts';
+import { noteKeyUse, observeReplies } from './ops/observe.ts';
 import type { RequestObserver } from './ops/request-record.ts';
 import { shedLoad } from './ops/shed.ts';
 import type { Barrier } from './ports/barrier.ts';
@@ -73,7 +77,7 @@ export async function publicServer(deps: AppDeps): Promise<FastifyInstance> {
   // 5. Management owns its prefix whole, with every method and every path under it, before there is a proxy that
   //    takes what nobody else does.
   await app.register(async (scope) => {
-    meterReplies(scope, deps.usage);
+    noteKeyUse(scope, deps.usage);
     await scope.register(management, { ...deps, prefix: managementPrefix });
   });
   // 6. Last, everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves
@@ -101,9 +105,29 @@ export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
   metricsRoute(app, registry);
   await app.register(async (scope) => {
     observeReplies(scope, (url) => url ?? 'none', observe);
-    await scope.register(admin, { ...deps, prefix: '/admin/v1' });
+    await scope.register(admin, {
+      ...deps,
+      prefix: '/admin/v1',
+      more: (operator: TypedApp) => explainRoute(operator, { ...deps, wayOf: waysOf(deps) }),
+    });
   });
   return app;
+}
+
+/** Explains a path by the functions that judge and decide about real requests. */
+function waysOf({ config: { routes, headers }, clock }: AppDeps): (path: string) => Way {
+  const judgeTarget = compileTargets(routes.map(({ prefix }) => prefix));
+  return (path) => {
+    const target = judgeTarget(path);
+    if (target.kind !== 'route') return target;
+    const { prefix = '', scopes = { read: null, write: null } } = routes[target.route] ?? {};
+    const rules = { scopes, actingHeader: headers.acting };
+    return {
+      kind: 'route',
+      route: prefix,
+      decide: (facts, claims) => admit(facts, claims, rules, clock.wallMs()),
+    };
+  };
 }
 
 /** Logging is ours: Fastify's own lines hold the query string, and cost a child logger each. */

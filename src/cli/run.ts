@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { accountCommands } from './accounts.ts';
 import { configCommands } from './config-check.ts';
 import type { Context } from './context.ts';
+import { explainCommand } from './explain.ts';
 import { exitCode, Failure, type ExitCode } from './failure.ts';
 import { keyCommands } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
@@ -28,7 +29,8 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     api: () => operatorApi(findTarget(process.env, program.opts<{ url?: string }>().url)),
     output,
   };
-  for (const add of [accountCommands, keyCommands, migrateCommand, configCommands]) add(program, context);
+  for (const add of [accountCommands, keyCommands, explainCommand, migrateCommand, configCommands])
+    add(program, context);
 
   try {
     await program.parseAsync(args, { from: 'user' });

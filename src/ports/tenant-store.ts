@@ -89,6 +89,8 @@ export interface TenantStore {
   /** Keys of any account, parent or sub-account; whose account it may be is the caller's to check. */
   createKey(account: AccountId, key: NewApiKey, limit: number): Promise<ApiKey | LimitReached | null>;
   listKeys(account: AccountId, page: PageQuery): Promise<Page<ApiKey>>;
+  /** What decisions know a key by, of whatever account it is; never shown to anybody. */
+  keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
   revokeKey(account: AccountId, key: KeyId): Promise<Committed<ApiKey> | null>;
 }

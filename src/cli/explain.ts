@@ -1,0 +1,59 @@
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import type { Context } from './context.ts';
+import { fields } from './output.ts';
+
+interface Options {
+  readonly keyId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly acting?: string;
+}
+
+interface Explanation {
+  readonly allowed: boolean;
+  readonly acts_as: string | null;
+  readonly reason: string;
+  readonly because: string;
+  readonly status: number | null;
+  readonly request: { readonly method: string; readonly path: string; readonly route: string };
+  readonly caller: {
+    readonly kind: string;
+    readonly account_id: string;
+    readonly scopes: readonly string[];
+  } | null;
+}
+
+/** `explain`: who a request would act as, and why. */
+export function explainCommand(program: Command, context: Context): void {
+  program
+    .command('explain')
+    .description('who a request would act as, and why')
+    .requiredOption('--key-id <id>', 'id of the API key the request would carry (not the key itself)')
+    .option('--method <method>', 'its method', 'GET')
+    .option('--path <path>', 'its path', '/')
+    .option('--acting <value>', 'its acting header: self, a UUID or ext:<external_id>')
+    .action(async ({ keyId, method, path, acting }: Options) => {
+      const answer = await context.api().call<Explanation>('POST', '/explain', {
+        key_id: keyId,
+        method: method.toUpperCase(),
+        path,
+        ...(acting === undefined ? {} : { acting_tenant: acting }),
+      });
+      context.output().result(answer, () => show(answer));
+    });
+}
+
+function show({ allowed, acts_as: tenant, reason, because, status, request, caller }: Explanation): string {
+  const verdict = allowed
+    ? styleText('green', `allowed, as ${tenant ?? ''}`)
+    : styleText('red', `refused, ${status ?? ''} ${reason}`);
+  return fields([
+    ['request', `${request.method} ${request.path}`],
+    ['route', request.route],
+    ['caller', caller === null ? 'not let in' : `${caller.kind} ${caller.account_id}`],
+    ['scopes', caller?.scopes.join(' ') || '(none)'],
+    ['verdict', verdict],
+    ['because', because],
+  ]);
+}
