@@ -1,0 +1,175 @@
+import t from 'tap';
+import { CommitBarrier } from '../../src/coherence/barrier.ts';
+import { Census } from '../../src/coherence/census.ts';
+import { timingFor } from '../../src/coherence/timing.ts';
+import { ProblemError } from '../../src/domain/problem.ts';
+import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
+import { row, ScriptedLog } from '../support/coherence/scripted-log.ts';
+
+const timing = timingFor(300);
+const outwaitedMs = timing.leaseMs + timing.epsilonMs;
+
+function make() {
+  const time = new ManualTime();
+  const log = new ScriptedLog();
+  const lease = { id: 'own', caughtUp: async () => undefined };
+  const view = { applied: 5, incarnation: 'i' as string | null };
+  const { clock, timers } = time;
+  const census = new Census(log, clock, timers, timing);
+  const barrier = new CommitBarrier({ census, lease, view, clock, timers, timing, events: {} });
+  /** What became of a writer, so far. */
+  const wait = (seq: number) => {
+    const writer = { state: 'waiting', receipt: {} as object, waitedMs: 0 };
+    const since = time.now;
+    barrier.enforced(seq).then(
+      (receipt) => Object.assign(writer, { state: 'enforced', receipt, waitedMs: time.now - since }),
+      (error: unknown) =>
+        Object.assign(writer, {
+          state: error instanceof ProblemError ? error.problem.code : String(error),
+          waitedMs: time.now - since,
+        }),
+    );
+    return writer;
+  };
+  return { time, log, lease, view, wait };
+}
+
+t.test('a writer is answered once every replica has confirmed', async (t) => {
+  const { time, log, wait } = make();
+  log.rows = [row('a', 5, { streamsClosed: 2 }), row('b', 4)];
+  const writer = wait(5);
+  await time.advance(20);
+  t.equal(writer.state, 'waiting');
+  log.rows = [row('a', 5, { streamsClosed: 2 }), row('b', 5, { streamsClosed: 1 })];
+  await time.advance(20);
+  t.equal(writer.state, 'enforced');
+  t.match(writer.receipt, { replicas: 2, unheard: 0, streamsClosed: 3 });
+});
+
+t.test('its own replica needs no row to know what it decides by', async (t) => {
+  const { log, wait } = make();
+  log.rows = [row('own', 3)];
+  const writer = wait(5);
+  await everythingThatFollows();
+  t.equal(writer.state, 'enforced');
+  t.same(log.asked, ['replicas']);
+});
+
+t.test('its own replica is asked to catch up at the same time', async (t) => {
+  const { time, log, lease, view, wait } = make();
+  log.rows = [row('own', 3)];
+  view.applied = 4;
+  lease.caughtUp = async () => void (view.applied = 5);
+  const writer = wait(5);
+  await time.advance(0);
+  t.equal(writer.state, 'enforced');
+});
+
+t.test('a replica that is not heard of is outwaited, not a moment less', async (t) => {
+  const { time, log, wait } = make();
+  log.rows = [row('a', 5), row('b', 4)];
+  const writer = wait(5);
+  await time.advance(outwaitedMs);
+  t.equal(writer.state, 'waiting');
+  await time.advance(60);
+  t.equal(writer.state, 'enforced');
+  t.match(writer.receipt, { replicas: 2, unheard: 1 });
+});
+
+t.test('the longest registered lease counts, not the own one', async (t) => {
+  const { time, log, wait } = make();
+  log.rows = [row('a', 4, { leaseMs: 2_000 })];
+  const writer = wait(5);
+  await time.advance(2_000);
+  t.equal(writer.state, 'waiting');
+  await time.advance(100);
+  t.equal(writer.state, 'enforced');
+});
+
+t.test('a count that began before the commit says nothing about it', async (t) => {
+  const { time, log, wait } = make();
+  log.rows = [row('a', 4)];
+  wait(5);
+  await time.advance(10);
+  // The next count sees no replica at all; before it is told, another mutation is committed.
+  log.rows = [];
+  log.hold();
+  await time.advance(10);
+  log.rows = [row('b', 5)];
+  log.reading = { ...log.reading, seq: 6 };
+  const later = wait(6);
+  log.release();
+  await everythingThatFollows();
+  t.equal(later.state, 'waiting');
+  await time.advance(20);
+  t.equal(later.state, 'waiting');
+});
+
+t.test('without a count it is never answered by a 2xx', async (t) => {
+  const { time, log, wait } = make();
+  log.failure = new Error('away');
+  const writer = wait(5);
+  await time.advance(outwaitedMs);
+  t.equal(writer.state, 'waiting');
+  await time.advance(100);
+  t.equal(writer.state, 'unavailable');
+});
+
+t.test('one count after the commit is enough to wait the leases out without the store', async (t) => {
+  const { time, log, wait } = make();
+  log.rows = [row('a', 4)];
+  const writer = wait(5);
+  await time.advance(20);
+  log.failure = new Error('away');
+  await time.advance(outwaitedMs);
+  await time.advance(60);
+  t.equal(writer.state, 'enforced');
+  t.match(writer.receipt, { unheard: 1 });
+});
+
+t.test('a mutation of a history that is gone is not confirmed', async (t) => {
+  for (const broken of [{ incarnation: 'restored' }, { seq: 4 }]) {
+    const { log, wait } = make();
+    log.reading = { ...log.reading, ...broken };
+    const writer = wait(5);
+    await everythingThatFollows();
+    t.equal(writer.state, 'unavailable', JSON.stringify(broken));
+  }
+});
+
+t.test('after a restore every writer waits a full lease, until somebody has waited it for all', async (t) => {
+  const { time, log, wait } = make();
+  log.adopted = false;
+  const first = wait(5);
+  await time.advance(outwaitedMs);
+  t.equal(first.state, 'waiting');
+  await time.advance(60);
+  t.equal(first.state, 'enforced');
+  t.ok(log.asked.includes('adopt i'));
+  log.adopted = true;
+  const second = wait(5);
+  await everythingThatFollows();
+  t.equal(second.state, 'enforced');
+});
+
+t.test('many writers share the counts', async (t) => {
+  const { time, log, wait } = make();
+  log.rows = [row('a', 4)];
+  const writers = Array.from({ length: 100 }, () => wait(5));
+  await time.advance(100);
+  const counts = log.asked.filter((each) => each === 'replicas').length;
+  t.ok(counts < 30, `${counts} counts`);
+  log.rows = [row('a', 5)];
+  await time.advance(60);
+  t.ok(writers.every(({ state }) => state === 'enforced'));
+});
+
+t.test('a fresh writer is not held up by one that waits for long', async (t) => {
+  const { time, log, wait } = make();
+  log.rows = [row('a', 5), row('b', 4)];
+  wait(5);
+  await time.advance(200);
+  const fresh = wait(4);
+  await everythingThatFollows();
+  t.equal(fresh.state, 'enforced');
+});

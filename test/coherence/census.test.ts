@@ -1,0 +1,80 @@
+import t from 'tap';
+import { Census } from '../../src/coherence/census.ts';
+import { timingFor } from '../../src/coherence/timing.ts';
+import { ManualTime } from '../support/coherence/manual-time.ts';
+import { row, ScriptedLog } from '../support/coherence/scripted-log.ts';
+
+const timing = timingFor(300);
+
+function make() {
+  const time = new ManualTime();
+  const log = new ScriptedLog();
+  const census = new Census(log, time.clock, time.timers, timing);
+  /** Counts now; what it did beside. */
+  const count = async () => {
+    log.asked.length = 0;
+    const { complete, longestLeaseMs } = await census.read();
+    return { complete, longestLeaseMs, did: log.asked.filter((each) => each !== 'replicas') };
+  };
+  return { time, log, count };
+}
+
+t.test(
+  'a row goes only when its nonce stayed the same for its own lease, on the clock of who looks',
+  async (t) => {
+    const { time, log, count } = make();
+    log.rows = [row('a', 5), row('slow', 5, { leaseMs: 1_000 })];
+    t.same((await count()).did, []);
+    time.pause(timing.leaseMs + timing.epsilonMs);
+    t.same((await count()).did, []);
+    time.pause(1);
+    t.same((await count()).did, [`remove a a's`]);
+    time.pause(1_000);
+    t.same((await count()).did, [`remove a a's`, `remove slow slow's`]);
+  },
+);
+
+t.test('a row that was renewed stays', async (t) => {
+  const { time, log, count } = make();
+  for (let renewal = 0; renewal < 10; renewal++) {
+    log.rows = [row('a', 5, { nonce: `nonce ${renewal}` })];
+    t.same((await count()).did, []);
+    time.pause(timing.leaseMs);
+  }
+});
+
+t.test('a row that went and came back is watched anew', async (t) => {
+  const { time, log, count } = make();
+  log.rows = [row('a', 5)];
+  await count();
+  time.pause(1_000);
+  log.rows = [];
+  await count();
+  log.rows = [row('a', 5)];
+  t.same((await count()).did, []);
+});
+
+t.test('a restored database is adopted once every lease that was ever seen has run out', async (t) => {
+  const { time, log, count } = make();
+  log.rows = [row('a', 5, { leaseMs: 1_000 })];
+  t.match(await count(), { complete: true, longestLeaseMs: 1_000 });
+  log.rows = [];
+  log.adopted = false;
+  log.reading = { ...log.reading, incarnation: 'restored' };
+  t.match(await count(), { complete: false, longestLeaseMs: 1_000, did: [] });
+  time.pause(1_000);
+  t.match(await count(), { complete: false, did: [] });
+  time.pause(timing.epsilonMs + 1);
+  t.match(await count(), { complete: true, did: ['adopt restored'] });
+});
+
+t.test('restored twice is waited out twice', async (t) => {
+  const { time, log, count } = make();
+  log.adopted = false;
+  await count();
+  time.pause(timing.leaseMs);
+  log.reading = { ...log.reading, incarnation: 'restored again' };
+  await count();
+  time.pause(timing.leaseMs);
+  t.match(await count(), { complete: false, did: [] });
+});

@@ -1,0 +1,230 @@
+import t from 'tap';
+import type { AccountId } from '../../src/domain/ids.ts';
+import { Wanted, type Facts } from '../../src/ports/directory.ts';
+import { factKey } from '../../src/ports/facts.ts';
+import { everythingThatFollows } from '../support/coherence/manual-time.ts';
+import { makePieces } from '../support/coherence/pieces.ts';
+
+const parent = 'p' as AccountId;
+const count = (facts: Facts): number | null | Wanted =>
+  facts.activeSubAccounts(parent) ?? wantedUnlessNull(facts.activeSubAccounts(parent), 'n:p');
+const externalId = (facts: Facts): AccountId | null | Wanted =>
+  facts.subAccountByExternalId(parent, 'e') ??
+  wantedUnlessNull(facts.subAccountByExternalId(parent, 'e'), factKey.externalId(parent, 'e'));
+
+function wantedUnlessNull(value: unknown, key: ConstructorParameters<typeof Wanted>[0]): null | Wanted {
+  return value === null ? null : new Wanted(key);
+}
+
+t.test('what is in memory decides before settle returns, and nobody is asked', async (t) => {
+  const { source, log, ask } = await makePieces();
+  source.facts.set('n:p', 2);
+  ask(count);
+  await everythingThatFollows();
+  log.asked.length = 0;
+  for (let i = 0; i < 1_000; i++) t.equal(ask(count).outcome, 2);
+  t.same(source.asked, ['n:p']);
+  t.same(log.asked, []);
+});
+
+t.test('a miss is loaded once for all who ask', async (t) => {
+  const { source, ask } = await makePieces();
+  source.facts.set('n:p', 2);
+  source.hold();
+  const asked = [ask(count), ask(count), ask(count)];
+  await everythingThatFollows();
+  t.same(asked, [{}, {}, {}]);
+  source.release();
+  await everythingThatFollows();
+  t.same(asked, [{ outcome: 2 }, { outcome: 2 }, { outcome: 2 }]);
+  t.same(source.asked, ['n:p']);
+});
+
+t.test('an absence decides the request it was read for, and is not kept', async (t) => {
+  const { source, ask } = await makePieces();
+  const first = ask(externalId);
+  await everythingThatFollows();
+  t.equal(first.outcome, null);
+  source.facts.set('x:p:e', 'a' as AccountId);
+  const second = ask(externalId);
+  await everythingThatFollows();
+  t.equal(second.outcome, 'a');
+  t.equal(source.asked.length, 2);
+});
+
+t.test('an absence from before a request arrived is not its answer', async (t) => {
+  const { source, ask } = await makePieces();
+  source.hold();
+  const before = ask(externalId);
+  await everythingThatFollows();
+  // It was read, and not there. Now it is made, answered with 2xx, and asked for.
+  source.facts.set('x:p:e', 'a' as AccountId);
+  const after = [ask(externalId), ask(externalId)];
+  source.release();
+  await everythingThatFollows();
+  t.equal(before.outcome, null);
+  t.same(after, [{ outcome: 'a' }, { outcome: 'a' }]);
+  t.equal(source.asked.length, 2, 'the two share one reading');
+});
+
+t.test('a fact that changed while it was on its way is read again', async (t) => {
+  const { source, log, ask } = await makePieces();
+  source.facts.set('n:p', 1);
+  source.hold();
+  const request = ask(count);
+  await everythingThatFollows();
+  source.facts.set('n:p', 0);
+  source.seq = 6;
+  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', withdrawn: false }] };
+  log.hint();
+  await everythingThatFollows();
+  source.release();
+  await everythingThatFollows();
+  t.equal(request.outcome, 0);
+});
+
+t.test('a load from before the lease ran out decides nothing before the lease is renewed', async (t) => {
+  const { time, timing, source, log, lease, ask } = await makePieces();
+  source.facts.set('n:p', 1);
+  source.hold();
+  const request = ask(count);
+  await everythingThatFollows();
+  time.pause(timing.leaseMs - timing.marginMs);
+  t.equal(lease.holds(), false);
+  log.hold();
+  source.release();
+  await everythingThatFollows();
+  t.same(request, {}, 'the fact is there, the lease is not');
+  source.facts.set('n:p', 0);
+  source.seq = 6;
+  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', withdrawn: false }] };
+  log.release();
+  await everythingThatFollows();
+  t.equal(request.outcome, 0);
+});
+
+t.test('the shared cache saves a reading, unless it is too old or of another history', async (t) => {
+  for (const [shared, expected] of [
+    [{ value: 7, seq: 4, incarnation: 'i' }, 7],
+    [{ value: 7, seq: 2, incarnation: 'i' }, 1],
+    [{ value: 7, seq: 9, incarnation: 'other' }, 1],
+  ] as const) {
+    const pieces = await makePieces();
+    const { log } = pieces;
+    log.reading = { ...log.reading, entries: [{ seq: 3, key: 'n:p', withdrawn: false }] };
+    log.reading = { ...log.reading, seq: 6 };
+    log.hint();
+    await everythingThatFollows();
+    pieces.source.facts.set('n:p', 1);
+    pieces.source.seq = 6;
+    pieces.shared.set('n:p', shared);
+    const request = pieces.ask(count);
+    await everythingThatFollows();
+    t.equal(request.outcome, expected, JSON.stringify(shared));
+    if (expected === 1) t.same(pieces.shared.get('n:p'), { value: 1, seq: 6, incarnation: 'i' });
+  }
+});
+
+t.test('without the store: known callers to the end of the lease, then 503, then all again', async (t) => {
+  const { time, timing, source, log, ask } = await makePieces();
+  source.facts.set('n:p', 2);
+  ask(count);
+  await everythingThatFollows();
+  log.failure = source.failure = new Error('away');
+  const unknown = ask(externalId);
+  await everythingThatFollows();
+  t.equal(unknown.code, 'unavailable');
+  await time.advance(timing.leaseMs - timing.marginMs - 1);
+  t.equal(ask(count).outcome, 2);
+  await time.advance(1_000);
+  const late = ask(count);
+  await everythingThatFollows();
+  t.match(late, { code: 'unavailable', error: { problem: { retryAfter: 1 } } });
+  log.failure = source.failure = undefined;
+  await time.advance(timing.retryLongestMs);
+  t.equal(ask(count).outcome, 2);
+});
+
+t.test('a store that hangs is 503 after a while, not a request that hangs', async (t) => {
+  const { time, timing, source, ask } = await makePieces();
+  source.hold();
+  const request = ask(count);
+  await time.advance(timing.stepMs);
+  t.equal(request.code, 'unavailable');
+});
+
+t.test('another history: nothing of the old one decides', async (t) => {
+  const { source, log, ask } = await makePieces();
+  source.facts.set('n:p', 2);
+  ask(count);
+  await everythingThatFollows();
+  source.incarnation = 'restored';
+  source.facts.set('n:p', 0);
+  source.facts.set('x:p:e', 'a' as AccountId);
+  log.reading = { incarnation: 'restored', seq: 3, floor: 1, entries: [] };
+  source.seq = 3;
+  const request = ask(externalId);
+  await everythingThatFollows();
+  t.equal(request.outcome, 'a');
+  const after = ask(count);
+  await everythingThatFollows();
+  t.equal(after.outcome, 0);
+});
+
+t.test('keys that nobody has are remembered, and do not crowd out what is known', async (t) => {
+  const { source, ask } = await makePieces();
+  source.facts.set('n:p', 2);
+  ask(count);
+  await everythingThatFollows();
+  const unknown = (digest: string) => (facts: Facts) =>
+    facts.key(digest as never) === undefined ? new Wanted(`k:${digest}`) : 'unknown';
+  for (let i = 0; i < 500; i++) {
+    ask(unknown(`d${i}`));
+    await everythingThatFollows();
+  }
+  source.asked.length = 0;
+  t.equal(ask(unknown('d499')).outcome, 'unknown');
+  t.equal(ask(count).outcome, 2);
+  t.same(source.asked, []);
+});
+
+t.test('a flood of made-up keys is bounded, and keeps nobody else waiting', async (t) => {
+  const { source, ask } = await makePieces();
+  source.hold();
+  const flood = Array.from({ length: 3_000 }, (_, i) => ask(() => new Wanted(`k:${i}`)));
+  await everythingThatFollows();
+  t.ok(source.asked.length <= 8, `${source.asked.length} readings at once`);
+  t.ok(flood.some(({ code }) => code === 'overloaded'));
+  source.asked.length = 0;
+  ask(count);
+  await everythingThatFollows();
+  t.same(source.asked, ['n:p']);
+});
+
+t.test('what the attempt or done throws is told to the caller', async (t) => {
+  const { source, ask, directory } = await makePieces();
+  const broken = ask(() => {
+    throw new Error('broken attempt');
+  });
+  t.match(broken.error, { message: 'broken attempt' });
+  source.facts.set('n:p', 2);
+  for (const when of ['after a load', 'from memory']) {
+    const failures: unknown[] = [];
+    directory.settle(
+      count,
+      () => {
+        throw new Error('broken done');
+      },
+      (error) => failures.push(error),
+    );
+    await everythingThatFollows();
+    t.match(failures, [{ message: 'broken done' }], when);
+  }
+});
+
+t.test('an attempt that is never satisfied ends', async (t) => {
+  const { ask } = await makePieces();
+  const request = ask(() => new Wanted('n:p'));
+  for (let i = 0; i < 50; i++) await everythingThatFollows();
+  t.equal(request.code, 'unavailable');
+});

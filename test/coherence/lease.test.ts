@@ -1,0 +1,200 @@
+import t from 'tap';
+import type { CoherenceEvents } from '../../src/coherence/events.ts';
+import { Lease } from '../../src/coherence/lease.ts';
+import { timingFor } from '../../src/coherence/timing.ts';
+import { View } from '../../src/coherence/view.ts';
+import { Withdrawals } from '../../src/coherence/withdrawals.ts';
+import { ProblemError } from '../../src/domain/problem.ts';
+import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
+import { ScriptedLog } from '../support/coherence/scripted-log.ts';
+
+const leaseMs = 1_200;
+const timing = timingFor(leaseMs);
+
+function make(over: { events?: CoherenceEvents } = {}) {
+  const time = new ManualTime();
+  const log = new ScriptedLog();
+  const view = new View({ facts: 10, unknownKeys: 10 });
+  const withdrawals = new Withdrawals();
+  let ids = 0;
+  const lease = new Lease({
+    log,
+    view,
+    withdrawals,
+    clock: time.clock,
+    timers: time.timers,
+    timing,
+    events: over.events ?? {},
+    randomId: () => `r${++ids}`,
+    onHealth: () => undefined,
+  });
+  log.onHint(() => lease.hint());
+  return { time, log, view, withdrawals, lease };
+}
+
+async function started(over: { events?: CoherenceEvents } = {}) {
+  const made = make(over);
+  made.lease.start();
+  await everythingThatFollows();
+  made.log.asked.length = 0;
+  return made;
+}
+
+t.test('it registers, reads, confirms, in this order, each after the one before has answered', async (t) => {
+  const { log, lease, withdrawals } = make();
+  withdrawals.onWithdrawn(() => log.asked.push('end streams'));
+  log.reading = { ...log.reading, entries: [{ seq: 5, key: 'n:a', withdrawn: true }] };
+  const seen: number[] = [];
+  log.hold();
+  lease.start();
+  for (let step = 0; step < 3; step++) {
+    await everythingThatFollows();
+    seen.push(log.asked.length);
+    t.equal(lease.holds(), false);
+    log.release();
+    log.hold();
+  }
+  await everythingThatFollows();
+  t.same(log.asked, ['register r1 r2 1200', 'read after 0', 'end streams', 'ack r1 5 3']);
+  t.same(seen, [1, 2, 4]);
+  t.equal(lease.holds(), true);
+});
+
+t.test('it counts from before it registered, however long the answers took', async (t) => {
+  const { time, log, lease } = make();
+  log.hold();
+  lease.start();
+  await everythingThatFollows();
+  await time.advance(200);
+  log.release();
+  await everythingThatFollows();
+  t.equal(lease.remainingMs, leaseMs - timing.marginMs - 200);
+});
+
+t.test('it is renewed every quarter, and confirms again only what is new', async (t) => {
+  const { time, log } = await started();
+  await time.advance(leaseMs / 4);
+  t.same(log.asked, ['register r1 r3 1200', 'read after 5']);
+  log.reading = { ...log.reading, seq: 6 };
+  await time.advance(leaseMs / 4);
+  t.same(log.asked.slice(2), ['register r1 r4 1200', 'read after 5', 'ack r1 6 0']);
+});
+
+t.test('a hint makes it read and confirm, and not a moment longer', async (t) => {
+  const { time, log, lease } = await started();
+  await time.advance(100);
+  const before = lease.remainingMs;
+  log.reading = { ...log.reading, seq: 6 };
+  log.hint();
+  await everythingThatFollows();
+  t.same(log.asked, ['read after 5', 'ack r1 6 0']);
+  t.equal(lease.remainingMs, before);
+});
+
+t.test('a hint during a reading leads to another reading', async (t) => {
+  const { log } = await started();
+  log.hold();
+  log.hint();
+  await everythingThatFollows();
+  log.reading = { ...log.reading, seq: 6 };
+  log.hint();
+  log.hint();
+  log.release();
+  await everythingThatFollows();
+  t.same(log.asked, ['read after 5', 'read after 5', 'ack r1 6 0']);
+});
+
+t.test('it ends by either clock', async (t) => {
+  const paused = await started();
+  paused.time.pause(leaseMs);
+  t.equal(paused.lease.holds(), false, 'the process was paused');
+  const frozen = await started();
+  frozen.time.setWallForward(leaseMs);
+  t.equal(frozen.lease.holds(), false, 'the machine was frozen, and its wall clock shows it');
+});
+
+t.test('whoever finds it ended waits for a renewal that all share', async (t) => {
+  const lapses: string[] = [];
+  const { time, log, lease } = await started({ events: { leaseLapsed: () => lapses.push('lapsed') } });
+  time.pause(2 * leaseMs);
+  await Promise.all([lease.renewed(), lease.renewed(), lease.renewed()]);
+  t.equal(lease.holds(), true);
+  t.same(
+    log.asked,
+    ['register r1 r3 1200', 'read after 5', 'ack r1 5 0'],
+    'its row may have been taken away',
+  );
+  t.same(lapses, ['lapsed']);
+});
+
+t.test('a renewal that slept through its own time gives nothing', async (t) => {
+  const { time, log, lease } = await started();
+  log.hold();
+  const renewed = lease.renewed();
+  await everythingThatFollows();
+  time.pause(2 * leaseMs);
+  log.release();
+  await renewed.catch(() => undefined);
+  t.equal(lease.holds(), false);
+});
+
+t.test('without the store it lasts to its end, fails fast after that, and recovers by itself', async (t) => {
+  const { time, log, lease } = await started();
+  log.failure = new Error('away');
+  await time.advance(leaseMs - timing.marginMs - 1);
+  t.equal(lease.holds(), true);
+  await time.advance(1);
+  t.equal(lease.holds(), false);
+  t.match(await refusal(lease), { code: 'unavailable', retryAfter: 1 });
+  await time.advance(60_000);
+  log.failure = undefined;
+  await time.advance(timing.retryLongestMs);
+  t.equal(lease.holds(), true);
+});
+
+t.test('a store that never answers counts as one that is away', async (t) => {
+  const { time, log, lease } = await started();
+  log.hold();
+  await time.advance(10 * leaseMs);
+  t.equal(lease.holds(), false);
+  t.match(await refusal(lease), { code: 'unavailable' });
+  log.release();
+  await time.advance(leaseMs);
+  t.equal(lease.holds(), true);
+});
+
+t.test('having lost track, it forgets everything, ends every stream and comes back as another', async (t) => {
+  const { time, log, view, withdrawals, lease } = await started();
+  withdrawals.onForgotten(() => log.asked.push('end every stream'));
+  view.keep('n:a', { value: 1, seq: 5, incarnation: 'i' });
+  log.reading = { incarnation: 'restored', seq: 3, floor: 1, entries: [] };
+  await time.advance(leaseMs / 4);
+  t.same(log.asked, [
+    'register r1 r3 1200',
+    'read after 5',
+    'end every stream',
+    'remove r1 r3',
+    'register r4 r5 1200',
+    'read after 0',
+    'ack r4 3 0',
+  ]);
+  t.equal(view.held('n:a'), undefined);
+  t.equal(lease.id, 'r4');
+  t.equal(lease.holds(), true);
+});
+
+t.test('stopped, it decides no more and takes its row away', async (t) => {
+  const { log, lease } = await started();
+  await lease.stop();
+  t.equal(lease.holds(), false);
+  t.same(log.asked, ['remove r1 r2']);
+  t.match(await refusal(lease), { code: 'unavailable' });
+});
+
+async function refusal(lease: Lease): Promise<unknown> {
+  const error = await lease.renewed().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof ProblemError ? error.problem : error;
+}

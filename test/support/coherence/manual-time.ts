@@ -1,0 +1,67 @@
+import type { Clock } from '../../../src/ports/clock.ts';
+import type { Timers } from '../../../src/ports/timers.ts';
+
+/** Time that moves only when a test says so. */
+export class ManualTime {
+  #now = 1_000;
+  #wall = 1_700_000_000_000;
+  #timers: { at: number; task: () => void }[] = [];
+
+  readonly clock: Clock = { monotonicMs: () => this.#now, wallMs: () => this.#wall };
+
+  readonly timers: Timers = {
+    after: (ms, task) => {
+      const timer = { at: this.#now + ms, task };
+      this.#timers.push(timer);
+      return () => {
+        this.#timers = this.#timers.filter((each) => each !== timer);
+      };
+    },
+  };
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** How long until the next timer; `undefined` where there is none. */
+  get nextMs(): number | undefined {
+    const next = Math.min(...this.#timers.map(({ at }) => at));
+    return Number.isFinite(next) ? next - this.#now : undefined;
+  }
+
+  /** Both clocks go on, and timers go off in order, each with everything that follows from it. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await everythingThatFollows();
+    for (;;) {
+      const next = this.#timers.sort((a, b) => a.at - b.at)[0];
+      if (next === undefined || next.at > end) break;
+      this.#timers = this.#timers.filter((each) => each !== next);
+      this.#pass(next.at - this.#now);
+      next.task();
+      await everythingThatFollows();
+    }
+    this.#pass(end - this.#now);
+    await everythingThatFollows();
+  }
+
+  /** The clocks jump while nothing runs: the process was paused. */
+  pause(ms: number): void {
+    this.#pass(ms);
+  }
+
+  /** The wall clock alone jumps. */
+  setWallForward(ms: number): void {
+    this.#wall += ms;
+  }
+
+  #pass(ms: number): void {
+    this.#now += ms;
+    this.#wall += ms;
+  }
+}
+
+/** Lets every promise that can settle do so. */
+export function everythingThatFollows(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

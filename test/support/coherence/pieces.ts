@@ -1,0 +1,101 @@
+/** A directory with everything below it, over scripted ports and in manual time. */
+import { CoherentDirectory } from '../../../src/coherence/directory.ts';
+import type { CoherenceEvents } from '../../../src/coherence/events.ts';
+import { Lease } from '../../../src/coherence/lease.ts';
+import { Loader } from '../../../src/coherence/loader.ts';
+import { timingFor } from '../../../src/coherence/timing.ts';
+import { View } from '../../../src/coherence/view.ts';
+import { Withdrawals } from '../../../src/coherence/withdrawals.ts';
+import { ProblemError } from '../../../src/domain/problem.ts';
+import type { Facts, Wanted } from '../../../src/ports/directory.ts';
+import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
+import type { FactKey, FactReading, FactSource, FactValue } from '../../../src/ports/facts.ts';
+import { everythingThatFollows, ManualTime } from './manual-time.ts';
+import { ScriptedLog } from './scripted-log.ts';
+
+/** The truth, with answers that can be held back. */
+export class ScriptedSource implements FactSource {
+  readonly asked: FactKey[] = [];
+  readonly facts = new Map<FactKey, FactValue>();
+  seq = 5;
+  incarnation = 'i';
+  failure: Error | undefined;
+  #held: (() => void)[] | undefined;
+
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const answer of held) answer();
+  }
+
+  async readFact(key: FactKey): Promise<FactReading> {
+    this.asked.push(key);
+    const { seq, incarnation } = this;
+    const facts = new Map([[key, this.facts.get(key) ?? null]]);
+    if (this.#held !== undefined) await new Promise<void>((resolve) => this.#held?.push(resolve));
+    if (this.failure !== undefined) throw this.failure;
+    return { seq, incarnation, facts };
+  }
+}
+
+/** What became of a request. */
+export interface Settled<T> {
+  outcome?: T;
+  code?: string;
+  error?: unknown;
+}
+
+export async function makePieces(
+  over: { readonly events?: CoherenceEvents; readonly leaseMs?: number } = {},
+) {
+  const { events = {}, leaseMs = 1_200 } = over;
+  const time = new ManualTime();
+  const { clock, timers } = time;
+  const timing = timingFor(leaseMs);
+  const log = new ScriptedLog();
+  const source = new ScriptedSource();
+  const shared = new Map<FactKey, StampedFact>();
+  const cache: FactCache = {
+    get: async (keys) => new Map([...shared].filter(([key]) => keys.includes(key))),
+    set: (facts) => facts.forEach((fact, key) => shared.set(key, fact)),
+  };
+  const view = new View({ facts: 100, unknownKeys: 10 });
+  const withdrawals = new Withdrawals();
+  let ids = 0;
+  const randomId = (): string => `r${++ids}`;
+  const lease = new Lease({
+    log,
+    view,
+    withdrawals,
+    clock,
+    timers,
+    timing,
+    events,
+    randomId,
+    onHealth: () => undefined,
+  });
+  log.onHint(() => lease.hint());
+  const loader = new Loader({ view, cache, source, clock, timers, timing, events });
+  const directory = new CoherentDirectory({ view, lease, loader, withdrawals, clock, timing, events });
+  lease.start();
+  await everythingThatFollows();
+
+  /** Sends a request. */
+  const ask = <T>(attempt: (facts: Facts) => T | Wanted): Settled<T> => {
+    const settled: Settled<T> = {};
+    directory.settle(
+      attempt,
+      (outcome) => void (settled.outcome = outcome),
+      (error) => {
+        settled.error = error;
+        settled.code = error instanceof ProblemError ? error.problem.code : String(error);
+      },
+    );
+    return settled;
+  };
+  return { time, timing, log, source, shared, view, lease, loader, directory, withdrawals, ask };
+}

@@ -1,0 +1,82 @@
+import type {
+  CoherenceLog,
+  LogReading,
+  ReplicaReading,
+  ReplicaRow,
+} from '../../../src/ports/coherence-log.ts';
+
+/** A log whose every answer the test gives: it tells what was asked, and may hold answers back. */
+export class ScriptedLog implements CoherenceLog {
+  /** What was asked, in order. */
+  readonly asked: string[] = [];
+  reading: LogReading = { incarnation: 'i', seq: 5, floor: 1, entries: [] };
+  rows: ReplicaRow[] = [];
+  adopted = true;
+  /** Thrown by everything while it is set. */
+  failure: Error | undefined;
+  hint: () => void = () => undefined;
+  #held: (() => void)[] | undefined;
+
+  /** From now on nothing is answered before {@link release}. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  /** Answers what was held back and everything after it. */
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const answer of held) answer();
+  }
+
+  register({ id, nonce, leaseMs }: { id: string; nonce: string; leaseMs: number }): Promise<void> {
+    return this.#answer(`register ${id} ${nonce} ${leaseMs}`, () => undefined);
+  }
+
+  readAfter(after: number): Promise<LogReading> {
+    return this.#answer(`read after ${after}`, () => this.reading);
+  }
+
+  ack(id: string, seq: number, streamsClosed: number): Promise<void> {
+    return this.#answer(`ack ${id} ${seq} ${streamsClosed}`, () => undefined);
+  }
+
+  replicas(): Promise<ReplicaReading> {
+    return this.#answer('replicas', () => ({
+      incarnation: this.reading.incarnation,
+      adopted: this.adopted,
+      seq: this.reading.seq,
+      rows: this.rows,
+    }));
+  }
+
+  adopt(incarnation: string): Promise<void> {
+    return this.#answer(`adopt ${incarnation}`, () => undefined);
+  }
+
+  removeReplica(id: string, nonce: string): Promise<void> {
+    return this.#answer(`remove ${id} ${nonce}`, () => undefined);
+  }
+
+  prune({ ageMs }: { ageMs: number }): Promise<void> {
+    return this.#answer(`prune ${ageMs}`, () => undefined);
+  }
+
+  onHint(listener: () => void): void {
+    this.hint = listener;
+  }
+
+  async #answer<T>(question: string, answer: () => T): Promise<T> {
+    this.asked.push(question);
+    // Seen by the store when it is asked, told when the test lets it.
+    const told = answer();
+    const held = this.#held;
+    if (held !== undefined) await new Promise<void>((resolve) => held.push(resolve));
+    if (this.failure !== undefined) throw this.failure;
+    return told;
+  }
+}
+
+export function row(id: string, acked: number, over: Partial<ReplicaRow> = {}): ReplicaRow {
+  return { id, nonce: `${id}'s`, acked, leaseMs: 300, streamsClosed: 0, ...over };
+}
