@@ -1,6 +1,6 @@
 import type { AccountId, KeyId } from './ids.ts';
 
-/** What is counted of proxied and management requests. Bytes are of bodies. */
+/** What is counted of proxied requests; management is not usage. Bytes are of bodies. */
 export interface UsageCounts {
   readonly requests: number;
   readonly reads: number;

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { methodKind } from '../domain/method.ts';
 import { outcomeOf } from '../http/outcome.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { RequestObserver } from './request-record.ts';
@@ -36,22 +35,14 @@ export function observeReplies(
   });
 }
 
-/** Counts the calls of known callers under `app`: management is usage too. */
-export function meterReplies(app: FastifyInstance, usage: UsageSink): void {
-  app.addHook('onSend', (request, reply, _payload, done) => {
-    reply.raw.once('close', () => {
-      const { caller } = outcomeOf(request);
-      const kind = methodKind(request.method);
-      if (caller === undefined || kind === undefined) return;
-      usage.record({
-        accountId: caller.accountId,
-        keyId: caller.keyId,
-        kind,
-        status: statusOf(reply),
-        bytesIn: lengthOf(request.headers['content-length']),
-        bytesOut: lengthOf(reply.getHeader('content-length')),
-      });
-    });
+/**
+ * Notes that a key was used, of known callers under `app`. Management is not usage: what a parent pays for is what it
+ * asked of the API behind the gateway. But a key that only manages is in use all the same.
+ */
+export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    const { caller } = outcomeOf(request);
+    if (caller !== undefined) usage.touch(caller.accountId, caller.keyId);
     done();
   });
 }
@@ -59,11 +50,6 @@ export function meterReplies(app: FastifyInstance, usage: UsageSink): void {
 /** By convention of nginx 499: the client left before it was answered. */
 function statusOf(reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.statusCode : 499;
-}
-
-function lengthOf(contentLength: unknown): number {
-  const length = Number(contentLength ?? 0);
-  return Number.isSafeInteger(length) && length > 0 ? length : 0;
 }
 
 function pathOf({ url }: FastifyRequest): string {

@@ -60,6 +60,11 @@ export class UsageRecorder implements UsageSink {
     counts.bytesOut += bytesOut;
   }
 
+  touch(accountId: AccountId, keyId: KeyId): void {
+    // A row that counts nothing: the store notes the key's use from it.
+    this.#countsOf(keyId, accountId);
+  }
+
   /**
    * Announces this replica to the store, so that reports wait for its counts, and begins to add them.
    * Rejects where the store cannot be reached; then nothing has begun.

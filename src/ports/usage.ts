@@ -16,6 +16,8 @@ export interface UsageEvent {
 /** Takes a finished request; never waits and never fails. */
 export interface UsageSink {
   record(event: UsageEvent): void;
+  /** Notes that a key was used for something that is not counted. */
+  touch(accountId: AccountId, keyId: KeyId): void;
 }
 
 export interface UsageQuery {
@@ -41,7 +43,8 @@ export interface UsageReportRow extends UsageCounts {
 /** Usage in the store. */
 export interface UsageStore {
   /**
-   * Adds counts to what the store has, in one transaction, and notes when each key was last used.
+   * Adds counts to what the store has, in one transaction, and notes when each key was last used. A row without requests
+   * only notes that.
    * @param batchId random id of the batch: adding the same batch again changes nothing
    * @param throughMs this replica has no older requests left to add
    */

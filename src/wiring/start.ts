@@ -110,6 +110,7 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       tenants: store.tenants,
       usage: {
         record: (event) => usage.record(event),
+        touch: (accountId, keyId) => usage.touch(accountId, keyId),
         report: (parent, query) => store.usage.report(parent, query),
         completeThrough: () => store.usage.completeThrough(),
       },

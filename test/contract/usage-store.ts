@@ -163,6 +163,14 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     t.equal(await lastUsed(), now);
   });
 
+  await t.test('a row without requests notes that its key was used, and is in no report', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const { key } = await createKey(tenants, parent);
+    await add([{ ...counted(parent, key.id, january), ...times(0) }]);
+    t.ok((await tenants.listKeys(parent, { limit: 1 })).rows[0]?.lastUsedAt);
+    t.same((await report(parent, 'hour')).rows, []);
+  });
+
   await t.test('a report is complete up to where the slowest replica is', async (t) => {
     await usage.add(randomUUID(), [], 'replica', Infinity);
     await usage.add(randomUUID(), [], 'slow', february);

@@ -49,6 +49,19 @@ t.test('requests are counted by account, key and hour, and added when it is time
   t.equal(added[1]?.throughMs, world.wallMs);
 });
 
+t.test('a key that is used for what is not counted is noted with the rest', async (t) => {
+  const { recorder, added, world } = setting();
+  await recorder.begin();
+  recorder.touch(event.accountId, event.keyId);
+  recorder.touch(event.accountId, 'other' as KeyId);
+  recorder.record(event);
+  await world.tick();
+  t.match(added[1]?.rows, [
+    { keyId: 'key', requests: 1 },
+    { keyId: 'other', requests: 0, reads: 0, writes: 0 },
+  ]);
+});
+
 t.test('a batch keeps its id until the store has it, and counting goes on beside it', async (t) => {
   const { recorder, added, world } = setting();
   await recorder.begin();

@@ -49,6 +49,8 @@ begin
       from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
         writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
       join account a on a.id = c.account_id
+      -- A row without requests only says that the key was used.
+      where c.requests > 0
       group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (root_id, account_id, hour, key_id) do update set
       requests = usage_hourly.requests + excluded.requests,
