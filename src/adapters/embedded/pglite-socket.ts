@@ -5,8 +5,8 @@ import type { PGlite } from '@electric-sql/pglite';
  * What postgres.js takes for a connection to a server: the other end is PGlite, in this process. Nothing listens
  * anywhere.
  *
- * PGlite is one session and knows no connections: of two, the second would find its statements bound to the first
- * one's values. So only one of these may be open at a time, and each begins by clearing what the one before left.
+ * PGlite is one session and knows no connections: of two, one would execute what the other has prepared. So only one of
+ * these may be open at a time, and each begins by clearing what the one before left.
  */
 export class PgliteSocket extends Duplex {
   readonly #db: PGlite;

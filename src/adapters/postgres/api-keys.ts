@@ -1,7 +1,7 @@
 import type { KeyDigest } from '../../domain/api-key.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { Hints } from './hints.ts';
-import { pageOf } from './page.ts';
+import { aboveEveryId, pageOf } from './page.ts';
 import type { Runner } from './pool.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
@@ -29,12 +29,12 @@ export function apiKeys(db: Runner, hints: Hints): ApiKeys {
       return made.outcome === 'limit' ? { limit } : toApiKey(made.key);
     },
 
-    async listKeys(account, { limit, after }) {
+    async listKeys(account, { limit, after = aboveEveryId }) {
       const rows = await db.run(
         (sql) => sql<{ readonly key: KeyRow }[]>`
           select api_key_json(k) as key from api_key k
-          where k.account_id = ${account} ${after === undefined ? sql`` : sql`and k.id < ${after}`}
-          order by k.id desc limit ${limit + 1}`,
+          where account_id >= ${account} and (account_id, id) < (${account}, ${after})
+          order by account_id desc, id desc limit ${limit + 1}`,
       );
       return pageOf(rows, limit, (row) => toApiKey(row.key));
     },

@@ -3,7 +3,7 @@ import type { AccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { Hints } from './hints.ts';
-import { pageOf } from './page.ts';
+import { aboveEveryId, pageOf } from './page.ts';
 import type { Runner } from './pool.ts';
 import { accountColumns, toSubAccount, type AccountRow } from './rows.ts';
 
@@ -50,16 +50,28 @@ export function subAccounts(db: Runner, hints: Hints): SubAccounts {
       return row ? toSubAccount(row) : null;
     },
 
-    async listSubAccounts(parent, { status, externalId }, { limit, after }) {
-      const rows = await db.run(
-        (sql) => sql<AccountRow[]>`
-          select ${sql(accountColumns)} from account
-          where parent_id = ${parent}
-            ${status === undefined ? sql`` : sql`and status = ${status}`}
-            ${externalId === undefined ? sql`` : sql`and external_id = ${externalId}`}
-            ${after === undefined ? sql`` : sql`and id < ${after}`}
-          order by id desc limit ${limit + 1}`,
-      );
+    async listSubAccounts(parent, { status, externalId }, { limit, after = aboveEveryId }) {
+      const rows = await db.run((sql) => {
+        const columns = sql(accountColumns);
+        if (externalId !== undefined) {
+          return sql<AccountRow[]>`
+            select ${columns} from account
+            where parent_id = ${parent} and external_id = ${externalId} and id < ${after}
+              ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+        }
+        // Ranges of an index, see `page.ts`.
+        if (status !== undefined) {
+          return sql<AccountRow[]>`
+            select ${columns} from account
+            where parent_id >= ${parent} and (parent_id, status) >= (${parent}, ${status})
+              and (parent_id, status, id) < (${parent}, ${status}, ${after})
+            order by parent_id desc, status desc, id desc limit ${limit + 1}`;
+        }
+        return sql<AccountRow[]>`
+          select ${columns} from account
+          where parent_id >= ${parent} and (parent_id, id) < (${parent}, ${after})
+          order by parent_id desc, id desc limit ${limit + 1}`;
+      });
       return pageOf(rows, limit, toSubAccount);
     },
 

@@ -1,0 +1,162 @@
+/**
+ * Measures whether management costs the same under a parent with a thousand and with a million sub-accounts, through
+ * the very store the gateway uses, on a PostgreSQL of its own. Prints the table of `docs/scale.md`, and with `--plans`
+ * how PostgreSQL went about it.
+ *
+ *     node --import ./scripts/typescript/register.mjs bench/store-scale.ts [--plans]
+ */
+import { randomBytes } from 'node:crypto';
+import postgres from 'postgres';
+import { Hints } from '../src/adapters/postgres/hints.ts';
+import { migrate } from '../src/adapters/postgres/migrate.ts';
+import { Pool } from '../src/adapters/postgres/pool.ts';
+import { connectByUrl, type Connect, type Sql } from '../src/adapters/postgres/sql.ts';
+import { tenantStore } from '../src/adapters/postgres/tenant-store.ts';
+import { uuidV7, type AccountId } from '../src/domain/ids.ts';
+import type { TenantStore } from '../src/ports/tenant-store.ts';
+import { startPostgres } from './lib/kept-server.ts';
+import { explaining } from './lib/plans.ts';
+
+const sizes = [1_000, 1_000_000] as const;
+const pageLimit = 50;
+const rounds = 400;
+
+/** A parent with its sub-accounts, in a database of its own. */
+interface Ground {
+  readonly parent: AccountId;
+  readonly size: number;
+  readonly url: string;
+  readonly tenants: TenantStore;
+  close(): Promise<void>;
+}
+
+type Operation = (ground: Ground) => Promise<unknown>;
+
+const operations: Readonly<Record<string, Operation>> = {
+  create: ({ tenants, parent }) =>
+    tenants.createSubAccount(
+      parent,
+      { id: newId(), name: 'New', externalId: randomBytes(8).toString('hex'), metadata: {} },
+      10_000_000,
+    ),
+  get: ({ tenants, parent, size }) => tenants.getSubAccount(parent, filledId(random(size))),
+  update: ({ tenants, parent, size }) =>
+    tenants.updateSubAccount(parent, filledId(random(size)), { name: `Named ${random(1e9)}` }),
+  'list, page 1': ({ tenants, parent }) => tenants.listSubAccounts(parent, {}, { limit: pageLimit }),
+  'list, page 10,000 (or the last)': ({ tenants, parent, size }) =>
+    tenants.listSubAccounts(parent, {}, { limit: pageLimit, after: filledId(afterPages(9_999, size)) }),
+  'list, status=deactivated, page 1': ({ tenants, parent }) =>
+    tenants.listSubAccounts(parent, { status: 'deactivated' }, { limit: pageLimit }),
+  'list, external_id=…': ({ tenants, parent, size }) =>
+    tenants.listSubAccounts(parent, { externalId: `ext-${random(size)}` }, { limit: pageLimit }),
+};
+
+const server = await startPostgres(process.env['TEST_POSTGRES_BIN'] ?? '/usr/lib/postgresql/15/bin');
+try {
+  const grounds: Ground[] = [];
+  for (const size of sizes) grounds.push(await prepare(server.url, size));
+  await (process.argv.includes('--plans') ? printPlans(grounds) : printTable(grounds));
+  for (const ground of grounds) await ground.close();
+} finally {
+  await server.stop();
+}
+
+/** Both sizes take turns, so that whatever else the machine does disturbs both alike. */
+async function printTable(grounds: readonly Ground[]): Promise<void> {
+  print('| operation | 1,000 | 1,000,000 | ratio |\n|---|---|---|---|');
+  for (const [name, operation] of Object.entries(operations)) {
+    const times = grounds.map((): number[] => []);
+    for (let round = -50; round < rounds; round++) {
+      for (const [i, ground] of grounds.entries()) {
+        const began = performance.now();
+        await operation(ground);
+        if (round >= 0) times[i]?.push(performance.now() - began);
+      }
+    }
+    const [small = NaN, large = NaN] = times.map(median);
+    print(`| ${name} | ${small.toFixed(2)} ms | ${large.toFixed(2)} ms | ${(large / small).toFixed(2)} |`);
+  }
+}
+
+async function printPlans(grounds: readonly Ground[]): Promise<void> {
+  for (const ground of grounds) {
+    const plans: string[] = [];
+    const explained = open(explaining(ground.url, (plan) => plans.push(plan)));
+    for (const [name, operation] of Object.entries(operations)) {
+      // A statement prepared on a connection is planned anew a few times before its plan is kept.
+      for (let i = 0; i < 8; i++) {
+        plans.length = 0;
+        await operation({ ...ground, tenants: explained.tenants });
+      }
+      print(`\n## ${name}, ${ground.size} sub-accounts\n\n${plans.join('\n\n')}`);
+    }
+    await explained.close();
+  }
+}
+
+/**
+ * A database with one parent: every tenth of its sub-accounts is deactivated. A neighbour has a fifth as many, all of
+ * them newer, which a list of the first one's must not have to pass.
+ */
+async function prepare(serverUrl: string, size: number): Promise<Ground> {
+  const admin = postgres(serverUrl, { max: 1, onnotice: () => undefined });
+  const database = `scale_${size}`;
+  await admin.unsafe(`create database ${database}`);
+  await admin.end();
+  const url = new URL(serverUrl);
+  url.pathname = `/${database}`;
+
+  const sql = connectByUrl(url.href, 600_000)();
+  await migrate(sql);
+  const parent = newId();
+  await fill(sql, parent, 0, size);
+  await fill(sql, newId(), size, size / 5);
+  await sql`vacuum (analyze) account`;
+  await sql`checkpoint`;
+  await sql.end();
+  return { parent, size, url: url.href, ...open(connectByUrl(url.href, 10_000)) };
+}
+
+/** Sub-accounts number `from` and on, as one parent's. */
+async function fill(sql: Sql, parent: AccountId, from: number, count: number): Promise<void> {
+  await sql`
+    insert into account (id, name, status, sub_accounts, active_sub_accounts)
+    values (${parent}, 'Parent', 'active', ${count}, ${count - Math.ceil(count / 10)})`;
+  await sql`
+    insert into account (id, parent_id, name, external_id, status, deactivated_at)
+    select (lpad(to_hex(i), 12, '0') || '70008000' || lpad(to_hex(i), 12, '0'))::uuid, ${parent}, 'Sub-account ' || i,
+      'ext-' || i, case when i % 10 = 0 then 'deactivated' else 'active' end, case when i % 10 = 0 then now() end
+    from generate_series(${from}::int, ${from + count - 1}::int) i`;
+}
+
+function open(connect: Connect): Pick<Ground, 'tenants' | 'close'> {
+  const pool = new Pool(connect, 1);
+  return { tenants: tenantStore(pool.withDeadline(30_000), new Hints()), close: () => pool.close() };
+}
+
+/** Id of the n-th sub-account that was filled in; the higher, the newer. */
+function filledId(n: number): AccountId {
+  const hex = n.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${hex}` as AccountId;
+}
+
+/** The row after which a page starts, where pages before it were full. */
+function afterPages(pages: number, size: number): number {
+  return size - Math.min(pages * pageLimit, size - pageLimit);
+}
+
+function newId(): AccountId {
+  return uuidV7(Date.now(), randomBytes(10)) as AccountId;
+}
+
+function random(below: number): number {
+  return Math.floor(Math.random() * below);
+}
+
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[times.length >> 1] ?? NaN;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
