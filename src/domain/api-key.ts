@@ -45,8 +45,13 @@ export function keyHints(apiKey: string): { readonly prefix: string; readonly la
   return { prefix: apiKey.slice(0, 8), last4: apiKey.slice(-4) };
 }
 
+/** Worked out for every request, so in plain numbers: a CRC-32 is one. */
 function checksum(body: string): string {
-  return base62(BigInt(crc32(body)), checksumDigits);
+  let text = '';
+  for (let rest = crc32(body); text.length < checksumDigits; rest = Math.floor(rest / 62)) {
+    text = alphabet.charAt(rest % 62) + text;
+  }
+  return text;
 }
 
 function base62(number: bigint, digits: number): string {

@@ -107,5 +107,10 @@ function answerRules(names: HeaderNames): (rawName: string) => AnswerRule {
 }
 
 function text(bytes: Uint8Array | string): string {
-  return typeof bytes === 'string' ? bytes : (bytes as Buffer).toString('latin1');
+  return typeof bytes === 'string' ? bytes : (bytes as Latin1Bytes).latin1Slice(0, bytes.length);
+}
+
+/** What `toString('latin1')` of a Buffer does in the end, without the way there. */
+interface Latin1Bytes extends Uint8Array {
+  latin1Slice(start: number, end: number): string;
 }

@@ -65,7 +65,9 @@ export class AnswerWriter {
     }
     this.#writeHead();
     const body = Array.isArray(this.#collected) ? Buffer.concat(this.#collected) : this.#collected;
-    this.#response.end(body);
+    // Node joins text with the head and writes both at once; bytes would go out beside it. Latin-1 keeps every byte.
+    if (body === undefined) this.#response.end();
+    else this.#response.end(body.toString('latin1'), 'latin1');
     return true;
   }
 

@@ -6,10 +6,12 @@ import { AnswerWriter } from './answer-writer.ts';
 import type { FinishedExchange } from './finished.ts';
 import { Judgement, type Parties } from './judgement.ts';
 import { isPreflight } from './preflight.ts';
+import { neverSettled, tooSlow, withdrawn } from './refusals.ts';
 import { writeProblem } from './refuse.ts';
 import { headersFor, type Relay } from './relay.ts';
+import { CollectedBody, mostCollectedBytes } from './collected-body.ts';
 import { clientGone, reportFinished } from './report.ts';
-import { discardRest, hasBody, RequestBody } from './request-body.ts';
+import { bodyLength, discardRest, RequestBody, type BodyProgress } from './request-body.ts';
 import { StallWatch } from './stall-watch.ts';
 import type { Stream } from './streams.ts';
 import { upstreamProblem } from './upstream-failure.ts';
@@ -22,6 +24,7 @@ import { upstreamProblem } from './upstream-failure.ts';
  * again in the tick that writes it ({@link Exchange.onConnect}).
  */
 export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
+  place = 0;
   readonly #relay: Relay;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -30,8 +33,8 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
   readonly #startedMs: number;
   readonly #judgement: Judgement;
   readonly #answer: AnswerWriter;
-  #state: 'deciding' | 'queued' | 'sent' | 'over' = 'deciding';
-  #body: RequestBody | null = null;
+  #state: 'deciding' | 'collecting' | 'queued' | 'sent' | 'over' = 'deciding';
+  #body: BodyProgress | null = null;
   #dispatching = false;
   #superseded = 0;
   #dispatchedMs = 0;
@@ -73,25 +76,40 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
 
   admitted(): void {
     if (this.#state === 'over') return this.#judgement.close();
+    // Decided again, after its body was taken in.
+    if (this.#body instanceof CollectedBody) return this.#send(this.#body.content);
+    const length = bodyLength(this.#request);
+    if (length === 0) return this.#send(null);
+    if (length === undefined || length > mostCollectedBytes) {
+      const body = new RequestBody(this.#request);
+      this.#body = body;
+      return this.#send(body);
+    }
+    this.#state = 'collecting';
+    const body = new CollectedBody(this.#request, () => this.#send(body.content));
+    this.#body = body;
+  }
+
+  #send(body: RequestBody | Buffer | null): void {
     const { upstream, tools } = this.#relay;
     const request = this.#request;
-    this.#body = hasBody(request) ? new RequestBody(request) : null;
+    // Nothing was waited for since the decision, unless there was a body to take in.
+    const deciding = this.#state === 'deciding';
     this.#state = 'queued';
     this.#dispatchedMs = tools.clock.monotonicMs();
-    this.#dispatching = true;
+    this.#dispatching = deciding;
     upstream.dispatch(
       {
         path: this.#target,
         method: request.method as Dispatcher.HttpMethod,
         headers: headersFor(this.#relay, request, this.#requestId, this.#judgement.admission),
-        body: this.#body,
+        body,
+        servername: upstream.servername,
       },
       this,
     );
     this.#dispatching = false;
   }
-
-  // ---- undici: the upstream's side
 
   onConnect(abort: (error?: Error) => void): void {
     // Thrown here, an error takes the request out of the queue and leaves the connection alone.
@@ -135,20 +153,20 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
   }
 
   #decideAgain(): void {
-    if (++this.#superseded > mostSuperseded) return this.#refuse(undecided);
-    this.#body?.destroy();
-    this.#body = null;
+    if (++this.#superseded > mostSuperseded) return this.#refuse(neverSettled);
+    if (this.#body instanceof RequestBody) {
+      this.#body.destroy();
+      this.#body = null;
+    }
     this.#state = 'deciding';
     this.#judgement.reopen();
   }
-
-  // ---- the client's side
 
   #followClient(): void {
     // Behind other answers on a pipelined connection a response does not hear of the connection's end.
     const queued = this.#response.socket === null;
     const closing = queued ? this.#request.socket.setMaxListeners(0) : this.#response;
-    closing.once('close', this.#onClose);
+    closing.on('close', this.#onClose);
   }
 
   readonly #onClose = (): void => {
@@ -185,10 +203,8 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
     this.#relay.tools.streams.leave(this);
     this.#judgement.close();
     this.#body?.destroy();
-    if (!this.#request.complete && hasBody(this.#request)) discardRest(this.#request);
+    if (!this.#request.complete && bodyLength(this.#request) !== 0) discardRest(this.#request);
   }
-
-  // ---- what may end it from outside
 
   livesBy(): readonly FactKey[] {
     return this.#judgement.livesBy();
@@ -206,7 +222,7 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
     if (this.#state === 'queued' && nowMs - this.#dispatchedMs > route.timeouts.connectMs) {
       return this.#refuse(upstreamProblem({ code: 'UND_ERR_CONNECT_TIMEOUT' }));
     }
-    if (this.#state !== 'sent') return;
+    if (this.#state !== 'sent' && this.#state !== 'collecting') return;
     this.#watch ??= new StallWatch(tools.limits.bodyIdleMs);
     const waitsForClient = this.#body?.starving === true || this.#response.writableLength > 0;
     const progress = (this.#body?.bytes ?? 0) + (this.#response.socket?.bytesWritten ?? 0);
@@ -228,17 +244,3 @@ class Superseded extends Error {}
 
 /** Facts that are forgotten as fast as they are loaded must not keep a request going round for ever. */
 const mostSuperseded = 10;
-
-const undecided: Problem = {
-  code: 'unavailable',
-  detail: 'What this request depends on keeps changing. Try again in a moment.',
-  retryAfter: 1,
-};
-
-const withdrawn: Problem = {
-  code: 'unavailable',
-  detail: 'Access was withdrawn while the request was under way. Whether it took effect is not known.',
-  retryAfter: 1,
-};
-
-const tooSlow: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };

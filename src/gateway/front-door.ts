@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
-import { methodKind, servedMethods } from '../domain/method.ts';
+import { methodKind } from '../domain/method.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { compileTargets, type Target } from './canonical-target.ts';
 import { holdContinue, sendContinue } from './expect-continue.ts';
 import { headerRules } from './header-rules.ts';
 import { compileFraming } from './message-framing.ts';
+import { methodNotServed } from './refusals.ts';
 import { hardenServer } from './server-options.ts';
 import { upgradeFault } from './upgrade-request.ts';
 
@@ -32,7 +33,7 @@ export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>)
     rewriteUrl(request) {
       const written = request.url ?? '';
       const target = judgeTarget(written);
-      targets.set(request, target);
+      (request as Judged).gatewayTarget = target;
       return target.kind === 'management' ? written : internalPath(target);
     },
 
@@ -42,7 +43,7 @@ export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>)
       app.addHook('onRequest', (request, reply, done) => {
         const { raw } = request;
         raw.url = request.originalUrl;
-        const target = targets.get(raw);
+        const target = (raw as Judged).gatewayTarget;
         if (target?.kind === 'refused') return done(new ProblemError(target.problem));
         const malformed = judgeHead(raw);
         if (malformed !== undefined) {
@@ -67,15 +68,13 @@ export function internalPath(target: Exclude<Target, { kind: 'management' }>): s
 }
 
 const routePaths: string[] = [];
-const targets = new WeakMap<IncomingMessage, Target>();
+
+/** The verdict travels with the request: a WeakMap costs more than everything else in here. */
+interface Judged extends IncomingMessage {
+  gatewayTarget?: Target;
+}
 
 function unfitForRoute(request: IncomingMessage): Problem | undefined {
   if (methodKind(request.method ?? '') === undefined) return methodNotServed;
   return request.upgrade ? upgradeFault(request) : undefined;
 }
-
-const methodNotServed: Problem = {
-  code: 'method_not_allowed',
-  detail: 'This method is not forwarded.',
-  allow: servedMethods,
-};

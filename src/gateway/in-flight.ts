@@ -3,7 +3,8 @@ import type { AccountId } from '../domain/ids.ts';
 /** Counts requests under way, per tenant, so that one tenant cannot take every connection. */
 export class InFlight {
   readonly #most: number;
-  readonly #counts = new Map<AccountId, number>();
+  #counts = new Map<AccountId, number>();
+  #room = leastRoom;
 
   constructor(most: number) {
     this.#most = most;
@@ -11,15 +12,23 @@ export class InFlight {
 
   /** Takes a place; `false` where the tenant has none left. Each `true` must be followed by one {@link leave}. */
   enter(tenant: AccountId): boolean {
-    const count = this.#counts.get(tenant) ?? 0;
-    if (count >= this.#most) return false;
-    this.#counts.set(tenant, count + 1);
+    const count = this.#counts.get(tenant);
+    if (count === undefined) this.#makeRoom();
+    else if (count >= this.#most) return false;
+    this.#counts.set(tenant, (count ?? 0) + 1);
     return true;
   }
 
   leave(tenant: AccountId): void {
-    const count = this.#counts.get(tenant) ?? 0;
-    if (count > 1) this.#counts.set(tenant, count - 1);
-    else this.#counts.delete(tenant);
+    this.#counts.set(tenant, (this.#counts.get(tenant) ?? 1) - 1);
+  }
+
+  /** Tenants stay when they have nothing under way, since most come again; now and then those that did not go. */
+  #makeRoom(): void {
+    if (this.#counts.size < this.#room) return;
+    this.#counts = new Map([...this.#counts].filter(([, count]) => count > 0));
+    this.#room = Math.max(leastRoom, 2 * this.#counts.size);
   }
 }
+
+const leastRoom = 10_000;

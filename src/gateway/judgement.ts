@@ -5,6 +5,7 @@ import { ProblemError, type Problem } from '../domain/problem.ts';
 import { headerValues } from '../http/raw-headers.ts';
 import type { Facts, Wanted } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
+import { tooManyUnderWay } from './refusals.ts';
 import type { Relay } from './relay.ts';
 import {
   admit,
@@ -97,7 +98,7 @@ export class Judgement {
     this.caller = verdict.caller;
     if ('problem' in verdict) return this.#parties.refused(verdict.problem);
     if (!this.#relay.tools.inFlight.enter(verdict.permit.resolvedTenant))
-      return this.#parties.refused(tooMany);
+      return this.#parties.refused(tooManyUnderWay);
     this.admission = verdict;
     this.#parties.admitted();
   };
@@ -111,9 +112,3 @@ export class Judgement {
 function ignore(): void {
   /* What is not decided now does not hold. */
 }
-
-const tooMany: Problem = {
-  code: 'too_many_requests',
-  detail: 'This tenant has too many requests under way. Wait for some of them to be answered.',
-  retryAfter: 1,
-};

@@ -2,21 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { sendContinue } from './expect-continue.ts';
 
-/** Whether a request has a body, by its framing (RFC 9112 §6.3). */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  if (headers['transfer-encoding'] !== undefined) return true;
+/** Bytes of a request's body, by its framing (RFC 9112 §6.3); `undefined` where they cannot be known beforehand. */
+export function bodyLength({ headers }: IncomingMessage): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined;
   const length = headers['content-length'];
-  return length !== undefined && Number(length) > 0;
+  return length === undefined ? 0 : Number(length);
+}
+
+/** How far a body has come in. */
+export interface BodyProgress {
+  /** Bytes that have come in. */
+  readonly bytes: number;
+  /** Whether more is wanted and has not come: the silence is the client's. */
+  readonly starving: boolean;
+  /** Takes nothing more. */
+  destroy(): void;
 }
 
 /**
  * A request's body on its way to the upstream, with backpressure. It stands between the two so that an upstream
  * which breaks off does not tear down the client's connection, on which the answer is yet to go out.
  */
-export class RequestBody extends Readable {
-  /** Bytes that have come in. */
+export class RequestBody extends Readable implements BodyProgress {
   bytes = 0;
-  /** Whether more is wanted and has not come: the silence is the client's. */
   starving = false;
   readonly #request: IncomingMessage;
   #attached = false;

@@ -27,6 +27,7 @@ const closingMs = 1000;
 
 /** One WebSocket on its way through, from the request for it to its end. @fastify/http-proxy moves the messages. */
 export class Upgrade implements Stream, Parties {
+  place = 0;
   readonly #relay: Relay;
   readonly #request: IncomingMessage;
   readonly #requestId: string;

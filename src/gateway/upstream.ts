@@ -16,14 +16,25 @@ export interface UpstreamTls {
   readonly key?: Buffer;
 }
 
+/** What undici is asked to send. */
+export interface OneRequest extends Dispatcher.DispatchOptions {
+  /**
+   * The same for all requests of an upstream. Left to itself undici takes the name to verify from the Host header,
+   * which is the client's to choose.
+   */
+  readonly servername: string;
+}
+
 /** The connections of one route to its upstream. */
 export interface Upstream {
   /** Origin to connect to; of no meaning where there is a socket path. */
   readonly origin: URL;
   readonly socketPath: string | null;
   readonly tls: UpstreamTls;
+  /** To be part of all {@link OneRequest}s. */
+  readonly servername: string;
   /** Sends one request, once. */
-  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
+  dispatch(request: OneRequest, handler: Dispatcher.DispatchHandler): void;
   /** Ends all connections, whatever is on them. */
   close(): Promise<void>;
 }
@@ -55,13 +66,12 @@ export function openUpstream(route: RouteConfig): Upstream {
     bodyTimeout: route.timeouts.bodyMs,
     maxHeaderSize: maxAnswerHeadBytes,
   });
-  // Left to itself undici takes the name to verify from the Host header, which is the client's to choose.
-  const fixed = { servername: tls.servername === '' ? origin.hostname : tls.servername };
   return {
     origin,
     socketPath,
     tls,
-    dispatch: (options, handler) => void pool.dispatch(Object.assign(options, fixed), handler),
+    servername: tls.servername === '' ? origin.hostname : tls.servername,
+    dispatch: (request, handler) => void pool.dispatch(request, handler),
     close: () => pool.destroy(),
   };
 }

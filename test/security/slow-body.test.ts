@@ -15,13 +15,28 @@ t.test('a body that stops coming is given up, on both sides', async (t) => {
   });
   const client = await rawClient(t, port);
   client.send(
-    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 100\r\n\r\nsome`,
+    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 100000\r\n\r\nsome`,
   );
   const answer = await client.answer('POST');
   t.equal(answer.status, 408);
   t.equal(answer.json().code, 'request_timeout');
   await eventually(() => aborted, 'the end of the upstream request');
   t.match(finished, [{ status: 408, code: 'request_timeout', bytesIn: 4 }]);
+});
+
+t.test('a short body that stops coming never gets to the upstream', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent, finished } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { bodyIdleMs: 200 },
+  });
+  const client = await rawClient(t, port);
+  client.send(
+    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 100\r\n\r\nsome`,
+  );
+  t.equal((await client.answer('POST')).status, 408);
+  t.equal(upstream.connections, 0);
+  t.match(finished, [{ status: 408, bytesIn: 4 }]);
 });
 
 t.test('a body that keeps coming is not, even if it takes long', async (t) => {
@@ -31,17 +46,19 @@ t.test('a body that keeps coming is not, even if it takes long', async (t) => {
     limits: { bodyIdleMs: 300 },
   });
   const client = await rawClient(t, port);
-  client.send(
-    `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 20\r\n\r\n`,
-  );
-  let sent = 0;
-  const dripping = setInterval(() => {
-    client.send('x');
-    if (++sent === 20) clearInterval(dripping);
-  }, 30);
-  t.teardown(() => clearInterval(dripping));
-  t.equal((await client.answer('POST')).status, 200);
-  t.equal(upstream.received[0]?.body.length, 20);
+  for (const pieces of [20, 20_000]) {
+    client.send(
+      `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: ${pieces}\r\n\r\n`,
+    );
+    let sent = 0;
+    const dripping = setInterval(() => {
+      client.send('x'.repeat(pieces / 20));
+      if (++sent === 20) clearInterval(dripping);
+    }, 30);
+    t.teardown(() => clearInterval(dripping));
+    t.equal((await client.answer('POST')).status, 200);
+    t.equal(upstream.received.at(-1)?.body.length, pieces);
+  }
 });
 
 t.test('a client that does not read its answer is given up, on both sides', async (t) => {
