@@ -25,7 +25,7 @@ export interface LoadOptions {
  */
 export function loadConfig(env: NodeJS.ProcessEnv, { purpose = 'serve' }: LoadOptions = {}): Loaded {
   const file = env['CONFIG'] ? readYamlFile(env['CONFIG']) : emptyFile;
-  if ('faults' in file) return { faults: unique(file.faults) };
+  if ('faults' in file) return { faults: inOrder(file.faults) };
   const document = withoutEmpty(file.value);
   if (!isMapping(document))
     return { faults: [{ where: file.locate([]), detail: 'must be a mapping of keys' }] };
@@ -42,7 +42,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, { purpose = 'serve' }: LoadOp
   // Without a fault nothing was taken out, so nothing the schema requires is missing.
   if (faults.length === 0) return { config: makeConfig(filled as GatewayFile) };
   return {
-    faults: unique(faults.map(({ path, detail }) => ({ where: where(file, origins, path), detail }))),
+    faults: inOrder(faults.map(({ path, detail }) => ({ where: where(file, origins, path), detail }))),
   };
 }
 
@@ -63,7 +63,9 @@ function where(file: YamlFile, origins: Origins, path: Path): string {
   return place === '' ? (nodeAt(path)?.env ?? formatPath(path)) : `${place} ${formatPath(path)}`.trimEnd();
 }
 
-/** A value that breaks two rules in one way, or a parser that stumbles on, is one fault to the reader. */
-function unique(faults: readonly Fault[]): Fault[] {
-  return [...new Map(faults.map((fault) => [`${fault.where} ${fault.detail}`, fault])).values()];
+/** In the order of the file; a value that breaks two rules in one way is one fault to the reader. */
+function inOrder(faults: readonly Fault[]): Fault[] {
+  const unique = new Map(faults.map((fault) => [`${fault.where} ${fault.detail}`, fault]));
+  // Numeric, so that line 9 comes before line 10.
+  return [...unique.values()].sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
 }

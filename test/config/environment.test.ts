@@ -53,7 +53,7 @@ t.test('a wrong value is laid to the variable it came from, not to the file', (t
   };
   t.same(
     faultsOf(env).map(({ where }) => where),
-    ['HOST', 'PORT', 'MIGRATE', 'COHERENCE_LEASE_MS', 'LOG_LEVEL'],
+    ['COHERENCE_LEASE_MS', 'HOST', 'LOG_LEVEL', 'MIGRATE', 'PORT'],
   );
   t.end();
 });

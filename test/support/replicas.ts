@@ -18,6 +18,8 @@ export interface Replicas {
   readonly operator: Call;
   readonly origin: string;
   readonly internal: Call;
+  /** Of the first replica. */
+  readonly internalOrigin: string;
   readonly upstream: Upstream;
   readonly parent: Apis['parent'];
   /** What the upstream got last. */
@@ -34,7 +36,7 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     REDIS_URL: await freshRedis(t),
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: operatorToken,
-    CONFIG: configFile(t, yaml + neverShed),
+    CONFIG: configFile(t, `${yaml}\n${neverShed}`),
   };
   const [first, second] = [await start(t, env), await start(t, env)];
   const internal = httpClient(t, first.internalOrigin);
@@ -47,6 +49,7 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     operator,
     origin: second.origin,
     internal,
+    internalOrigin: first.internalOrigin,
     upstream,
     parent: makeParents(manage, operator),
     last: () => {
