@@ -16,6 +16,7 @@ interface MintedKey {
 
 const atOnce = 8;
 const triesWhenBusy = 10;
+const readyLimitMs = 60_000;
 
 /** Makes the tenants of a measurement through the operator's and the parent's API, as a customer would. */
 export async function seedTenants({ port, internalPort, adminToken }: Seeding): Promise<Tenants> {
@@ -89,7 +90,7 @@ function caller(port: number, token: string): Caller {
 }
 
 async function ready(internalPort: number): Promise<void> {
-  for (const deadline = performance.now() + 20_000; performance.now() < deadline; await sleep(50)) {
+  for (const deadline = performance.now() + readyLimitMs; performance.now() < deadline; await sleep(50)) {
     const answer = await ask(internalPort, { method: 'GET', path: '/readyz', headers: {} }).catch(
       () => undefined,
     );

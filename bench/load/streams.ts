@@ -12,6 +12,12 @@ export class Streams {
   delaysMs: number[] = [];
   readonly #requests: ClientRequest[] = [];
   #open = 0;
+  #refused = 'the others had no answer';
+
+  /** What became of a stream that is not open, where anything did. */
+  get refused(): string {
+    return this.#refused;
+  }
 
   /** How many are open. */
   get open(): number {
@@ -40,14 +46,17 @@ export class Streams {
     const headers = headersOf(running, get('/events'));
     const sent = request({ host: '127.0.0.1', port: running.port, path: '/events', headers, agent: false });
     this.#requests.push(sent);
-    sent.on('error', () => undefined);
+    sent.on('error', (error) => (this.#refused = error.message));
     sent.on('response', (response) => this.#read(response));
     sent.end();
   }
 
   #read(response: IncomingMessage): void {
     response.on('error', () => undefined);
-    if (response.statusCode !== 200) return void response.resume();
+    if (response.statusCode !== 200) {
+      this.#refused = `the last answer was ${response.statusCode}`;
+      return void response.resume();
+    }
     this.#open++;
     response.on('close', () => this.#open--);
     let rest = '';

@@ -10,7 +10,8 @@ export function caseTable(one: Case, record: RunRecord): string {
     (result) => result.case === one.id && result.samples.length > 0 && result.failure === undefined,
   );
   const [first, ...others] = one.columns;
-  if (first === undefined || own.length === 0) return 'Nothing was measured.';
+  if (first === undefined || own.length === 0)
+    return ['Nothing was measured.', ...failures(one, record)].join('\n\n');
   const measures = yardsticks.flatMap(({ name }) => own.find(({ contender }) => contender === name) ?? []);
   const header = [
     'contender',

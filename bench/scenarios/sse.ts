@@ -29,7 +29,8 @@ export const sse: readonly Case[] = [
         const start = performance.now();
         await streams.start(subject.running, count);
         const openingMs = performance.now() - start;
-        if (streams.open < count) throw new Error(`opened ${streams.open} of ${count} streams`);
+        if (streams.open < count)
+          throw new Error(`opened ${streams.open} of ${count} streams; ${streams.refused}`);
         const { result, cost } = await metered(
           subject,
           () => listen(streams, seconds),
