@@ -65,6 +65,17 @@ t.test('its own replica is asked to catch up at the same time', async (t) => {
   t.equal(writer.state, 'enforced');
 });
 
+t.test('its own replica counts like any other while it cannot catch up', async (t) => {
+  const { time, log, view, wait } = make();
+  log.rows = [row('own', 3)];
+  view.applied = 4;
+  const behind = wait(5);
+  await time.advance(outwaitedMs);
+  t.equal(behind.state, 'waiting');
+  await time.advance(60);
+  t.match(behind, { state: 'enforced', receipt: { unheard: 1 } });
+});
+
 t.test('a replica that is not heard of is outwaited, not a moment less', async (t) => {
   const { time, log, wait } = make();
   log.rows = [row('a', 5), row('b', 4)];

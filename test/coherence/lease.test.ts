@@ -69,6 +69,8 @@ t.test('it counts from before it registered, however long the answers took', asy
   log.release();
   await everythingThatFollows();
   t.equal(lease.remainingMs, leaseMs - timing.marginMs - 200);
+  time.setWallForward(-3_600_000);
+  t.equal(lease.remainingMs, leaseMs - timing.marginMs - 200, 'a wall clock set back makes it no longer');
 });
 
 t.test('it is renewed every quarter, and confirms again only what is new', async (t) => {
