@@ -71,6 +71,8 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
 }
 
 async function mountRoute(scope: FastifyInstance, relay: Relay, path: string): Promise<void> {
+  // A logger for each request would cost more than most of what is done for it; what is logged names the request.
+  scope.setChildLoggerFactory((logger) => logger);
   const admitUpgrade = await mountUpgrades(scope, relay, path);
   scope.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;

@@ -38,7 +38,7 @@ export function reportFinished({ route, tools }: Relay, { admission, caller }: J
     });
   }
   if (end.cause !== undefined) {
-    tools.log.warn({ err: end.cause, code, route: route.prefix, reqId: requestId }, 'exchange failed');
+    tools.log.warn({ err: end.cause, code, route: route.prefix, request_id: requestId }, 'exchange failed');
   }
   tools.onFinished({
     requestId,

@@ -96,10 +96,7 @@ export class Upgrade implements Stream, Parties {
   finishRequest(handshake: ClientRequest): void {
     this.#connecting = handshake;
     handshake.prependListener('error', (error: Error) => {
-      this.#relay.tools.log.warn(
-        { err: { ...error, message: error.message }, reqId: this.#requestId },
-        'upgrade failed',
-      );
+      this.#relay.tools.log.warn({ err: error, request_id: this.#requestId }, 'upgrade failed');
       this.#code ??= 'upstream_unreachable';
       error.message = 'The service behind this gateway could not be reached.';
     });
