@@ -2,11 +2,13 @@ import { Type, type Static } from 'typebox';
 import { nameMaxLength, type ParentAccount } from '../domain/account.ts';
 import { parseAccountId, uuidV7, type AccountId } from '../domain/ids.ts';
 import { displayName } from '../http/display-name.ts';
+import { mutationsFor, noteReplay } from '../http/idempotency.ts';
 import { found } from '../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../http/pages.ts';
 import { enforced } from '../http/receipt.ts';
 import { timestamp } from '../http/timestamps.ts';
 import { closed, noQuery, type TypedApp } from '../http/typebox.ts';
+import { operatorCaller } from '../ports/tenant-store.ts';
 import type { AdminDeps } from './deps.ts';
 
 const path = closed({ account_id: Type.String() });
@@ -30,9 +32,12 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
     '/accounts',
     { schema: { querystring: noQuery, body: createBody, response: { 201: accountBody } } },
     async (request, reply) => {
+      const mutations = mutationsFor(request, operatorCaller, tenants);
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
+      const account = await mutations.createParent({ id, name: request.body.name });
+      noteReplay(reply, account);
       reply.code(201);
-      return toBody(await tenants.createParent({ id, name: request.body.name }));
+      return toBody(account);
     },
   );
 
@@ -68,8 +73,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
         config: { action: true },
       },
       async (request, reply) => {
+        const mutations = mutationsFor(request, operatorCaller, tenants);
         const id = found(parseAccountId(request.params.account_id));
-        const committed = found(await tenants.setParentStatus(id, status));
+        const committed = found(await mutations.setParentStatus(id, status));
         return toBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
     );

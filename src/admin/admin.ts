@@ -5,6 +5,7 @@ import { claimPrefix } from '../http/claim-prefix.ts';
 import { installJsonBodies } from '../http/json-body.ts';
 import type { TypeBoxProvider, TypedApp } from '../http/typebox.ts';
 import { installValidation } from '../http/validation.ts';
+import { operatorCaller } from '../ports/tenant-store.ts';
 import { accountRoutes } from './accounts.ts';
 import { requireOperator } from './operator-token.ts';
 import type { AdminDeps } from './deps.ts';
@@ -44,6 +45,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
         const id = parseAccountId(text);
         return (id && (await tenants.getParent(id))?.id) ?? null;
       },
+      caller: () => operatorCaller,
       // The operator makes the keys that manage sub-accounts.
       grantable: () => true,
       read: {},

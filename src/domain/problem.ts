@@ -45,7 +45,10 @@ export const catalogue = {
 /** The `code` member of a problem body: stable, for programs. */
 export type ProblemCode = keyof typeof catalogue;
 
-/** One fault in a request; `pointer` is a JSON pointer into the body (RFC 6901) or `?name` for a query parameter. */
+/**
+ * One fault in a request; `pointer` is a JSON pointer into the body (RFC 6901), `?name` for a query parameter, or the name
+ * of a header.
+ */
 export interface FieldFault {
   readonly pointer: string;
   readonly detail: string;

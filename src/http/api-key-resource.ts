@@ -36,8 +36,12 @@ const fields = {
 /** A key in answers. The schema is what keeps secrets out: a member it does not name is not written. */
 export const apiKeyBody = closed(fields);
 
-/** The answer to a mint, the only one with the secrets (spec section 4, rule 1). */
-export const mintedKeyBody = closed({ ...fields, api_key: Type.String(), client_secret: Type.String() });
+/** The answer to a mint, the only one with the secrets (spec section 4, rule 1): replayed, it has them no more. */
+export const mintedKeyBody = closed({
+  ...fields,
+  api_key: Type.Optional(Type.String()),
+  client_secret: Type.Optional(Type.String()),
+});
 
 /** The request to mint. */
 export const mintBody = closed({

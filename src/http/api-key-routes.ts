@@ -5,7 +5,7 @@ import { ProblemError } from '../domain/problem.ts';
 import { parseInstant } from '../domain/rfc3339.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { TenantStore } from '../ports/tenant-store.ts';
+import type { RepeatableRequest, TenantStore } from '../ports/tenant-store.ts';
 import {
   apiKeyBody,
   apiKeyToBody,
@@ -14,6 +14,7 @@ import {
   newApiKey,
   type OwnerField,
 } from './api-key-resource.ts';
+import { mutationsFor, noteReplay, type RepeatableStore } from './idempotency.ts';
 import { withinLimit } from './limits.ts';
 import { found } from './not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from './pages.ts';
@@ -23,7 +24,7 @@ import { invalidField } from './invalid-request.ts';
 
 /** What the routes need beside the account that owns the keys. */
 export interface ApiKeyRoutesDeps {
-  readonly tenants: Pick<TenantStore, 'createKey' | 'listKeys' | 'revokeKey'>;
+  readonly tenants: RepeatableStore & Pick<TenantStore, 'listKeys'>;
   readonly barrier: Barrier;
   readonly clock: Clock;
   readonly randomBytes: (size: number) => Uint8Array;
@@ -40,6 +41,8 @@ export interface ApiKeyRoutesRules {
   readonly ownerField: OwnerField;
   /** The account in the path, if the caller may manage its keys; `null` otherwise. */
   readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
+  /** Who calls: whose `Idempotency-Key` it is. */
+  readonly caller: (request: FastifyRequest) => RepeatableRequest['caller'];
   readonly grantable: (scope: string) => boolean;
   readonly read: FastifyContextConfig;
   readonly write: FastifyContextConfig;
@@ -60,6 +63,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       config: rules.write,
     },
     async (request, reply) => {
+      const mutations = mutationsFor(request, rules.caller(request), tenants);
       const nowMs = clock.wallMs();
       const { name, scopes = [], expires_at: expiry } = request.body;
       scopes.forEach((scope, index) => requireGrantable(scope, index, rules.grantable));
@@ -67,9 +71,16 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const owner = found(await rules.owner(request, request.params.owner_id));
 
       const { apiKey, clientSecret, stored } = newApiKey({ name, scopes, expiresAt }, nowMs, randomBytes);
-      const key = withinLimit(found(await tenants.createKey(owner, stored, deps.keysPerAccount)), 'API keys');
+      const key = withinLimit(
+        found(await mutations.createKey(owner, stored, deps.keysPerAccount)),
+        'API keys',
+      );
       reply.code(201).header('cache-control', 'no-store');
-      return { ...apiKeyToBody(key, ownerField, nowMs), api_key: apiKey, client_secret: clientSecret };
+      noteReplay(reply, key);
+      // Secrets are answered by whoever made them, or by nobody: they are not kept.
+      const secrets = key.replayed ? {} : { api_key: apiKey, client_secret: clientSecret };
+      const asOfMs = key.replayed ? key.createdAt.getTime() : nowMs;
+      return { ...apiKeyToBody(key, ownerField, asOfMs), ...secrets };
     },
   );
 
@@ -104,8 +115,9 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       config: { ...rules.write, action: true },
     },
     async (request, reply) => {
+      const mutations = mutationsFor(request, rules.caller(request), tenants);
       const owner = found(await rules.owner(request, request.params.owner_id));
-      const committed = found(await tenants.revokeKey(owner, found(parseKeyId(request.params.key_id))));
+      const committed = found(await mutations.revokeKey(owner, found(parseKeyId(request.params.key_id))));
       const key = await enforced(committed, barrier, reply, deps.enforcedHeader);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },

@@ -21,7 +21,7 @@ export function invalidRequest(faults: readonly FieldFault[]): Problem {
   };
 }
 
-/** The same, to be thrown. @param pointer a JSON pointer into the body, or `?name` of a query parameter */
+/** The same, to be thrown. @param pointer as in {@link FieldFault} */
 export function invalidField(pointer: string, detail: string): ProblemError {
   return new ProblemError(invalidRequest([{ pointer, detail }]));
 }

@@ -45,6 +45,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
           const account = id && (await tenants.getSubAccount(callerOf(request).accountId, id));
           return account?.id ?? null;
         },
+        caller: (request) => callerOf(request).keyId,
         grantable: grantableToSubAccount,
         read: { scope: managementScopes.read },
         write: { scope: managementScopes.write },

@@ -3,6 +3,7 @@ import type { SubAccountChange } from '../domain/account.ts';
 import { parseAccountId, uuidV7, type AccountId } from '../domain/ids.ts';
 import { ProblemError } from '../domain/problem.ts';
 import { managementScopes } from '../domain/scope.ts';
+import { mutationsFor, noteReplay } from '../http/idempotency.ts';
 import { withinLimit } from '../http/limits.ts';
 import { found } from '../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../http/pages.ts';
@@ -32,15 +33,18 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
     '',
     { schema: { querystring: noQuery, body: createBody, response: { 201: subAccountBody } }, config: write },
     async (request, reply) => {
+      const { accountId, keyId } = callerOf(request);
+      const mutations = mutationsFor(request, keyId, tenants);
       const { name, external_id: externalId = null, metadata = {} } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
-      const made = await tenants.createSubAccount(
-        callerOf(request).accountId,
+      const made = await mutations.createSubAccount(
+        accountId,
         { id, name, externalId, metadata },
         config.limits.subAccountsPerParent,
       );
       const committed = withinLimit(withFreeExternalId(made), 'sub-accounts');
       const account = await enforced(committed, barrier, reply, config.headers.enforced);
+      noteReplay(reply, committed);
       reply.code(201);
       return subAccountToBody(account);
     },
@@ -106,8 +110,10 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
         config: { ...write, action: true },
       },
       async (request, reply) => {
+        const { accountId, keyId } = callerOf(request);
+        const mutations = mutationsFor(request, keyId, tenants);
         const id = found(parseAccountId(request.params.sub_id));
-        const committed = found(await tenants.setSubAccountStatus(callerOf(request).accountId, id, status));
+        const committed = found(await mutations.setSubAccountStatus(accountId, id, status));
         return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
     );

@@ -7,7 +7,7 @@ import type { Seq } from './facts.ts';
  * What a mutation made, and the position everybody must have reached before a 2xx may be answered.
  * `seq: null` where nobody can hold an old answer about it.
  */
-export interface Committed<T> {
+export interface Committed<T> extends Replay {
   readonly value: T;
   readonly seq: Seq | null;
 }
@@ -60,7 +60,7 @@ export interface LimitReached {
  * `ProblemError` `unavailable` where the store cannot be reached. Times are the database's.
  */
 export interface TenantStore {
-  createParent(account: { readonly id: AccountId; readonly name: string }): Promise<ParentAccount>;
+  createParent(account: { readonly id: AccountId; readonly name: string }): Promise<ParentAccount & Replay>;
   getParent(id: AccountId): Promise<ParentAccount | null>;
   listParents(page: PageQuery): Promise<Page<ParentAccount>>;
   setParentStatus(id: AccountId, status: 'active' | 'suspended'): Promise<Committed<ParentAccount> | null>;
@@ -87,10 +87,48 @@ export interface TenantStore {
   ): Promise<Committed<SubAccount> | null>;
 
   /** Keys of any account, parent or sub-account; whose account it may be is the caller's to check. */
-  createKey(account: AccountId, key: NewApiKey, limit: number): Promise<ApiKey | LimitReached | null>;
+  createKey(
+    account: AccountId,
+    key: NewApiKey,
+    limit: number,
+  ): Promise<(ApiKey & Replay) | LimitReached | null>;
   listKeys(account: AccountId, page: PageQuery): Promise<Page<ApiKey>>;
   /** What decisions know a key by, of whatever account it is; never shown to anybody. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
   revokeKey(account: AccountId, key: KeyId): Promise<Committed<ApiKey> | null>;
+
+  /** The mutations again, for one request that may come more than once; see {@link OnceStore}. */
+  once(request: RepeatableRequest): OnceStore;
+}
+
+/**
+ * Mutations that stand for one request. What makes something makes it once, and answers it again as it was then, marked
+ * {@link Replay}, with a position that covers the first one; what sets a state sets it again. A request that was
+ * refused counts as not made. After 24 hours it is forgotten.
+ *
+ * All throw `ProblemError`: `idempotency_in_flight` while the first one is at work, `idempotency_mismatch` where that
+ * was another request.
+ */
+export type OnceStore = Pick<
+  TenantStore,
+  'createParent' | 'setParentStatus' | 'createSubAccount' | 'setSubAccountStatus' | 'createKey' | 'revokeKey'
+>;
+
+/** A request that its caller has given a name, to be able to send it again when no answer came. */
+export interface RepeatableRequest {
+  /** Whose name it is. */
+  readonly caller: KeyId | typeof operatorCaller;
+  /** SHA-256 of the name, base64url. */
+  readonly key: string;
+  /** SHA-256 of what is asked for, base64url: the same name for something else is a mistake. */
+  readonly fingerprint: string;
+}
+
+/** The operator has no API key: requests of the operator are named together. */
+export const operatorCaller = 'operator';
+
+/** What was made by an earlier request of the same name, as it was then. */
+export interface Replay {
+  readonly replayed?: true;
 }
