@@ -24,7 +24,8 @@ export function describeRun(results, seconds) {
   const { passed, failed, skipped } = count(results);
   return (
     `\n${results.length} test files, ${passed + failed} assertions: ${passed} passed, ${failed} failed` +
-    `${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds.toFixed(1)} s)`
+    `${skipped > 0 ? `, ${skipped} skipped` : ''} (${seconds.toFixed(1)} s)` +
+    [...new Set(results.flatMap(({ reasons }) => reasons))].map((reason) => `\nskipped: ${reason}`).join('')
   );
 }
 

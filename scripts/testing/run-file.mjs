@@ -14,6 +14,7 @@ const LEFTOVER_MS = 500;
  * @property {string} file
  * @property {number} passed assertions
  * @property {number} skipped tests
+ * @property {string[]} reasons why each was skipped, as far as it says so
  * @property {Failure[]} failures
  * @property {number} seconds
  * @property {string} output what the file printed besides its results
@@ -31,7 +32,7 @@ const LEFTOVER_MS = 500;
  */
 export async function runFile(file, { timeoutMs, env }) {
   /** @type {FileResult} */
-  const result = { file, passed: 0, skipped: 0, failures: [], seconds: 0, output: '' };
+  const result = { file, passed: 0, skipped: 0, reasons: [], failures: [], seconds: 0, output: '' };
   const began = Date.now();
   const child = spawn(process.execPath, [...NODE_ARGS, file], {
     cwd: inProject('.'),
@@ -61,7 +62,10 @@ export async function runFile(file, { timeoutMs, env }) {
 function collectInto(result) {
   return new Parser()
     .on('pass', () => (result.passed += 1))
-    .on('skip', () => (result.skipped += 1))
+    .on('skip', ({ skip }) => {
+      result.skipped += 1;
+      if (typeof skip === 'string') result.reasons.push(skip);
+    })
     .on('todo', () => (result.skipped += 1))
     .on('fail', ({ fullname, diag }) => result.failures.push({ name: fullname, details: diag ?? {} }))
     .on('extra', (/** @type {string} */ text) => (result.output += text));

@@ -6,8 +6,6 @@ import { certificate } from '../support/config-certificates.ts';
 import { render, valuesFiles, withoutHelm, type Values } from '../support/helm.ts';
 import { only, podOf, type Container } from '../support/manifest.ts';
 
-if (withoutHelm) t.comment(withoutHelm);
-
 const cases = withoutHelm ? [] : [...valuesFiles()];
 const mounted = '/etc/tenancy-gateway';
 const secrets: Readonly<Record<string, string>> = {

@@ -3,9 +3,6 @@ import { render, valuesFiles, withoutHelm } from '../support/helm.ts';
 import { kubernetesCheck, kubernetesVersions, withoutSchemas } from '../support/kubernetes-schemas.ts';
 import { only, podOf, selects } from '../support/manifest.ts';
 
-if (withoutHelm) t.comment(withoutHelm);
-if (withoutSchemas) t.comment(withoutSchemas);
-
 const cases = withoutHelm ? [] : [...valuesFiles()].map(([file, values]) => ({ file, all: render(values) }));
 
 t.test(

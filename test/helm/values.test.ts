@@ -16,8 +16,6 @@ import {
 } from '../support/helm.ts';
 import { at, leaves, sections, withValue } from '../support/values.ts';
 
-if (withoutHelm) t.comment(withoutHelm);
-
 const defaults = readYaml('helm/tenancy-gateway/values.yaml') as Values;
 const schema = JSON.parse(readText('helm/tenancy-gateway/values.schema.json')) as object;
 const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
