@@ -18,7 +18,7 @@ export const misfortunes: Readonly<Record<string, Misfortune>> = {
   'a replica is paused': async ({ replicas, leaseMs }, random) => {
     const replica = random.pick(replicas);
     replica.pause();
-    await sleep(random.between(0.1, 2) * leaseMs);
+    await sleep(random.between(0.4, 2) * leaseMs);
     replica.resume();
   },
 
@@ -100,7 +100,7 @@ export const misfortunes: Readonly<Record<string, Misfortune>> = {
   'a replica cannot reach PostgreSQL': async ({ replicas, leaseMs }, random) => {
     const { toPostgres } = random.pick(replicas);
     toPostgres.stall();
-    await sleep(random.between(0.2, 2) * leaseMs);
+    await sleep(random.between(0.4, 2) * leaseMs);
     if (random.chance(0.5)) toPostgres.cut();
     toPostgres.resume();
   },
