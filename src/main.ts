@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 import { badConfigurationExitCode, formatFaults } from './config/fault.ts';
 import { loadConfig } from './config/load.ts';
+import { scrub } from './ops/describe-error.ts';
 import { openLog } from './ops/logger.ts';
 import { systemTimers } from './ports/timers.ts';
-import { startGateway } from './wiring/start.ts';
+import { startGateway, type RunningGateway } from './wiring/start.ts';
 import { welcome } from './wiring/welcome.ts';
 
 const loaded = loadConfig(process.env);
@@ -18,43 +19,45 @@ const { logger } = log;
 process.on('uncaughtException', (error) => fail(error, 'unexpected error: the process ends'));
 process.on('unhandledRejection', (reason) => fail(reason, 'unexpected error: the process ends'));
 
+let gateway: RunningGateway | undefined;
+let stopping = false;
+process.on('SIGTERM', stop);
+process.on('SIGINT', stop);
+
 try {
-  const gateway = await startGateway(config, logger);
-  stopOnSignals(gateway);
+  gateway = await startGateway(config, logger);
   await gateway.begun;
-  logger.info({ store: config.store.kind, redis: config.redisUrl !== null }, 'ready');
-  if (config.store.kind === 'embedded') process.stdout.write(await welcome(gateway));
+  if (!stopping) {
+    logger.info({ store: config.store.kind, redis: config.redisUrl !== null }, 'ready');
+    process.stdout.write(await welcome(gateway));
+  }
 } catch (error) {
   fail(error, 'the gateway cannot start');
 }
 
-/** The first SIGTERM or SIGINT drains; a second one, or the end of the time to drain, ends the process at once. */
-function stopOnSignals(gateway: { stop(): Promise<void> }): void {
-  let stopping = false;
-  const onSignal = (signal: NodeJS.Signals): void => {
-    if (stopping) end(1);
-    stopping = true;
-    logger.info({ signal, drain_ms: config.drainMs }, 'draining');
-    systemTimers.after(config.drainMs, () => {
-      logger.warn('the time to drain is over');
+/** The first signal drains; a second one, or the end of the time to drain, ends the process at once. */
+function stop(signal: NodeJS.Signals): void {
+  if (stopping) end(1);
+  stopping = true;
+  if (gateway === undefined) end(0);
+  logger.info({ signal, drain_ms: config.drainMs }, 'draining');
+  systemTimers.after(config.drainMs, () => {
+    logger.warn('the time to drain is over');
+    end(0);
+  });
+  gateway.stop().then(
+    () => {
+      logger.info('stopped');
       end(0);
-    });
-    gateway.stop().then(
-      () => {
-        logger.info('stopped');
-        end(0);
-      },
-      (error: unknown) => fail(error, 'stopping failed'),
-    );
-  };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+    },
+    (error: unknown) => fail(error, 'stopping failed'),
+  );
 }
 
 function fail(error: unknown, message: string): void {
   logger.fatal({ err: error }, message);
   // For people, who may not have the log before their eyes.
-  if (error instanceof Error) process.stderr.write(`${message}: ${error.message}\n`);
+  if (error instanceof Error) process.stderr.write(`${message}: ${scrub(error.message)}\n`);
   end(1);
 }
 

@@ -36,7 +36,7 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 export function scrub(text: string): string {
   return text
     .slice(0, maxLength)
-    .replaceAll(/\btg[ws]_[0-9A-Za-z]{8,}/g, '[secret]')
+    .replaceAll(/tg[ws]_[0-9A-Za-z]{8,}/g, '[secret]')
     .replaceAll(/\b(bearer|basic)\s+[^\s,;"']+/gi, '$1 [secret]')
     .replaceAll(/(\/\/[^/\s:@]*):[^@\s]+@/g, '$1:[secret]@');
 }

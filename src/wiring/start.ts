@@ -1,22 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import type { FastifyInstance } from 'fastify';
+import { randomBytes } from 'node:crypto';
 import { internalServer, publicServer, type AppDeps } from '../app.ts';
-import { startCoherence } from '../coherence/coherence.ts';
 import type { Config } from '../config.ts';
 import { accessLog } from '../ops/access-log.ts';
-import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import { drainable } from '../ops/drain.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
-import { createRegistry, gauge, requestMetrics } from '../ops/metrics.ts';
+import { createRegistry, requestMetrics } from '../ops/metrics.ts';
 import type { RequestObserver } from '../ops/request-record.ts';
-import { UsageRecorder } from '../ops/usage-recorder.ts';
 import { systemClock } from '../ports/clock.ts';
 import { systemTimers } from '../ports/timers.ts';
-import { bringUp } from './bring-up.ts';
-import { openCache } from './cache.ts';
 import { withEcho } from './echo-route.ts';
-import { lateCoherence } from './late-coherence.ts';
+import { startEngine } from './engine.ts';
 import { listen, type Address } from './listen.ts';
 import { ensureOperatorToken } from './operator-token.ts';
 import { openStore, type Store } from './store.ts';
@@ -37,80 +31,36 @@ export interface RunningGateway {
 const finishShare = 0.2;
 
 /**
- * Puts the process together: store and cache, coherence over them, usage, the two listeners. PostgreSQL may be away;
- * then it listens, answers 503 and keeps trying.
+ * Puts the process together: the store, what decides over it, the two listeners. PostgreSQL may be away; then it
+ * listens, answers 503 and keeps trying.
  *
  * @throws where it cannot listen, or the embedded store cannot be opened; nothing is left behind then
  */
 export async function startGateway(given: Config, logger: Logger): Promise<RunningGateway> {
-  const clock = systemClock;
-  const timers = systemTimers;
-  const opened: (() => Promise<unknown>)[] = [];
+  const [clock, timers] = [systemClock, systemTimers];
+  /** How to let go of what is open; the last to open is the first to go. */
+  const release: (() => unknown)[] = [];
+  const releaseAll = async (): Promise<void> => {
+    for (const one of release.splice(0).reverse()) await one();
+  };
   try {
     const store = await openStore(given.store);
-    opened.unshift(() => store.close());
+    release.push(() => store.close());
     const { config, echo } = await withEcho(withOperatorToken(given));
-    if (echo !== null) opened.unshift(() => echo.close());
+    release.push(() => echo?.close());
     const registry = createRegistry();
-    const coherence = lateCoherence();
-    const events = coherenceMetrics(registry, () => coherence.snapshot());
-    const cache = openCache(config.redisUrl, {
-      clock,
-      timers,
-      onBreakerState: (state) => events.breakerState?.(state),
-    });
-    opened.unshift(() => cache.close());
-    const usage = new UsageRecorder({ store: store.usage, clock, timers, logger, randomId: randomUUID });
-    gauge(
-      registry,
-      'usage_lag_seconds',
-      'Age of the oldest usage that is not in the store.',
-      () => usage.lagMs() / 1000,
-    );
+    const engine = startEngine({ config, store, clock, timers, logger, registry });
+    release.push(() => engine.stop());
 
     let draining = false;
-    const starting = bringUp({
-      store,
-      // Nobody else can migrate a store that only this process may open.
-      migrate: config.migrate || config.store.kind === 'embedded',
-      alone: config.store.kind === 'embedded',
-      timers,
-      clock,
-      logger,
-      begin: async () => {
-        await usage.begin();
-        coherence.begin(
-          startCoherence({
-            log: store.log,
-            source: store.facts,
-            cache,
-            clock,
-            timers,
-            config: config.coherence,
-            logger,
-            randomId: randomUUID,
-            events,
-          }),
-        );
-      },
-    });
-    opened.unshift(async () => starting.stop());
-
-    const unready = (): Unreadiness[] => {
-      const missing = starting.missing();
-      return [
-        ...(draining ? [drainingNow] : []),
-        ...(missing !== null ? [missing] : coherence.ready() ? [] : [lapsed]),
-      ];
-    };
     const deps: AppDeps = {
       config,
-      directory: coherence.directory,
-      barrier: coherence.barrier,
+      directory: engine.directory,
+      barrier: engine.barrier,
       tenants: store.tenants,
       usage: {
-        record: (event) => usage.record(event),
-        touch: (accountId, keyId) => usage.touch(accountId, keyId),
+        record: (event) => engine.usage.record(event),
+        touch: (accountId, keyId) => engine.usage.touch(accountId, keyId),
         report: (parent, query) => store.usage.report(parent, query),
         completeThrough: () => store.usage.completeThrough(),
       },
@@ -119,13 +69,15 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       logger,
       registry,
       observe: both(requestMetrics(registry), accessLog(logger)),
-      unready,
+      unready: () => [...(draining ? [drainingNow] : []), ...engine.unready()],
     };
-    const publicApp = await publicServer(deps);
-    opened.unshift(() => publicApp.close());
     const internalApp = await internalServer(deps);
-    opened.unshift(() => internalApp.close());
-    const doors = [publicApp, internalApp].map((app: FastifyInstance) => drainable(app.server, timers));
+    const internalDoor = drainable(internalApp.server, timers);
+    // Goes after the engine: until then the platform can see that this process is unready, and why.
+    release.splice(2, 0, () => internalDoor.drain(0).then(() => internalApp.close()));
+    const publicApp = await publicServer(deps);
+    const publicDoor = drainable(publicApp.server, timers);
+    release.push(() => publicApp.close());
     const internalAddress = await listen(internalApp, config.internal, 'internal');
     const publicAddress = await listen(publicApp, config.listen, 'public');
 
@@ -134,42 +86,28 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       store,
       publicAddress,
       internalAddress,
-      begun: starting.done,
+      begun: engine.begun,
       stop: async () => {
         draining = true;
-        starting.stop();
-        const cut = await doors[0]?.drain(config.drainMs * (1 - finishShare));
-        if (cut)
-          logger.warn(
-            { connections: cut },
-            'connections were still open at the end of the drain, and were cut',
-          );
-        await usage.stop();
-        await coherence.stop();
-        // Up to here the platform could see that this process is unready, and why.
-        await doors[1]?.drain(0);
-        for (const close of opened) await close();
+        const cut = await publicDoor.drain(config.drainMs * (1 - finishShare));
+        if (cut > 0)
+          logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
+        await releaseAll();
       },
     };
   } catch (error) {
-    for (const close of opened) await close().catch(() => undefined);
+    await releaseAll().catch(() => undefined);
     throw error;
   }
 }
 
 const drainingNow: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
-const lapsed: Unreadiness = {
-  reason: 'lease_lapsed',
-  detail: 'The lease ran out and cannot be renewed: the database does not answer.',
-};
 
 function withOperatorToken(config: Config): Config {
   const { internal, store } = config;
   if (internal.adminToken !== null || store.kind !== 'embedded') return config;
-  return {
-    ...config,
-    internal: { ...internal, adminToken: ensureOperatorToken(store.dataDir, randomBytes) },
-  };
+  const adminToken = ensureOperatorToken(store.dataDir, randomBytes);
+  return { ...config, internal: { ...internal, adminToken } };
 }
 
 function both(first: RequestObserver, second: RequestObserver | undefined): RequestObserver {

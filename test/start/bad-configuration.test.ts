@@ -49,13 +49,3 @@ t.test('a port that is taken: a message for people, exit code 1', async (t) => {
   t.equal(await program.ended(), 1);
   t.match(program.stderr, /cannot listen on 127\.0\.0\.1:\d+: the port is taken/);
 });
-
-t.test('a data directory that another gateway works on: a message for people, exit code 1', async (t) => {
-  const DATA_DIR = tempFolder(t);
-  const first = await startProcess(t, { DATA_DIR });
-  await first.program.prints(/ext:ada/);
-  const second = await startProcess(t, { DATA_DIR });
-  t.equal(await second.program.ended(), 1);
-  t.match(second.program.stderr, /in use by another process/);
-  t.ok(first.program.running);
-});

@@ -70,6 +70,13 @@ t.test('the first five minutes: three lines that work when pasted, and state tha
     t.notMatch(first.program.stdout, 'hidden-in-query');
   });
 
+  await t.test('a second gateway on its data directory: a message for people, exit code 1', async (t) => {
+    const { program } = await startProcess(t, { DATA_DIR: dataDir });
+    t.equal(await program.ended(), 1);
+    t.match(program.stderr, /in use by another process/);
+    t.ok(first.program.running);
+  });
+
   await t.test('a SIGKILL and a restart keep everything, and greet without a new key', async (t) => {
     t.equal(await first.program.kill('SIGKILL'), null);
     const second = await startProcess(t, { DATA_DIR: dataDir });

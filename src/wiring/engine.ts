@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Registry } from 'prom-client';
+import { startCoherence } from '../coherence/coherence.ts';
+import type { Config } from '../config.ts';
+import { coherenceMetrics } from '../ops/coherence-metrics.ts';
+import type { Unreadiness } from '../ops/health.ts';
+import type { Logger } from '../ops/logger.ts';
+import { gauge } from '../ops/metrics.ts';
+import { UsageRecorder } from '../ops/usage-recorder.ts';
+import type { Barrier } from '../ports/barrier.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Directory } from '../ports/directory.ts';
+import type { Timers } from '../ports/timers.ts';
+import { bringUp } from './bring-up.ts';
+import { openCache } from './cache.ts';
+import { lateCoherence } from './late-coherence.ts';
+import type { Store } from './store.ts';
+
+export interface EngineParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+/** What decides, and what counts: everything between the store and the listeners. */
+export interface Engine {
+  readonly directory: Directory;
+  readonly barrier: Barrier;
+  readonly usage: UsageRecorder;
+  /** What keeps it from deciding; empty when it is ready. */
+  unready(): readonly Unreadiness[];
+  /** Resolves once the store is there and everything has begun. */
+  readonly begun: Promise<void>;
+  /** Adds the last usage and gives the lease back. To be called once no requests are served any more. */
+  stop(): Promise<void>;
+}
+
+/** Starts it. The store may be away; then it refuses everything with `unavailable` and keeps trying. */
+export function startEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
+  const coherence = lateCoherence();
+  const events = coherenceMetrics(registry, () => coherence.snapshot());
+  const cache = openCache(config.redisUrl, {
+    clock,
+    timers,
+    onBreakerState: (state) => events.breakerState?.(state),
+  });
+  const usage = new UsageRecorder({ store: store.usage, clock, timers, logger, randomId: randomUUID });
+  gauge(
+    registry,
+    'usage_lag_seconds',
+    'Age of the oldest usage that is not in the store.',
+    () => usage.lagMs() / 1000,
+  );
+
+  const alone = config.store.kind === 'embedded';
+  const starting = bringUp({
+    store,
+    // Nobody else can migrate a store that only this process may open.
+    migrate: config.migrate || alone,
+    alone,
+    timers,
+    clock,
+    logger,
+    begin: async () => {
+      // First, so that no report is called complete while requests of this replica are not in it.
+      await usage.begin();
+      coherence.begin(
+        startCoherence({
+          log: store.log,
+          source: store.facts,
+          cache,
+          clock,
+          timers,
+          config: config.coherence,
+          logger,
+          randomId: randomUUID,
+          events,
+        }),
+      );
+    },
+  });
+
+  return {
+    directory: coherence.directory,
+    barrier: coherence.barrier,
+    usage,
+    unready: () => {
+      const missing = starting.missing();
+      if (missing !== null) return [missing];
+      return coherence.ready() ? [] : [lapsed];
+    },
+    begun: starting.done,
+    stop: async () => {
+      starting.stop();
+      await usage.stop();
+      await coherence.stop();
+      await cache.close();
+    },
+  };
+}
+
+const lapsed: Unreadiness = {
+  reason: 'lease_lapsed',
+  detail: 'The lease ran out and cannot be renewed: the database does not answer.',
+};
