@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import postgres, { type ISql, type Options, type Sql as PostgresSql } from 'postgres';
+import { dialer } from './dial.ts';
+import { verification } from './verification.ts';
 
 /** A connection as everything here uses it: `bigint` columns are numbers (positions and counts stay below 2^53). */
 export type Sql = PostgresSql<{ bigint: number }>;
@@ -25,8 +26,8 @@ export const baseOptions = {
   // Saves a round trip on every connect; arrays travel as JSON.
   fetch_types: false,
   connect_timeout: 2,
-  // After a cut the next statement finds a new connection at once, yet a dead server is not stormed.
-  backoff: () => 0.1,
+  // `dialer` sees to the pauses.
+  backoff: () => 0,
   // The default prints to the console.
   onnotice: () => undefined,
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
@@ -38,28 +39,23 @@ export const baseOptions = {
  *
  * @param statementMs the server gives up on a statement after this long; set below the client's own deadline
  */
-export function connectByUrl(address: string, statementMs: number): Connect {
-  const url = new URL(address);
-  const caFile = url.searchParams.get('sslrootcert');
-  const pooled = url.searchParams.get('prepare') === 'false';
-  const ssl =
-    caFile !== null && caFile !== 'system'
-      ? { ssl: { ca: readFileSync(caFile, 'utf8'), rejectUnauthorized: true } }
-      : {};
-  if (caFile !== 'system') url.searchParams.delete('sslrootcert');
+export function connectByUrl(url: string, statementMs: number): Connect {
+  // Not read as a URL: a list of hosts is none.
+  const [address = '', query] = url.split('?', 2);
+  const parameters = new URLSearchParams(query);
+  const ssl = verification(address, parameters);
+  const pooled = parameters.get('prepare') === 'false';
   // A pooler refuses start-up parameters it does not know; there the role's own settings apply.
   const session = pooled
     ? {}
-    : {
-        statement_timeout: statementMs,
-        lock_timeout: statementMs,
-        idle_in_transaction_session_timeout: statementMs,
-      };
+    : { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs };
   return (extra = {}) =>
-    postgres(url.href, {
+    postgres(`${address}?${parameters.toString()}`, {
       ...baseOptions,
       ...ssl,
       connection: { application_name: 'tenancy-gateway', ...session },
       ...extra,
+      // An option that the types do not know.
+      ...{ socket: dialer() },
     });
 }

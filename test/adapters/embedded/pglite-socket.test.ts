@@ -27,7 +27,7 @@ t.test('a connection given up in the middle of a transaction leaves nothing to t
   t.equal(db.isInTransaction(), false);
   await t.rejects(
     lane.run((sql) => sql`select no_such_column`, 5_000),
-    { cause: { code: '42703' } } as never,
+    { cause: { code: '42703' } },
   );
   const long = 'x'.repeat(3_000_000);
   const [row] = await lane.run((sql) => sql<[{ long: string }]>`select ${long}::text as long`, 5_000);

@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs';
+import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
+
+/**
+ * What `sslmode=verify-…` asks for. Left to itself, postgres.js reads no certificate file, and verifies a server that is
+ * addressed by its IP as if it were called `localhost`.
+ *
+ * @param address the URL without its query
+ * @param parameters its query; what is understood here is taken out
+ */
+export function verification(
+  address: string,
+  parameters: URLSearchParams,
+): { readonly ssl?: ConnectionOptions } {
+  const caFile = parameters.get('sslrootcert');
+  if (caFile === null && parameters.get('sslmode')?.startsWith('verify-') !== true) return {};
+  parameters.delete('sslmode');
+  parameters.delete('sslrootcert');
+  const hosts = hostsOf(address);
+  return {
+    ssl: {
+      rejectUnauthorized: true,
+      ...(caFile !== null && caFile !== 'system' && { ca: readFileSync(caFile, 'utf8') }),
+      checkServerIdentity: (_, certificate) => {
+        const faults = hosts.map((host) => checkServerIdentity(host, certificate));
+        return faults.includes(undefined) ? undefined : faults[0];
+      },
+    },
+  };
+}
+
+function hostsOf(address: string): readonly string[] {
+  const authority = address.replace(/^[a-z]+:\/\//, '').split('/', 1)[0] ?? '';
+  const list = authority.slice(authority.lastIndexOf('@') + 1);
+  return list.split(',').map((host) => host.replace(/:\d+$/, '').replace(/^\[|\]$/g, ''));
+}
