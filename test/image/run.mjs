@@ -70,7 +70,7 @@ function refusesToStartWithoutDatabase() {
 
 async function waitsForMigrations() {
   const gateway = start(['MIGRATE=off']);
-  await until(async () => (await get('/readyz')).status === 503);
+  await until(async () => (await get('/readyz')).text.includes('migrations_pending'));
   const migrated = inside(['tenancy-gateway', 'migrate'], variables);
   assert.equal(migrated.status, 0, migrated.stderr);
   await until(async () => (await get('/readyz')).status === 200);
