@@ -45,7 +45,7 @@ t.test('the life of an account and its keys, from the command line', async (t) =
     ),
   ]);
   t.match(accounts, /ID +NAME +STATUS[^]*Ada Logistics +active/);
-  t.match(keys, /production +tgw_....….... +active[^]*20..-/);
+  t.match(keys, /production +tgw_....….... +active +sub_accounts:read sub_accounts:write +(?:never|20..-)/);
   t.notMatch(keys, key, 'a list shows no key');
   t.match(shown, /name +Ada Logistics/);
   t.match(explained, /refused, 403 acting_tenant_unknown/);

@@ -173,7 +173,8 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     let writing = true;
 
     async function write(id: AccountId): Promise<void> {
-      for (let i = 0; i < 30; i++) {
+      // Until the readers have been there, too, however busy the machine.
+      for (let i = 0; i < 30 || readings.length <= ids.length; i++) {
         const status = i % 2 === 0 ? 'deactivated' : 'active';
         const { seq } = (await tenants.setSubAccountStatus(parent, id, status)) ?? {};
         histories.get(id)?.push({ seq: seq ?? NaN, status });
