@@ -1,7 +1,8 @@
 import t from 'tap';
-import { render, valuesFiles, withoutHelm } from '../support/helm.ts';
+import { readYaml, render, valuesFiles, withoutHelm, type Values } from '../support/helm.ts';
 import { kubernetesCheck, kubernetesVersions, withoutSchemas } from '../support/kubernetes-schemas.ts';
 import { only, podOf, selects } from '../support/manifest.ts';
+import { withValue } from '../support/values.ts';
 
 const cases = withoutHelm ? [] : [...valuesFiles()].map(([file, values]) => ({ file, all: render(values) }));
 
@@ -170,3 +171,23 @@ t.test('secrets reach pods by reference alone', { skip: withoutHelm }, async (t)
     }
   }
 });
+
+t.test(
+  'pods are replaced when what they read at start changes, and not otherwise',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    const before = readYaml('helm/tenancy-gateway/ci/trial.yaml') as Values;
+    const pods = (values: Values): unknown => only(render(values), 'Deployment').spec?.template;
+    const unchanged = pods(before);
+    t.notSame(pods(withValue(before, ['config', 'log', 'level'], 'debug')), unchanged, 'the configuration');
+    t.notSame(
+      pods(withValue(before, ['admin', 'token'], 'f'.repeat(40))),
+      unchanged,
+      'a secret of the chart',
+    );
+    t.same(pods(withValue(before, ['service', 'port'], 8080)), unchanged, 'a port of the Service');
+    t.same(pods(withValue(before, ['replicas'], 5)), unchanged, 'the number of replicas');
+  },
+);
