@@ -8,12 +8,9 @@ import { readOptions, usage, type Options } from './options.ts';
 import { profileGateway } from './profile.ts';
 import { writeDocs } from './report/docs.ts';
 import type { RunRecord } from './report/record.ts';
-import { caseTable, memoryTable } from './report/tables.ts';
+import { caseTable, disturbance, memoryTable } from './report/tables.ts';
 import { scenarios } from './scenarios/all.ts';
 import type { Case } from './scenarios/scenario.ts';
-
-/** Work of others, per cent of one core, above which a round is called disturbed. */
-const disturbedPercent = 5;
 
 /**
  * Runs what the command line asks for.
@@ -23,7 +20,7 @@ const disturbedPercent = 5;
 export async function main(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) return print(usage);
   const options = readOptions(args);
-  if (options.profile) return print(await profileGateway(options));
+  if (options.profile !== undefined) return print(await profileGateway(options.profile, options));
   const cases = options.scenario.flatMap((name) => scenarios[name] ?? []);
   const record = options.from === undefined ? await measured(options, cases) : read(options.from);
   show(record, cases);
@@ -53,15 +50,11 @@ function show(record: RunRecord, cases: readonly Case[]): void {
   print(
     `\n${record.contenders.map(({ title, version, skipped }) => `${title}: ${skipped ?? version}`).join('\n')}`,
   );
-  for (const one of cases) print(`\n${one.title}\n\n${caseTable(one, record)}`);
+  const measured = cases.filter(({ id }) => record.results.some((result) => result.case === id));
+  for (const one of measured) print(`\n${one.title}\n\n${caseTable(one, record)}`);
   print(`\nMemory\n\n${memoryTable(record)}`);
-  const samples = record.results.flatMap((result) => result.samples);
-  const disturbed = samples.filter(({ foreign = 0 }) => foreign > disturbedPercent).length;
-  if (disturbed > 0) {
-    print(
-      `\nWARNING: others used more than ${disturbedPercent} % of a core in ${disturbed} of ${samples.length} rounds.`,
-    );
-  }
+  const disturbed = disturbance(record);
+  if (disturbed !== undefined) print(`\nWARNING: ${disturbed}`);
 }
 
 function read(file: string): RunRecord {

@@ -13,8 +13,8 @@ export interface Options extends Effort {
   /** Names of scenarios. */
   readonly scenario: readonly string[];
   readonly writeDocs: boolean;
-  /** Profile the gateway instead of comparing. */
-  readonly profile: boolean;
+  /** Id of the case to profile the gateway in, instead of comparing. */
+  readonly profile: string | undefined;
   /** Show the results of an earlier run, from its JSON file, instead of measuring. */
   readonly from: string | undefined;
   readonly proxyCore: number;
@@ -22,6 +22,8 @@ export interface Options extends Effort {
   /** As they were given, for the record. */
   readonly args: readonly string[];
 }
+
+const caseIds = Object.values(scenarios).flatMap((cases) => cases.map(({ id }) => id));
 
 export const usage = `npm run bench -- [options]
 
@@ -36,7 +38,7 @@ export const usage = `npm run bench -- [options]
   --quick           2 rounds of 1 second
   --write-docs      write docs/performance.md and docs/performance.svg
   --from FILE       use the results of an earlier run
-  --profile         CPU profile of the gateway under small reads
+  --profile CASE    CPU profile of the gateway in one case: ${caseIds.join(', ')}
 `;
 
 /** @throws Error that says what is wrong with the command line */
@@ -55,7 +57,7 @@ export function readOptions(args: readonly string[]): Options {
       quick: { type: 'boolean', default: false },
       'write-docs': { type: 'boolean', default: false },
       from: { type: 'string' },
-      profile: { type: 'boolean', default: false },
+      profile: { type: 'string' },
     },
   });
   const [proxyCore = 0, otherCore = 1] = values.cores.split(',').map((core) => whole('cores', core, 0));
@@ -73,7 +75,7 @@ export function readOptions(args: readonly string[]): Options {
     against: values.against,
     scenario: inOrder(known('scenario', values.scenario, Object.keys(scenarios))),
     writeDocs: values['write-docs'],
-    profile: values.profile,
+    profile: values.profile === undefined ? undefined : known('profile', values.profile, caseIds)[0],
     from: values.from,
     proxyCore,
     otherCore,

@@ -5,19 +5,25 @@ import { gateway } from './contenders/gateway.ts';
 import { onGround } from './ground.ts';
 import { root } from './lib/files.ts';
 import { inventTenants } from './lib/tenants.ts';
-import { get } from './load/target.ts';
-import { closedLoop } from './load/wrk.ts';
+import { buildPaced } from './load/paced.ts';
 import type { Options } from './options.ts';
 import { table } from './report/tables.ts';
+import { scenarios } from './scenarios/all.ts';
 
+const warmUpSeconds = 5;
 const profiledSeconds = 20;
 const rowsShown = 45;
 
-/** Runs the gateway alone under small reads with Node's profiler on. @returns its most expensive functions */
-export function profileGateway(options: Options): Promise<string> {
+/** Runs the gateway alone in one case with Node's profiler on. @returns what it spent its time on */
+export function profileGateway(caseId: string, options: Options): Promise<string> {
+  const measured = Object.values(scenarios)
+    .flat()
+    .find(({ id }) => id === caseId);
+  if (measured === undefined) throw new Error(`there is no case ${caseId}`);
   const profiles = join(root, '.cache/bench/profile');
   rmSync(profiles, { recursive: true, force: true });
   return onGround(options, async ({ dir, processes, upstream, proxyCore, otherCore }) => {
+    buildPaced();
     const stage = {
       processes,
       dir,
@@ -28,12 +34,12 @@ export function profileGateway(options: Options): Promise<string> {
       nodeFlags: ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
     };
     const running = await gateway.start(stage);
+    const subject = { stage, running, upstream };
     let from: number;
     try {
-      const load = { connections: 64, seconds: profiledSeconds };
-      await closedLoop(stage, running, get('/bytes/100'), { ...load, seconds: 5 });
+      await measured.measure(subject, { ...options, seconds: warmUpSeconds });
       from = Number(process.hrtime.bigint() / 1_000n);
-      await closedLoop(stage, running, get('/bytes/100'), load);
+      await measured.measure(subject, { ...options, seconds: profiledSeconds });
     } finally {
       await running.stop(); // Node writes the profile when it ends
     }

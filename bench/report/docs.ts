@@ -5,7 +5,7 @@ import { machineLine } from '../machine.ts';
 import type { Case } from '../scenarios/scenario.ts';
 import { barChart } from './chart.ts';
 import type { RunRecord } from './record.ts';
-import { caseTable, memoryTable, table } from './tables.ts';
+import { caseTable, disturbance, memoryTable, table } from './tables.ts';
 
 const headline = 'small-get';
 
@@ -17,6 +17,8 @@ export function writeDocs(record: RunRecord, cases: readonly Case[]): void {
 
 function page(record: RunRecord, cases: readonly Case[]): string {
   const measured = cases.filter(({ id }) => record.results.some((result) => result.case === id));
+  const others = disturbance(record);
+  const disturbed = others === undefined ? '' : `\n**Not a quiet machine:** ${others}`;
   return `# Performance
 
 What the gateway costs, beside what else could do its work, measured in one sitting on one machine. This page and the
@@ -28,8 +30,8 @@ chart are written by the command below; run it on your own machine before you be
 
 ## How it was measured
 
-${record.began.slice(0, 10)}, ${record.minutes} minutes, on ${machineLine(record.machine)}. Medians of ${record.rounds} rounds of ${record.seconds} s; the contenders took
-turns in every round. _Spread_ is the highest minus the lowest of the rounds, per cent of the median.
+${record.began.slice(0, 10)}, ${record.minutes} min, on ${machineLine(record.machine)}. Medians of ${record.rounds} rounds of ${record.seconds} s; the contenders took
+turns in every round. _Spread_ is the highest minus the lowest of the rounds, per cent of the median.${disturbed}
 
 - The proxy has one core to itself. The upstream (nginx with fixed answers), the client, PostgreSQL and Redis share
   another one. Loopback only, HTTP/1.1, keep-alive, nobody writes an access log.

@@ -3,6 +3,9 @@ import type { Result } from '../measure.ts';
 import type { Case, Column } from '../scenarios/scenario.ts';
 import type { RunRecord } from './record.ts';
 
+/** Work of others, per cent of one core, above which a round is called disturbed. */
+const disturbedPercent = 5;
+
 /** One case as a Markdown table that also reads well on a terminal. Medians; ratios are of the first column. */
 export function caseTable(one: Case, record: RunRecord): string {
   const { contenders, results } = record;
@@ -38,6 +41,14 @@ export function memoryTable({ contenders }: RunRecord): string {
       : [[title, ...[memory.atStart, memory.peak, memory.atEnd].map((mb) => mb.toFixed(0))]],
   );
   return table(['contender', 'RSS at the start, MB', 'highest', 'at the end'], rows);
+}
+
+/** Says so where others used the two cores, or `undefined`. */
+export function disturbance({ results }: RunRecord): string | undefined {
+  const samples = results.flatMap((result) => result.samples);
+  const disturbed = samples.filter(({ foreign = 0 }) => foreign > disturbedPercent).length;
+  if (disturbed === 0) return undefined;
+  return `other programs used more than ${disturbedPercent} % of a core in ${disturbed} of ${samples.length} rounds.`;
 }
 
 /** Lines of a Markdown table, padded; every column but the first is aligned to the right. */

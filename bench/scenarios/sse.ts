@@ -5,7 +5,7 @@ import type { Upstream } from '../upstream/upstream.ts';
 import { column, metered, type Case } from './scenario.ts';
 
 /** A proxy may notice only by its next two events that nobody reads them. */
-const closingLimitMs = 10_000;
+const closingLimitMs = 20_000;
 
 /** Many event streams, one event a second on each: what they cost, what they delay, and whether they end. */
 export const sse: readonly Case[] = [

@@ -1,0 +1,161 @@
+/**
+ * What coherence costs: a decision from memory, and the wait of a revoke for three replicas.
+ *
+ *     node --import ./scripts/typescript/register.mjs bench/coherence.ts [--known 1000 --known 1000000] [--revokes 300]
+ *
+ * The second needs the build, `TEST_POSTGRES_BIN` and `TEST_REDIS_SERVER`.
+ */
+import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { startCoherence, type Coherence } from '../src/coherence/coherence.ts';
+import { noFactCache } from '../src/coherence/no-fact-cache.ts';
+import { decide, factsNeeded, refusingFacts } from '../src/domain/acting-decision.ts';
+import { digestSecret, formatSecret, parseApiKey, secretRandomBytes } from '../src/domain/api-key.ts';
+import type { AccountId, KeyId } from '../src/domain/ids.ts';
+import { authenticate } from '../src/http/authenticate.ts';
+import { systemClock } from '../src/ports/clock.ts';
+import type { CoherenceLog } from '../src/ports/coherence-log.ts';
+import { Wanted, type Facts } from '../src/ports/directory.ts';
+import { factKey, type FactKey, type FactSource, type FactValue } from '../src/ports/facts.ts';
+import { systemTimers } from '../src/ports/timers.ts';
+import { revokeLatency } from './lib/revoke-latency.ts';
+
+const { values } = parseArgs({
+  options: {
+    known: { type: 'string', multiple: true, default: ['1000', '1000000'] },
+    revokes: { type: 'string', default: '300' },
+  },
+});
+
+for (const known of values.known) await measureDecisions(Number(known));
+if (Number(values.revokes) > 0) await revokeLatency(Number(values.revokes), say);
+process.exit();
+
+/** Decisions by keys of sub-accounts, drawn at random from all that are known: the worst for processor caches. */
+async function measureDecisions(known: number): Promise<void> {
+  const { keys, facts } = population(known);
+  const operations = { count: 0 };
+  const coherence = startCoherence({
+    log: countedLog(operations),
+    source: countedSource(facts, operations),
+    cache: noFactCache,
+    clock: systemClock,
+    timers: systemTimers,
+    // Renewals have a rhythm of their own; here only what decisions cause is to be counted.
+    config: { leaseMs: 3_600_000, maxFacts: facts.size },
+    logger: { info: () => undefined, warn: () => undefined },
+    randomId: () => randomBytes(8).toString('hex'),
+  });
+  while (!coherence.ready()) await new Promise((resolve) => setImmediate(resolve));
+  for (let i = 0; i < keys.length; i += 1_000) {
+    await Promise.all(keys.slice(i, i + 1_000).map((key) => decided(coherence, key)));
+  }
+
+  const order = Uint32Array.from({ length: 1_000_000 }, () => Math.floor(Math.random() * keys.length));
+  const before = operations.count;
+  const hash = perCall(order, (i) => digestSecret(parseApiKey(keys[i] as string) as never));
+  let permitted = 0;
+  const whole = perCall(order, (i) => {
+    coherence.directory.settle(
+      decision(keys[i] as string),
+      (permit) => void (permitted += permit ? 1 : 0),
+      (error) => {
+        throw error;
+      },
+    );
+  });
+  const memory = Math.round(process.memoryUsage().heapUsed / 2 ** 20);
+  say(
+    `${known} known keys: decision ${whole.toFixed(2)} µs, of that reading and hashing the key ${hash.toFixed(2)} µs; ` +
+      `${operations.count - before} operations on the network for ${permitted} decisions; heap ${memory} MiB`,
+  );
+  await coherence.stop();
+}
+
+/** Five rounds over `order`; the microseconds of one call in the best of them. */
+function perCall(order: Uint32Array, call: (i: number) => unknown): number {
+  let best = Infinity;
+  for (let round = 0; round < 5; round++) {
+    const began = performance.now();
+    for (const i of order) call(i);
+    best = Math.min(best, ((performance.now() - began) * 1_000) / order.length);
+  }
+  return best;
+}
+
+function decided(coherence: Coherence, key: string): Promise<boolean> {
+  return new Promise((resolve, reject) => coherence.directory.settle(decision(key), resolve, reject));
+}
+
+/** What the gateway decides about a request with this key and no acting header. */
+function decision(key: string): (facts: Facts) => boolean | Wanted {
+  const digest = digestSecret(parseApiKey(key) as never);
+  const header = { form: 'absent' } as const;
+  return (facts) => {
+    const authentication = authenticate(facts, digest, systemClock.wallMs());
+    if (authentication instanceof Wanted) return authentication;
+    if ('problem' in authentication) throw new Error(authentication.problem.code);
+    const { caller } = authentication;
+    if (factsNeeded(caller, header, 'write').fact !== 'none')
+      throw new Error('a sub-account needs no more facts');
+    return decide(caller, header, 'write', refusingFacts, 'X').kind === 'permit';
+  };
+}
+
+/** Ten keys a sub-account, a hundred sub-accounts a parent. */
+function population(known: number) {
+  const facts = new Map<FactKey, FactValue>();
+  const keys: string[] = [];
+  for (let i = 0; i < known; i++) {
+    const key = formatSecret('tgw', randomBytes(secretRandomBytes));
+    const parent = id('b', Math.floor(i / 1_000));
+    const account = id('a', Math.floor(i / 10));
+    keys.push(key);
+    facts.set(factKey.key(digestSecret(key)), {
+      keyId: id('c', i) as string as KeyId,
+      accountId: account,
+      scopes: ['tracking:read'],
+      expiresAtMs: null,
+      revoked: false,
+    });
+    facts.set(factKey.account(account), {
+      id: account,
+      parentId: parent,
+      externalId: null,
+      status: 'active',
+    });
+    facts.set(factKey.account(parent), { id: parent, parentId: null, externalId: null, status: 'active' });
+  }
+  return { keys, facts };
+}
+
+function id(first: string, number: number): AccountId {
+  return `${first}0000000-0000-7000-8000-${number.toString(16).padStart(12, '0')}` as AccountId;
+}
+
+function countedSource(facts: ReadonlyMap<FactKey, FactValue>, operations: { count: number }): FactSource {
+  return {
+    readFact: async (key) => {
+      operations.count += 1;
+      return { seq: 0, incarnation: 'i', facts: new Map([[key, facts.get(key) ?? null]]) };
+    },
+  };
+}
+
+function countedLog(operations: { count: number }): CoherenceLog {
+  const counted = async (): Promise<void> => void (operations.count += 1);
+  return {
+    register: counted,
+    ack: counted,
+    adopt: counted,
+    removeReplica: counted,
+    prune: counted,
+    onHint: () => undefined,
+    readAfter: async () => (await counted(), { incarnation: 'i', seq: 0, floor: 1, entries: [] }),
+    replicas: async () => (await counted(), { incarnation: 'i', adopted: true, seq: 0, rows: [] }),
+  };
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

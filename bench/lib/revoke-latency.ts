@@ -1,0 +1,53 @@
+import { startPostgres } from '../../test/support/postgres.ts';
+import { startRedis } from '../../test/support/redis.ts';
+import { Random } from '../../test/support/coherence/random.ts';
+import { Replica } from '../../test/faults/support/replica.ts';
+import { Tenants } from '../../test/faults/support/tenants.ts';
+import { startUpstream } from '../../test/faults/support/upstream.ts';
+
+/**
+ * Real gateways over a PostgreSQL that writes through to the disk: how long a revoke takes from the client's side,
+ * one at a time, with one, two and three replicas, and with one of them hanging.
+ */
+export async function revokeLatency(revokes: number, say: (line: string) => void): Promise<void> {
+  const ends: (() => unknown)[] = [];
+  const scope = { teardown: (end: () => unknown) => ends.unshift(end) };
+  try {
+    const [postgres, redis, upstreamUrl] = await Promise.all([
+      startPostgres(scope, { fsync: 'on' }),
+      startRedis(scope),
+      startUpstream(scope),
+    ]);
+    const surroundings = { postgresUrl: postgres.url, redisUrl: redis.url, upstreamUrl, leaseMs: 3_000 };
+    const replicas: Replica[] = [];
+    for (const count of [1, 2, 3]) {
+      const replica = await Replica.make(scope, `replica ${count}`, surroundings);
+      await replica.ready();
+      replicas.push(replica);
+      say(`${count} replicas: ${await measure(replica, revokes)}`);
+    }
+    replicas[0]?.pause();
+    say(`3 replicas, one hanging, the first revoke: ${await measure(replicas[1] as Replica, 1)}`);
+    replicas[0]?.resume();
+  } finally {
+    for (const end of ends) await end();
+  }
+}
+
+/** Mints keys, then revokes them through one replica. */
+async function measure(replica: Replica, revokes: number): Promise<string> {
+  const tenants = new Tenants([replica], new Random(1), () => false);
+  const parent = await tenants.createParent();
+  const sub = await tenants.createSubAccount(parent);
+  const keys: string[] = [];
+  for (let i = 0; i < revokes; i++) keys.push((await tenants.mint(parent, sub)).id);
+  const took: number[] = [];
+  for (const key of keys) {
+    const began = performance.now();
+    await tenants.insist('POST', `/v1/sub-accounts/${sub}/api-keys/${key}/revoke`, { key: parent.key });
+    took.push(performance.now() - began);
+  }
+  took.sort((a, b) => a - b);
+  const at = (share: number): string => `${(took[Math.floor(took.length * share)] ?? NaN).toFixed(1)} ms`;
+  return revokes === 1 ? at(0) : `p50 ${at(0.5)}, p99 ${at(0.99)} of ${revokes} revokes`;
+}
