@@ -11,22 +11,21 @@ export function keepTidy(db: Runner): { stop(): void } {
   let rounds = 0;
   const timer = setInterval(() => {
     rounds += 1;
-    void tidy(db, rounds % vacuumEvery === 0);
+    // What does not work out now will the next time.
+    tidy(db, rounds % vacuumEvery === 0).catch(() => undefined);
   }, checkpointEveryMs);
   timer.unref();
   return { stop: () => clearInterval(timer) };
 }
 
-/** What does not work out now will the next time. */
-async function tidy(db: Runner, withVacuum: boolean): Promise<void> {
-  try {
-    if (withVacuum) {
-      await db.run(
-        (sql) => sql`vacuum (analyze) account, api_key, usage_hourly, usage_batch, coherence_log, replica`,
-      );
-    }
-    await db.run((sql) => sql`checkpoint`);
-  } catch {
-    return;
+/** One round; `withVacuum` also clears old row versions and counts anew for the planner. */
+export async function tidy(db: Runner, withVacuum: boolean): Promise<void> {
+  if (withVacuum) {
+    const tables = await db.run(
+      (sql) => sql<{ readonly name: string }[]>`
+        select tablename as name from pg_tables where schemaname = current_schema()`,
+    );
+    for (const { name } of tables) await db.run((sql) => sql`vacuum (analyze) ${sql(name)}`);
   }
+  await db.run((sql) => sql`checkpoint`);
 }

@@ -1,12 +1,14 @@
+import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import postgres from 'postgres';
 import t from 'tap';
 import { PgliteSocket } from '../../../src/adapters/embedded/pglite-socket.ts';
 import { Lane } from '../../../src/adapters/postgres/lane.ts';
 import { baseOptions } from '../../../src/adapters/postgres/sql.ts';
+import { madeDataDir } from '../../support/embedded.ts';
 
 t.test('a connection given up in the middle of a transaction leaves nothing to the next', async (t) => {
-  const db = await PGlite.create();
+  const db = await PGlite.create(join(await madeDataDir(t), 'pglite'));
   t.teardown(() => db.close());
   const lane = new Lane(() =>
     postgres({ ...baseOptions, socket: () => new PgliteSocket(db) } as typeof baseOptions),
