@@ -5,6 +5,7 @@ import { scrub } from './ops/describe-error.ts';
 import { openLog } from './ops/logger.ts';
 import { systemTimers } from './ports/timers.ts';
 import { startGateway, type RunningGateway } from './wiring/start.ts';
+import { version } from './wiring/version.ts';
 import { welcome } from './wiring/welcome.ts';
 
 const loaded = loadConfig(process.env);
@@ -24,11 +25,12 @@ let stopping = false;
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
 
+logger.info({ version: version(), node: process.version, store: config.store.kind }, 'starting');
 try {
   gateway = await startGateway(config, logger);
   await gateway.begun;
   if (!stopping) {
-    logger.info({ store: config.store.kind, redis: config.redisUrl !== null }, 'ready');
+    logger.info({ redis: config.redisUrl !== null }, 'ready');
     process.stdout.write(await welcome(gateway));
   }
 } catch (error) {

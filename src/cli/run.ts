@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { accountCommands } from './accounts.ts';
 import { configCommands } from './config-check.ts';
 import type { Context } from './context.ts';
+import { version } from '../wiring/version.ts';
 import { explainCommand } from './explain.ts';
 import { exitCode, Failure, type ExitCode } from './failure.ts';
 import { keyCommands } from './keys.ts';
@@ -54,8 +54,3 @@ Exit codes: 0 done, 1 refused or failed, 64 wrong usage, 69 gateway or database 
   $ tenancy-gateway accounts create "Ada Logistics"
   $ tenancy-gateway keys create <account-id> --name production
   $ tenancy-gateway config check gateway.yaml`;
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
-}

@@ -74,6 +74,18 @@ export function requestMetrics(registry: Registry): RequestObserver {
   }
 }
 
+/** Shows which build runs. */
+export function buildInfo(registry: Registry, version: string): void {
+  const metric = new Gauge({
+    name: `${prefix}build_info`,
+    help: 'Always 1.',
+    labelNames: ['version'],
+    registers: [],
+  });
+  metric.set({ version }, 1);
+  registry.registerMetric(metric);
+}
+
 /** Adds a gauge that is read when somebody looks. */
 export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
   const metric: Gauge = new Gauge({

@@ -5,7 +5,7 @@ import { accessLog } from '../ops/access-log.ts';
 import { drainable } from '../ops/drain.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
-import { createRegistry, requestMetrics } from '../ops/metrics.ts';
+import { buildInfo, createRegistry, requestMetrics } from '../ops/metrics.ts';
 import type { RequestObserver } from '../ops/request-record.ts';
 import { systemClock } from '../ports/clock.ts';
 import { systemTimers } from '../ports/timers.ts';
@@ -14,6 +14,7 @@ import { startEngine } from './engine.ts';
 import { listen, type Address } from './listen.ts';
 import { ensureOperatorToken } from './operator-token.ts';
 import { openStore, type Store } from './store.ts';
+import { version } from './version.ts';
 
 /** A gateway that listens. It may not be ready yet. */
 export interface RunningGateway {
@@ -23,7 +24,7 @@ export interface RunningGateway {
   readonly internalAddress: Address;
   /** Resolves once the store is there and everything has begun. */
   readonly begun: Promise<void>;
-  /** Lets go in order: unready, no new connections, what is in flight to its end, usage, lease, store. */
+  /** Lets go in order: unready; after `drainDelayMs` no new connections; what is in flight to its end; usage, lease, store. */
   stop(): Promise<void>;
 }
 
@@ -49,6 +50,7 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
     const { config, echo } = await withEcho(withOperatorToken(given));
     release.push(() => echo?.close());
     const registry = createRegistry();
+    buildInfo(registry, version());
     const engine = startEngine({ config, store, clock, timers, logger, registry });
     release.push(() => engine.stop());
 
@@ -89,7 +91,8 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       begun: engine.begun,
       stop: async () => {
         draining = true;
-        const cut = await publicDoor.drain(config.drainMs * (1 - finishShare));
+        await new Promise<void>((resolve) => timers.after(config.drainDelayMs, resolve));
+        const cut = await publicDoor.drain((config.drainMs - config.drainDelayMs) * (1 - finishShare));
         if (cut > 0)
           logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
         await releaseAll();

@@ -71,13 +71,13 @@ function firstSteps(url: string, key: string, actingHeader: string): string[] {
     bold('Three calls to paste:'),
     '',
     dim('1. Create a sub-account for one of your customers, under the name you have for it:'),
-    `curl -sS -X POST ${url}/v1/sub-accounts ${auth} ${json} -d '{"name":"Ada Logistics","external_id":"ada"}'`,
+    `curl -sS -w '\\n' -X POST ${url}/v1/sub-accounts ${auth} ${json} -d '{"name":"Ada Logistics","external_id":"ada"}'`,
     '',
     dim('2. From now on a write must say whom it is for. This one does not, and is told how:'),
-    `curl -sS -X POST ${url}/v1/shipments ${auth} ${json} -d '{"carrier":"MAEU"}'`,
+    `curl -sS -w '\\n' -X POST ${url}/v1/shipments ${auth} ${json} -d '{"carrier":"MAEU"}'`,
     '',
     dim('3. Act as that customer. The upstream is told which tenant to work on, and can trust it:'),
-    `curl -sS -X POST ${url}/v1/shipments ${auth} ${json} -H '${actingHeader}: ext:ada' -d '{"carrier":"MAEU"}'`,
+    `curl -sS -w '\\n' -X POST ${url}/v1/shipments ${auth} ${json} -H '${actingHeader}: ext:ada' -d '{"carrier":"MAEU"}'`,
   ];
 }
 
