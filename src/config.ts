@@ -19,6 +19,8 @@ export interface Config {
   readonly log: { readonly level: string };
   /** Longest time from SIGTERM to exit. */
   readonly drainMs: number;
+  /** Part of that: how long requests are taken as before, while `/readyz` already says no. */
+  readonly drainDelayMs: number;
 }
 
 export interface ListenConfig {

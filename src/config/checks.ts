@@ -20,6 +20,7 @@ export function crossChecks(file: UncheckedFile, { origins, upstreamNamed }: Che
     ...checkRoutes(file, origins),
     ...checkTlsFiles(file),
     ...checkPrefix(file),
+    ...checkDrain(file),
   ];
 }
 
@@ -43,6 +44,11 @@ function checkUpstream(file: UncheckedFile, upstreamNamed: boolean): SchemaFault
   if (file.database.url === undefined || upstreamNamed) return [];
   const detail = 'an upstream is missing: set UPSTREAM_URL, or routes in the file that CONFIG names';
   return [{ path: ['upstream_url'], detail }];
+}
+
+function checkDrain({ drain_ms, drain_delay_ms }: UncheckedFile): SchemaFault[] {
+  if (drain_delay_ms === 0 || drain_delay_ms < drain_ms) return [];
+  return [{ path: ['drain_delay_ms'], detail: 'must be less than drain_ms, of which it is a part' }];
 }
 
 /** Headers a gateway cannot work without: a prefix that takes one of them would drop it from every request. */

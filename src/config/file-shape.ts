@@ -42,6 +42,7 @@ export interface GatewayFile {
   };
   readonly log: { readonly level: string };
   readonly drain_ms: number;
+  readonly drain_delay_ms: number;
 }
 
 export interface RouteSettings {

@@ -55,6 +55,7 @@ export function makeConfig(file: GatewayFile): Config {
     },
     log: { level: file.log.level },
     drainMs: file.drain_ms,
+    drainDelayMs: file.drain_delay_ms,
   };
 }
 

@@ -1,0 +1,63 @@
+/** Requests at a steady pace, whatever becomes of the ones before. */
+import { Pool } from 'undici';
+
+export interface SteadyLoad {
+  /** Ends it; resolves when the last request has its answer. */
+  stop(): Promise<{
+    readonly sent: number;
+    readonly failures: readonly string[];
+    readonly slowestMs: number;
+  }>;
+}
+
+const tickMs = 10;
+const fewFailures = 20;
+
+/** Every other request writes. Anything but 200 with a whole body is a failure. */
+export function startLoad(url: string, key: string, perSecond: number): SteadyLoad {
+  const pool = new Pool(url, { connections: 64, pipelining: 1 });
+  const began = performance.now();
+  const underWay = new Set<Promise<void>>();
+  const failures: string[] = [];
+  let sent = 0;
+  let slowestMs = 0;
+
+  const ticking = setInterval(() => {
+    const due = Math.floor(((performance.now() - began) / 1000) * perSecond);
+    while (sent < due) {
+      const one = send(sent++).finally(() => underWay.delete(one));
+      underWay.add(one);
+    }
+  }, tickMs);
+
+  async function send(number: number): Promise<void> {
+    const sentMs = performance.now();
+    try {
+      const { statusCode, body } = await pool.request({
+        path: `/work/${number}`,
+        method: number % 2 === 0 ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${key}` },
+        body: number % 2 === 0 ? null : 'payload',
+      });
+      const text = await body.text();
+      if (statusCode !== 200) note(`${statusCode} ${text}`);
+    } catch (error) {
+      note(String(error));
+    }
+    slowestMs = Math.max(slowestMs, performance.now() - sentMs);
+  }
+
+  function note(failure: string): void {
+    if (failures.length < fewFailures)
+      failures.push(`after ${Math.round(performance.now() - began)} ms: ${failure}`);
+  }
+
+  return {
+    stop: async () => {
+      clearInterval(ticking);
+      await Promise.all(underWay);
+      await pool.close();
+      return { sent, failures, slowestMs };
+    },
+  };
+}
