@@ -39,7 +39,7 @@ export interface SubAccountChange {
   readonly metadata?: Readonly<Record<string, string | null>>;
 }
 
-/** Metadata after a merge; `null` removes a pair. `undefined` where the result would hold too many pairs. */
+/** Metadata after a merge, the rule every store is held to; `null` removes a pair. `undefined` where the result would hold too many pairs. */
 export function mergeMetadata(
   old: Metadata,
   change: Readonly<Record<string, string | null>>,
