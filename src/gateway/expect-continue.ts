@@ -4,14 +4,13 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Makes `server` hold back `100 Continue` until somebody wants the body: a refusal then costs no body at all.
+ * Makes `server` hold back `100 Continue` until somebody wants the body: a refusal then costs no body at all. Node
+ * ends the connection after one, since the client may still send its body or leave it, and nobody could tell which.
  * Unknown expectations are routed like any request, to be refused with a body that says why.
  */
 export function holdContinue(server: Server, route: RequestListener): void {
   server.on('checkContinue', (request, response) => {
     waiting.set(request, response);
-    // Refused now, the client may still send its body or leave it: what came next here could not be known.
-    response.shouldKeepAlive = false;
     route(request, response);
   });
   server.on('checkExpectation', route);
@@ -22,7 +21,5 @@ export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;
   waiting.delete(request);
-  if (response.headersSent) return;
-  response.shouldKeepAlive = request.headers.connection?.toLowerCase() !== 'close';
-  response.writeContinue();
+  if (!response.headersSent) response.writeContinue();
 }

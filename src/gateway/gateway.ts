@@ -23,6 +23,8 @@ export interface GatewayDeps {
   readonly usage: UsageSink;
   readonly clock: Clock;
   readonly onFinished: OnFinished;
+  /** Where everything under way is kept; left out: nobody else looks. */
+  readonly streams?: Streams;
 }
 
 /** How often exchanges are looked at for a side that has fallen silent, at most. */
@@ -36,7 +38,7 @@ const checkEveryMs = 1000;
  */
 export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   const { config, directory, clock } = deps;
-  const streams = new Streams();
+  const { streams = new Streams() } = deps;
   const tools: RelayTools = {
     directory,
     clock,

@@ -7,7 +7,10 @@ import { headerRules } from '../../src/gateway/header-rules.ts';
 import { InFlight } from '../../src/gateway/in-flight.ts';
 import { compileFraming } from '../../src/gateway/message-framing.ts';
 import { StallWatch } from '../../src/gateway/stall-watch.ts';
+import { Streams, type Stream } from '../../src/gateway/streams.ts';
 import { upstreamProblem } from '../../src/gateway/upstream-failure.ts';
+import type { FactKey } from '../../src/ports/facts.ts';
+import { MemoryDirectory } from '../support/memory-directory.ts';
 
 t.test('a name is judged alike the first time and ever after, however many others there were', async () => {
   const token = fc.string({ unit: fc.constantFrom(...'xXsService-_.RToken'), minLength: 1, maxLength: 20 });
@@ -48,6 +51,28 @@ t.test('a host is required, except by HTTP/1.0', async (t) => {
   }
 });
 
+t.test('the length of a body is given once, in one way', async (t) => {
+  const judge = compileFraming(headerRules(headerNames()), 10);
+  const length = ['Content-Length', '4'];
+  const chunked = ['transfer-encoding', 'Chunked'];
+  for (const lines of [length, chunked, []]) {
+    t.equal(judge({ rawHeaders: ['Host', 'a', ...lines], httpVersion: '1.1' }), undefined);
+  }
+  // Node's parser refuses these by itself, as long as nobody makes it lenient.
+  for (const lines of [
+    [...length, ...length],
+    [...length, ...chunked],
+    [...chunked, ...chunked],
+    ['Content-Length', '+4'],
+    ['Content-Length', '4, 4'],
+    ['Content_Length', '4'],
+    ['Transfer-Encoding', 'gzip, chunked'],
+  ]) {
+    t.match(judge({ rawHeaders: ['Host', 'a', ...lines], httpVersion: '1.1' }), { code: 'invalid_request' });
+  }
+  t.match(judge({ rawHeaders: chunked, httpVersion: '1.0' }), { code: 'invalid_request' });
+});
+
 t.test('places are counted by tenant and given back', async (t) => {
   const [a, b] = ['a', 'b'] as AccountId[] as [AccountId, AccountId];
   const places = new InFlight(2);
@@ -57,6 +82,37 @@ t.test('places are counted by tenant and given back', async (t) => {
   );
   places.leave(a);
   t.strictSame([places.enter(a), places.enter(a)], [true, false]);
+});
+
+t.test('whoever is under way is found, whatever the order in which others left', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(20), { maxLength: 60 }), (toggles) => {
+      const streams = new Streams();
+      const live = new Set<Stream>();
+      const all = Array.from({ length: 21 }, (_, i): Stream => {
+        const stream: Stream = {
+          place: 0,
+          livesBy: () => [`a:${i}`],
+          withdraw: () => found.push(stream) > 0,
+          check() {},
+        };
+        return stream;
+      });
+      const found: Stream[] = [];
+      for (const i of toggles) {
+        const stream = all[i] as Stream;
+        if (live.delete(stream)) streams.leave(stream);
+        else {
+          live.add(stream);
+          streams.enter(stream);
+        }
+      }
+      const directory = new MemoryDirectory();
+      streams.follow(directory);
+      const ended = directory.withdraw(...all.map((_, i) => [`a:${i}`, null] as [FactKey, null]));
+      return ended === live.size && streams.size === live.size && found.every((stream) => live.has(stream));
+    }),
+  );
 });
 
 t.test('a peer is stalled once it was its turn for too long without anything happening', async (t) => {

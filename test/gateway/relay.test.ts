@@ -197,12 +197,7 @@ t.test('a long answer is not held in memory for a slow reader', async (t) => {
   let [read, body] = [Buffer.alloc(0), 0];
   client.socket.pause();
   client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  let last = -1;
-  // Once nothing moves any more, everything between the two ends is full.
-  while (written === 0 || written !== last) {
-    last = written;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  await standstill(() => written);
   t.ok(written < total / 2, `${written} bytes were taken from the upstream`);
   await new Promise<void>((resolve) => {
     client.socket.on('data', (chunk) => {
@@ -239,16 +234,14 @@ t.test('a long body is not held in memory for a slow upstream', async (t) => {
   );
   const chunk = Buffer.alloc(64 * 1024);
   for (let sent = 0; sent < total; sent += chunk.length) client.send(chunk);
-  let last = -1;
-  while (resume === undefined || client.socket.bytesWritten - client.socket.writableLength !== last) {
-    last = client.socket.bytesWritten - client.socket.writableLength;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
+  await standstill(() =>
+    resume === undefined ? 0 : client.socket.bytesWritten - client.socket.writableLength,
+  );
   t.ok(
     client.socket.writableLength > total / 2,
     `${client.socket.writableLength} bytes are still the client's`,
   );
-  resume();
+  resume?.();
   t.equal((await client.answer('POST')).body, String(total));
 });
 
@@ -321,3 +314,13 @@ t.test('the longest prefix wins, by whole segments; a path without a route is no
     t.equal(answer.json().instance, path);
   }
 });
+
+/** Waits until something has begun to move and moves no more: then everything between the two ends is full. */
+async function standstill(progress: () => number): Promise<void> {
+  let last = 0;
+  for (let still = 0; still < 10; still += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (progress() !== last || last === 0) still = 0;
+    last = progress();
+  }
+}
