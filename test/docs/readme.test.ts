@@ -1,0 +1,80 @@
+import t from 'tap';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.ts';
+import { httpClient } from '../support/http-client.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
+import { unusedPort } from '../support/unused-port.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+
+t.test('every link of README and docs to a file of the project leads to one', async (t) => {
+  const pages = [
+    'README.md',
+    'CONTRIBUTING.md',
+    ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`),
+  ];
+  for (const page of pages.filter((name) => name.endsWith('.md'))) {
+    for (const [, target = ''] of read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      t.ok(existsSync(new URL(target, new URL(page, root))), `${page} → ${target}`);
+    }
+  }
+});
+
+t.test('the scripts that README names are there', async (t) => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+  const named = [...read('README.md').matchAll(/^npm (?:run )?([a-z:]+)/gm)].map((match) => match[1] ?? '');
+  t.ok(named.length >= 3);
+  for (const name of named) t.ok(name in scripts, name);
+});
+
+t.test(
+  'README’s recipe for an API of one’s own works, before the service of docs/upstreams.md',
+  async (t) => {
+    const recipe = /^(DATABASE_URL=.*) node (dist\/main\.js)$/m.exec(read('README.md'));
+    const variables = [...(recipe?.[1] ?? '').matchAll(/([A-Z_]+)=/g)].map((match) => match[1]);
+    t.same(variables, ['DATABASE_URL', 'UPSTREAM_URL', 'ADMIN_TOKEN']);
+
+    const port = await unusedPort();
+    const service = /```js\n([^]*?)```/.exec(read('docs/upstreams.md'))?.[1] ?? '';
+    t.match(service, /listen\(3000, /);
+    const file = join(tempFolder(t), 'service.mjs');
+    writeFileSync(file, service.replace('3000', String(port)));
+    const upstream = spawn(process.execPath, [file], { stdio: 'ignore' });
+    t.teardown(() => upstream.kill('SIGKILL'));
+    const { url, internalUrl, env } = await startProcess(t, {
+      DATABASE_URL: await freshDatabase(t),
+      UPSTREAM_URL: `http://127.0.0.1:${port}`,
+      ADMIN_TOKEN: 'a-token-of-the-operator-of-this-test',
+    });
+    await becomes(internalUrl, 200);
+
+    const commands = [...read('README.md').matchAll(/^npx tenancy-gateway (.+)$/gm)].map(
+      (match) => match[1] ?? '',
+    );
+    t.equal(commands.length, 2);
+    let accountId = '';
+    let key = '';
+    for (const command of commands) {
+      const args = [...command.replace('<account-id>', accountId).matchAll(/"([^"]*)"|(\S+)/g)];
+      const { code, stdout, stderr } = await cli(
+        env,
+        '--json',
+        ...args.map(([, quoted, bare]) => quoted ?? bare ?? ''),
+      );
+      t.equal(code, 0, stderr);
+      const made = JSON.parse(stdout) as { id: string; api_key?: string };
+      if (made.api_key === undefined) accountId = made.id;
+      else key = made.api_key;
+    }
+
+    const call = httpClient(t, url);
+    // The service may still be on its way up.
+    await eventually(async () => (await call('GET', '/shipments', { key })).status === 200);
+    t.same((await call('GET', '/shipments', { key })).body, { tenant: accountId, shipments: [] });
+  },
+);
