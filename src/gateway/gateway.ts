@@ -6,6 +6,7 @@ import type { Directory } from '../ports/directory.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import { answerCleaner } from './answer-headers.ts';
 import { Exchange } from './exchange.ts';
+import { FailureLog } from './failure-log.ts';
 import type { OnFinished } from './finished.ts';
 import { internalPath } from './front-door.ts';
 import { headerRules } from './header-rules.ts';
@@ -44,7 +45,7 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
     clock,
     usage: deps.usage,
     onFinished: deps.onFinished,
-    log: app.log,
+    failures: new FailureLog(app.log, clock),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
     outbound: outboundHeaders(headerRules(config.headers), config.headers),

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { FastifyBaseLogger } from 'fastify';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
 import type { TrustedPeers } from '../http/trusted-peers.ts';
@@ -8,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { AnswerCleaner } from './answer-headers.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { OnFinished } from './finished.ts';
 import type { InFlight } from './in-flight.ts';
 import type { OutboundHeaders } from './outbound-headers.ts';
@@ -21,7 +21,7 @@ export interface RelayTools {
   readonly clock: Clock;
   readonly usage: UsageSink;
   readonly onFinished: OnFinished;
-  readonly log: FastifyBaseLogger;
+  readonly failures: FailureLog;
   readonly names: HeaderNames;
   readonly isTrusted: TrustedPeers;
   readonly outbound: OutboundHeaders;

@@ -37,9 +37,7 @@ export function reportFinished({ route, tools }: Relay, { admission, caller }: J
       bytesOut,
     });
   }
-  if (end.cause !== undefined) {
-    tools.log.warn({ err: end.cause, code, route: route.prefix, request_id: requestId }, 'exchange failed');
-  }
+  if (end.cause !== undefined) tools.failures.write(end.cause, { route: route.prefix, requestId, code });
   tools.onFinished({
     requestId,
     method,

@@ -96,11 +96,13 @@ export class Upgrade implements Stream, Parties {
   finishRequest(handshake: ClientRequest): void {
     this.#connecting = handshake;
     handshake.prependListener('error', (error: Error) => {
-      this.#relay.tools.log.warn({ err: error, request_id: this.#requestId }, 'upgrade failed');
       this.#code ??= 'upstream_unreachable';
+      const { route, tools } = this.#relay;
+      tools.failures.write(error, { route: route.prefix, requestId: this.#requestId, code: this.#code });
       error.message = 'The service behind this gateway could not be reached.';
     });
     handshake.once('socket', (socket: Socket) => {
+      socket.on('drain', this.#resume);
       const ready = (): void => {
         if (this.#state === 'connecting' && this.#judgement.stillHolds()) handshake.end();
         else handshake.destroy(new Error('access was withdrawn'));
@@ -114,6 +116,7 @@ export class Upgrade implements Stream, Parties {
     if (this.#state === 'over') return upstream.terminate();
     this.#state = 'open';
     this.#ends = { client, upstream };
+    this.#request.socket.on('drain', this.#resume);
   }
 
   /** A message is about to go on. Whoever sends faster than the other end reads is paused. */
@@ -147,11 +150,15 @@ export class Upgrade implements Stream, Parties {
   }
 
   check(): void {
+    this.#resume();
+  }
+
+  readonly #resume = (): void => {
     if (this.#ends === null) return;
     const { client, upstream } = this.#ends;
     if (upstream.bufferedAmount <= mostBuffered) client.resume();
     if (client.bufferedAmount <= mostBuffered) upstream.resume();
-  }
+  };
 
   #finish(status: number, cause?: unknown): void {
     if (this.#state === 'over') return;

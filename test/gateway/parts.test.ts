@@ -3,6 +3,7 @@ import t from 'tap';
 import { foldHeaderName, headerNames } from '../../src/domain/header-names.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { namedByConnection } from '../../src/gateway/connection-header.ts';
+import { FailureLog } from '../../src/gateway/failure-log.ts';
 import { headerRules } from '../../src/gateway/header-rules.ts';
 import { InFlight } from '../../src/gateway/in-flight.ts';
 import { compileFraming } from '../../src/gateway/message-framing.ts';
@@ -113,6 +114,19 @@ t.test('whoever is under way is found, whatever the order in which others left',
       return ended === live.size && streams.size === live.size && found.every((stream) => live.has(stream));
     }),
   );
+});
+
+t.test('failures of one route are logged once a second, with the number of those left out', async (t) => {
+  const lines: object[] = [];
+  const clock = { wallMs: () => 0, now: 0, monotonicMs: () => clock.now };
+  const log = new FailureLog({ warn: (line: object) => lines.push(line) } as never, clock);
+  const failed = { route: '/', requestId: 'r', code: 'upstream_unreachable' };
+  for (let i = 0; i < 5; i++) log.write(new Error('down'), failed);
+  log.write(new Error('down'), { ...failed, route: '/other' });
+  t.equal(lines.length, 2);
+  clock.now = 1000;
+  log.write(new Error('down'), failed);
+  t.match(lines[2], { route: '/', request_id: 'r', more_like_it: 4 });
 });
 
 t.test('a peer is stalled once it was its turn for too long without anything happening', async (t) => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { startGateway } from '../support/gateway.ts';
+import { standstill, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../support/upstreams.ts';
 
@@ -314,13 +314,3 @@ t.test('the longest prefix wins, by whole segments; a path without a route is no
     t.equal(answer.json().instance, path);
   }
 });
-
-/** Waits until something has begun to move and moves no more: then everything between the two ends is full. */
-async function standstill(progress: () => number): Promise<void> {
-  let last = 0;
-  for (let still = 0; still < 10; still += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    if (progress() !== last || last === 0) still = 0;
-    last = progress();
-  }
-}

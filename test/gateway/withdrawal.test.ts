@@ -1,7 +1,7 @@
 import t from 'tap';
 import { ProblemError } from '../../src/domain/problem.ts';
 import { factKey } from '../../src/ports/facts.ts';
-import { eventually, startGateway } from '../support/gateway.ts';
+import { eventually, standstill, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
@@ -166,6 +166,22 @@ t.test('a WebSocket carries messages both ways and is counted once', async (t) =
     { status: 101, code: null, bytesIn: 2_000_005, bytesOut: 2_000_005, resolvedTenant: parent.id },
   ]);
   t.match(usage, [{ kind: 'read', status: 101, bytesIn: 2_000_005 }]);
+});
+
+t.test('what a WebSocket’s client does not read is not held in memory', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  await eventually(() => upstream.sockets.length === 1, 'the connection');
+  const [sender] = upstream.sockets;
+  client.socket.pause();
+  const message = Buffer.alloc(64 * 1024);
+  for (let i = 0; i < 512; i++) sender?.send(message);
+  const total = 512 * message.length;
+  await standstill(() => total - (sender?.bufferedAmount ?? 0));
+  t.ok((sender?.bufferedAmount ?? 0) > total / 2, `${sender?.bufferedAmount} bytes are still the upstream's`);
+  client.socket.resume();
+  await eventually(() => client.messages.length === 512, 'the messages');
 });
 
 t.test('an open WebSocket ends with what it lives by, and is told why', async (t) => {

@@ -120,6 +120,16 @@ export async function eventually(condition: () => boolean, what = 'the condition
   }
 }
 
+/** Waits until something has begun to move and moves no more: then everything between the two ends is full. */
+export async function standstill(progress: () => number): Promise<void> {
+  let last = 0;
+  for (let still = 0; still < 10; still += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (progress() !== last || last === 0) still = 0;
+    last = progress();
+  }
+}
+
 const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
   host: 'preserve',
   passAuthorization: false,

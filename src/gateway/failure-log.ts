@@ -1,0 +1,36 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Clock } from '../ports/clock.ts';
+
+/** What a line about a failed exchange says beside the error. */
+export interface FailedExchange {
+  readonly route: string;
+  readonly requestId: string;
+  readonly code: string | null;
+}
+
+/** An upstream that is down fails every request; one line in this time says so for all of a route. */
+const quietMs = 1000;
+
+/** Logs why exchanges failed, for the operator: clients are not told. */
+export class FailureLog {
+  readonly #log: FastifyBaseLogger;
+  readonly #clock: Clock;
+  readonly #routes = new Map<string, { untilMs: number; suppressed: number }>();
+
+  constructor(log: FastifyBaseLogger, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  write(error: unknown, { route, requestId, code }: FailedExchange): void {
+    const nowMs = this.#clock.monotonicMs();
+    const last = this.#routes.get(route);
+    if (last !== undefined && nowMs < last.untilMs) {
+      last.suppressed += 1;
+      return;
+    }
+    this.#routes.set(route, { untilMs: nowMs + quietMs, suppressed: 0 });
+    const suppressed = last === undefined || last.suppressed === 0 ? {} : { more_like_it: last.suppressed };
+    this.#log.warn({ err: error, code, route, request_id: requestId, ...suppressed }, 'exchange failed');
+  }
+}
