@@ -39,9 +39,9 @@ try {
 
 /** The first signal drains; a second one, or the end of the time to drain, ends the process at once. */
 function stop(signal: NodeJS.Signals): void {
-  if (stopping) end(1);
+  if (stopping) process.exit(1);
   stopping = true;
-  if (gateway === undefined) end(0);
+  if (gateway === undefined) return end(0);
   logger.info({ signal, drain_ms: config.drainMs }, 'draining');
   systemTimers.after(config.drainMs, () => {
     logger.warn('the time to drain is over');
@@ -63,7 +63,7 @@ function fail(error: unknown, message: string): void {
   end(1);
 }
 
-function end(code: number): never {
-  log.flush();
-  process.exit(code);
+/** The last lines of the log say why the process ends: they are written before it does. */
+function end(code: number): void {
+  log.close(() => process.exit(code));
 }
