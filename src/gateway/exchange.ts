@@ -223,6 +223,7 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
       return this.#refuse(upstreamProblem({ code: 'UND_ERR_CONNECT_TIMEOUT' }));
     }
     if (this.#state !== 'sent' && this.#state !== 'collecting') return;
+    if (this.#judgement.expired) return this.#end(withdrawn, 'withdrawn');
     this.#watch ??= new StallWatch(tools.limits.bodyIdleMs);
     const waitsForClient = this.#body?.starving === true || this.#response.writableLength > 0;
     const progress = (this.#body?.bytes ?? 0) + (this.#response.socket?.bytesWritten ?? 0);

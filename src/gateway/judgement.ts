@@ -82,6 +82,12 @@ export class Judgement {
     this.admission = null;
   }
 
+  /** Whether the key has run out since: nobody withdraws it then, time does. */
+  get expired(): boolean {
+    const expiresAtMs = this.admission?.expiresAtMs ?? null;
+    return expiresAtMs !== null && expiresAtMs <= this.#relay.tools.clock.wallMs();
+  }
+
   /** Facts that must stay as they are for the request to go on. */
   livesBy(): readonly FactKey[] {
     return this.admission === null || this.#claims === null

@@ -26,6 +26,8 @@ export interface Claims {
 export interface Admission {
   readonly caller: Caller;
   readonly permit: Permit;
+  /** When the key runs out, milliseconds since 1970; whatever goes on until then ends then. */
+  readonly expiresAtMs: number | null;
 }
 
 /** A request that may not. `caller` is known where only the acting rules or a scope refused it. */
@@ -82,7 +84,7 @@ export function admit(
 
   const scope = rules.scopes[claims.method];
   if (scope !== null && !caller.scopes.includes(scope)) return { problem: lacksScope(scope), caller };
-  return { caller, permit: decision };
+  return { caller, permit: decision, expiresAtMs: facts.key(claims.digest)?.expiresAtMs ?? null };
 }
 
 /** Facts whose withdrawal ends what was admitted: the key, its account, that account's parent, and the target. */

@@ -150,7 +150,8 @@ export class Upgrade implements Stream, Parties {
   }
 
   check(): void {
-    this.#resume();
+    if (this.#judgement.expired) this.withdraw();
+    else this.#resume();
   }
 
   readonly #resume = (): void => {

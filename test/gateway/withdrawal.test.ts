@@ -1,5 +1,6 @@
 import t from 'tap';
 import { ProblemError } from '../../src/domain/problem.ts';
+import { systemClock } from '../../src/ports/clock.ts';
 import { factKey } from '../../src/ports/facts.ts';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
@@ -49,6 +50,27 @@ t.test('an open stream ends with the key, the account, the parent or the target 
     await eventually(() => open === 0, 'the end at the upstream');
     directory.facts.set(...before);
   }
+});
+
+t.test('an open stream ends when the key runs out', async (t) => {
+  let now = 999;
+  const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
+  const webSockets = await startWebSocketUpstream(t);
+  const { port, parent, directory, finished } = await startGateway(t, {
+    routes: { '/': upstream.url, '/ws': webSockets.url },
+    limits: { bodyIdleMs: 400 },
+    clock: { ...systemClock, wallMs: () => now },
+  });
+  const fact = directory.facts.get(parent.keyKey) as object;
+  directory.facts.set(parent.keyKey, { ...fact, expiresAtMs: 1000 } as never);
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  await client.until(() => client.text.includes('some'));
+  const socket = await openWebSocket(t, port, '/ws', { authorization: `Bearer ${parent.key}` });
+  now = 1000;
+  await client.end();
+  await eventually(() => socket.closed?.code === 4403, 'the close');
+  t.match(finished, [{ code: 'withdrawn' }, { code: 'withdrawn' }]);
 });
 
 t.test('all streams end when it is not known what was withdrawn', async (t) => {

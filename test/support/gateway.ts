@@ -12,7 +12,7 @@ import { serverOptions } from '../../src/gateway/server-options.ts';
 import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
 import { requestIds } from '../../src/http/request-id.ts';
 import { trustedPeers } from '../../src/http/trusted-peers.ts';
-import { systemClock } from '../../src/ports/clock.ts';
+import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { UsageEvent } from '../../src/ports/usage.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
 import { rawRequest, requestText, type RawAnswer } from './raw-client.ts';
@@ -24,6 +24,7 @@ export interface GatewayOptions {
   readonly limits?: Partial<LimitsConfig>;
   readonly prefix?: string;
   readonly trustedProxies?: readonly string[];
+  readonly clock?: Clock;
 }
 
 export interface TestGateway {
@@ -86,7 +87,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     config,
     directory,
     usage: { record: (event) => usage.push(event), touch: () => undefined },
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     onFinished: (exchange) => finished.push(exchange),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
