@@ -67,6 +67,8 @@ t.test('an open stream ends when the key runs out', async (t) => {
   client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
   await client.until(() => client.text.includes('some'));
   const socket = await openWebSocket(t, port, '/ws', { authorization: `Bearer ${parent.key}` });
+  socket.socket.send('hello');
+  await eventually(() => socket.messages.length === 1, 'the echo');
   now = 1000;
   await client.end();
   await eventually(() => socket.closed?.code === 4403, 'the close');
