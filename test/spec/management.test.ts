@@ -25,8 +25,9 @@ t.test('managing sub-accounts', async (t) => {
     await parent.call('POST', '', { body: { name: 'Bob' } });
     const { status, body } = await read('');
     t.equal(status, 200);
+    const listed: readonly { name: string }[] = body['data'] ?? [];
     t.same(
-      (body['data'] as unknown as { name: string }[]).map(({ name }) => name),
+      listed.map(({ name }) => name),
       ['Bob', 'Ada'],
     );
     t.match(body, { has_more: false, next_cursor: null });
