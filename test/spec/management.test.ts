@@ -23,9 +23,9 @@ t.test('managing sub-accounts', async (t) => {
 
   t.test('list sub-accounts: newest first', async (t) => {
     await parent.call('POST', '', { body: { name: 'Bob' } });
-    const { status, body } = await read('');
+    const { status, body, text } = await read('');
     t.equal(status, 200);
-    const listed: readonly { name: string }[] = body['data'] ?? [];
+    const listed = (JSON.parse(text) as { readonly data: readonly { name: string }[] }).data;
     t.same(
       listed.map(({ name }) => name),
       ['Bob', 'Ada'],
