@@ -26,21 +26,26 @@ export async function revokeLatency(revokes: number, say: (line: string) => void
       replicas.push(replica);
       say(`${count} replicas: ${await measure(replica, revokes)}`);
     }
-    replicas[0]?.pause();
-    say(`3 replicas, one hanging, the first revoke: ${await measure(replicas[1] as Replica, 1)}`);
-    replicas[0]?.resume();
+    const [hanging, other] = replicas as [Replica, Replica];
+    say(`3 replicas, one hanging, the first revoke: ${await measure(other, 1, () => hanging.pause())}`);
+    hanging.resume();
   } finally {
     for (const end of ends) await end();
   }
 }
 
-/** Mints keys, then revokes them through one replica. */
-async function measure(replica: Replica, revokes: number): Promise<string> {
+/** Mints keys, then revokes them through one replica. @param before called between the two */
+async function measure(
+  replica: Replica,
+  revokes: number,
+  before: () => void = () => undefined,
+): Promise<string> {
   const tenants = new Tenants([replica], new Random(1), () => false);
   const parent = await tenants.createParent();
   const sub = await tenants.createSubAccount(parent);
   const keys: string[] = [];
   for (let i = 0; i < revokes; i++) keys.push((await tenants.mint(parent, sub)).id);
+  before();
   const took: number[] = [];
   for (const key of keys) {
     const began = performance.now();

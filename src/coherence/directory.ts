@@ -109,25 +109,26 @@ class HeldFacts implements Facts {
   }
 
   key(digest: KeyDigest): KeyFact | null | undefined {
-    const fact = this.find(factKey.key(digest));
+    const fact = this.find(digest, 'k:') as KeyFact | null | undefined;
     if (fact === null) this.#events.negativeHit?.();
-    return fact as KeyFact | null | undefined;
+    return fact;
   }
 
   account(id: AccountId): AccountFact | null | undefined {
-    return this.find(factKey.account(id)) as AccountFact | null | undefined;
+    return this.find(id, 'a:') as AccountFact | null | undefined;
   }
 
   subAccountByExternalId(parent: AccountId, externalId: string): AccountId | null | undefined {
-    return this.find(factKey.externalId(parent, externalId)) as AccountId | null | undefined;
+    return this.find(factKey.externalId(parent, externalId), '') as AccountId | null | undefined;
   }
 
   activeSubAccounts(parent: AccountId): number | null | undefined {
-    return this.find(factKey.activeSubAccounts(parent)) as number | null | undefined;
+    return this.find(factKey.activeSubAccounts(parent), '') as number | null | undefined;
   }
 
-  protected find(key: FactKey): FactValue | undefined {
-    return this.#view.held(key);
+  /** @param kind what the fact's key starts with before `name` */
+  protected find(name: string, _kind: 'k:' | 'a:' | ''): FactValue | undefined {
+    return this.#view.held(name);
   }
 }
 
@@ -148,9 +149,10 @@ class LoadedFacts extends HeldFacts {
     this.#loaded.set(key, fact);
   }
 
-  protected override find(key: FactKey): FactValue | undefined {
-    const held = super.find(key);
+  protected override find(name: string, kind: 'k:' | 'a:' | ''): FactValue | undefined {
+    const held = super.find(name, kind);
     if (held !== undefined) return held;
+    const key = (kind + name) as FactKey;
     const loaded = this.#loaded.get(key);
     return loaded !== undefined && this.#view.admits(key, loaded) ? loaded.value : undefined;
   }

@@ -1,4 +1,4 @@
-import type { FactKey, FactValue, Seq } from '../ports/facts.ts';
+import type { FactValue, Seq } from '../ports/facts.ts';
 
 interface Entry {
   readonly value: FactValue;
@@ -16,9 +16,9 @@ const passes = 64;
  */
 export class LocalCache {
   readonly #capacity: number;
-  readonly #entries = new Map<FactKey, Entry>();
+  readonly #entries = new Map<string, Entry>();
   /** A map's iterator goes on where it was through insertions and deletions: it is the hand. */
-  #hand: MapIterator<[FactKey, Entry]>;
+  #hand: MapIterator<[string, Entry]>;
 
   constructor(capacity: number) {
     this.#capacity = Math.max(1, capacity);
@@ -29,25 +29,25 @@ export class LocalCache {
     return this.#entries.size;
   }
 
-  get(key: FactKey): FactValue | undefined {
-    const entry = this.#entries.get(key);
+  get(name: string): FactValue | undefined {
+    const entry = this.#entries.get(name);
     if (entry === undefined) return undefined;
     if (!entry.recent) entry.recent = true;
     return entry.value;
   }
 
   /** Keeps a value, unless it has a newer one. */
-  put(key: FactKey, value: FactValue, seq: Seq): void {
-    const present = this.#entries.get(key);
+  put(name: string, value: FactValue, seq: Seq): void {
+    const present = this.#entries.get(name);
     if (present !== undefined && present.seq > seq) return;
     if (present === undefined && this.#entries.size >= this.#capacity) this.#dropOne();
-    this.#entries.set(key, { value, seq, recent: false });
+    this.#entries.set(name, { value, seq, recent: false });
   }
 
-  /** Drops what was read before `seq` about `key`. */
-  dropOlder(key: FactKey, seq: Seq): void {
-    const entry = this.#entries.get(key);
-    if (entry !== undefined && entry.seq < seq) this.#entries.delete(key);
+  /** Drops what was read before `seq` under `name`. */
+  dropOlder(name: string, seq: Seq): void {
+    const entry = this.#entries.get(name);
+    if (entry !== undefined && entry.seq < seq) this.#entries.delete(name);
   }
 
   clear(): void {
@@ -63,9 +63,9 @@ export class LocalCache {
         next = this.#hand.next();
       }
       if (next.done === true) return;
-      const [key, entry] = next.value;
+      const [name, entry] = next.value;
       if (!entry.recent || passed >= passes) {
-        this.#entries.delete(key);
+        this.#entries.delete(name);
         return;
       }
       entry.recent = false;

@@ -42,10 +42,14 @@ export class View {
     return { facts: this.#facts.size, unknownKeys: this.#unknownKeys.size, window: this.#window.size };
   }
 
-  /** A fact from memory. What is there has survived every reading of the log, so it needs no further judgement. */
-  held(key: FactKey): FactValue | undefined {
-    const value = this.#facts.get(key);
-    return value !== undefined ? value : this.#unknownKeys.get(key);
+  /**
+   * A fact from memory. What is there has survived every reading of the log, so it needs no further judgement.
+   *
+   * @param name see {@link nameInMemory}
+   */
+  held(name: string): FactValue | undefined {
+    const value = this.#facts.get(name);
+    return value !== undefined ? value : this.#unknownKeys.get(name);
   }
 
   /** The stamp rule: whether a value from anywhere is as new as everything this replica has confirmed. */
@@ -59,8 +63,8 @@ export class View {
    */
   keep(key: FactKey, fact: StampedFact): void {
     if (!this.admits(key, fact)) return;
-    if (fact.value !== null) this.#facts.put(key, fact.value, fact.seq);
-    else if (key.startsWith('k:')) this.#unknownKeys.put(key, null, fact.seq);
+    if (fact.value !== null) this.#facts.put(nameInMemory(key), fact.value, fact.seq);
+    else if (key.startsWith('k:')) this.#unknownKeys.put(nameInMemory(key), null, fact.seq);
   }
 
   /**
@@ -72,8 +76,8 @@ export class View {
     const withdrawn = new Set<FactKey>();
     for (const { seq, key, withdrawn: worse } of reading.entries) {
       this.#window.record(key, seq);
-      this.#facts.dropOlder(key, seq);
-      this.#unknownKeys.dropOlder(key, seq);
+      this.#facts.dropOlder(nameInMemory(key), seq);
+      this.#unknownKeys.dropOlder(nameInMemory(key), seq);
       if (worse) withdrawn.add(key);
     }
     this.#window.raiseFloor(reading.floor);
@@ -97,4 +101,13 @@ export class View {
       reading.floor <= this.#applied + 1
     );
   }
+}
+
+/**
+ * What a fact goes by in memory: a key by its digest and an account by its id, as requests have them, so that a
+ * decision need not put text together; it would cost more than all the rest. None looks like another: a digest has
+ * 43 characters, an id 36, and what is left begins with its kind.
+ */
+function nameInMemory(key: FactKey): string {
+  return key.startsWith('k:') || key.startsWith('a:') ? key.slice(2) : key;
 }

@@ -95,12 +95,16 @@ t.test('a reading that does not continue what is known is refused whole', async 
 
 t.test('absence is kept for keys alone, and apart from the facts', async (t) => {
   const it = view();
-  for (const key of ['a:x', 'x:p:e', 'n:p'] as const) {
+  for (const [key, name] of [
+    ['a:x', 'x'],
+    ['x:p:e', 'x:p:e'],
+    ['n:p', 'n:p'],
+  ] as const) {
     it.keep(key, fact(0, null));
-    t.equal(it.held(key), undefined, key);
+    t.equal(it.held(name), undefined, key);
   }
   for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0));
   for (let i = 0; i < 1_000; i++) it.keep(`k:${i}`, fact(0, null));
-  t.equal(it.held('k:999'), null);
+  t.equal(it.held('999'), null);
   t.same(it.sizes, { facts: 100, unknownKeys: 4, window: 0 });
 });

@@ -97,7 +97,7 @@ const factsOf = (group: number): readonly FactKey[] => [
   externalOf(group),
 ];
 const keyOf = (group: number): FactKey => `k:${group}`;
-const accountOf = (group: number): FactKey => `a:${group}`;
+const accountOf = (group: number): FactKey => `a:account-${group}`;
 const countOf = (group: number): FactKey => `n:${group}`;
 const externalOf = (group: number): FactKey => `x:${group}:id`;
 
@@ -361,7 +361,7 @@ function readGroup(
 ): [FactKey, unknown][] | Wanted {
   const key = facts.key(String(group) as KeyDigest);
   if (key === undefined) return new Wanted(keyOf(group));
-  const account = facts.account(String(group) as AccountId);
+  const account = facts.account(`account-${group}` as AccountId);
   if (account === undefined) return new Wanted(accountOf(group));
   const seen: [FactKey, unknown][] = [
     [keyOf(group), key],
