@@ -141,7 +141,9 @@ function countedSource(facts: ReadonlyMap<FactKey, FactValue>, operations: { cou
   return {
     readFact: async (key) => {
       operations.count += 1;
-      return { seq: 0, incarnation: 'i', facts: new Map([[key, facts.get(key) ?? null]]) };
+      // As a driver does: text of its own for every value.
+      const value = JSON.parse(JSON.stringify(facts.get(key) ?? null)) as FactValue;
+      return { seq: 0, incarnation: 'i', facts: new Map([[key, value]]) };
     },
   };
 }
