@@ -28,8 +28,15 @@ export type HeaderRule =
   | 'transfer-encoding'
   | 'upgrade';
 
+/** The rule for a name. */
+export interface HeaderVerdict {
+  readonly rule: HeaderRule;
+  /** The same name, as a string that was seen before: V8 and undici look those up far faster than fresh ones. */
+  readonly name: string;
+}
+
 /** Looks up the rule for a name as it was written. */
-export type HeaderRules = (rawName: string) => HeaderRule;
+export type HeaderRules = (rawName: string) => HeaderVerdict;
 
 /**
  * Compiles the rules. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`), so nothing
@@ -42,14 +49,15 @@ export function headerRules(names: HeaderNames): HeaderRules {
   const exact = new Map(exactRules);
   exact.set(names.acting.toLowerCase(), 'acting');
   const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
-  const known = new Map<string, HeaderRule>();
+  const known = new Map<string, HeaderVerdict>();
 
   return (rawName) => {
     const remembered = known.get(rawName);
     if (remembered !== undefined) return remembered;
     const rule = exact.get(rawName.toLowerCase()) ?? foldedRule(foldHeaderName(rawName), reservedPrefixes);
-    if (known.size < mostRemembered) known.set(rawName, rule);
-    return rule;
+    const verdict = { rule, name: rawName };
+    if (known.size < mostRemembered) known.set(rawName, verdict);
+    return verdict;
   };
 }
 

@@ -25,7 +25,7 @@ export function compileFraming(
     let encodings = 0;
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const value = rawHeaders[i + 1] as string;
-      switch (rules(rawHeaders[i] as string)) {
+      switch (rules(rawHeaders[i] as string).rule) {
         case 'host':
           hosts += 1;
           if (!hostForm.test(value)) return malformed('Its Host is not a host.');

@@ -37,6 +37,13 @@ export type OutboundHeaders = (
  * client that names one of our headers in `Connection` takes away its own copy only.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
+  // In lower case, as undici wants to see them in any case.
+  const own = {
+    resolvedTenant: names.resolvedTenant.toLowerCase(),
+    callerTenant: names.callerTenant.toLowerCase(),
+    callerKey: names.callerKey.toLowerCase(),
+    callerScopes: names.callerScopes.toLowerCase(),
+  };
   return (rawHeaders, context, route) => {
     const out: string[] = [];
     let named: Set<string> | undefined;
@@ -45,9 +52,9 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     const said: ForwardedWords = { for: '', host: '', proto: '' };
 
     for (let i = 0; i < rawHeaders.length; i += 2) {
-      const name = rawHeaders[i] as string;
       const value = rawHeaders[i + 1] as string;
-      switch (rules(name)) {
+      const { rule, name } = rules(rawHeaders[i] as string);
+      switch (rule) {
         case 'pass':
           out.push(name, value);
           break;
@@ -85,7 +92,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     if (length !== '') headers.push('content-length', length);
     if (host !== '' && route.host === 'preserve') headers.push('host', host);
     pushForwarded(headers, context, said, host);
-    pushTrusted(headers, names, context);
+    pushTrusted(headers, own, context);
     return headers;
   };
 }
@@ -111,7 +118,9 @@ function pushForwarded(
   if (originalHost !== '') headers.push('x-forwarded-host', originalHost);
 }
 
-function pushTrusted(headers: string[], names: HeaderNames, { requestId, identity }: OutboundContext): void {
+type OwnNames = Pick<HeaderNames, 'resolvedTenant' | 'callerTenant' | 'callerKey' | 'callerScopes'>;
+
+function pushTrusted(headers: string[], names: OwnNames, { requestId, identity }: OutboundContext): void {
   headers.push('x-request-id', requestId);
   if (identity === null) return;
   const { caller, permit } = identity;
