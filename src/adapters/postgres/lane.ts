@@ -36,6 +36,7 @@ export class Lane {
     try {
       return await Promise.race([work(sql), late]);
     } catch (error) {
+      if (isBroken(error)) this.recycle();
       throw storeFailure(error);
     } finally {
       clearTimeout(timer);
@@ -57,3 +58,13 @@ export class Lane {
     await old?.end({ timeout: 1 });
   }
 }
+
+/**
+ * Whether an open connection broke under a statement. postgres.js would connect again by itself, but it keeps what the
+ * server said last and lets the first statement on the new connection fail with that.
+ */
+function isBroken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && brokenCodes.has(error.code);
+}
+
+const brokenCodes = new Set<unknown>(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE']);

@@ -78,6 +78,28 @@ t.test('a connection that went silent is given up for a new one', async (t) => {
   t.match(await store.tenants.getParent(parent), { id: parent });
 });
 
+t.test('a connection that the server ends under a statement costs that one, and none after it', async (t) => {
+  const { url, store } = await freshStore(t, { maxConnections: 5 });
+  const parent = (await createParent(store.tenants)).id;
+  const [sql, other] = [rawSql(t, url), rawSql(t, url)];
+  for (let i = 0; i < 3; i++) {
+    let suspended: Promise<unknown> = Promise.resolve();
+    await sql.begin(async (tx) => {
+      await tx`select from account where id = ${parent} for update`;
+      suspended = problemCode(store.tenants.setParentStatus(parent, 'suspended'));
+      let ended = 0;
+      while (ended === 0) {
+        ended = (
+          await other`select pg_terminate_backend(pid) from pg_stat_activity
+            where datname = current_database() and wait_event_type = 'Lock'`
+        ).length;
+      }
+    });
+    t.equal(await suspended, 'unavailable');
+    t.match(await store.tenants.getParent(parent), { id: parent, status: 'active' });
+  }
+});
+
 t.test('a lock that somebody holds costs an error and not the connection', async (t) => {
   const { url, store } = await freshStore(t, { deadlines: { queryMs: 500 } });
   const parent = (await createParent(store.tenants)).id;
