@@ -1,32 +1,59 @@
-import type { Logger } from './logger.ts';
-import type { RequestObserver } from './request-record.ts';
+import { systemClock, type Clock } from '../ports/clock.ts';
+import { lineWriter, type Logger } from './logger.ts';
+import type { RequestObserver, RequestRecord } from './request-record.ts';
 
 const maxPathLength = 1024;
 
-/** Writes one line a request, at `info`; `undefined` where the level leaves requests out, so that they cost nothing. */
-export function accessLog(logger: Logger): RequestObserver | undefined {
+/**
+ * Writes one line a request, at `info`; `undefined` where the level leaves requests out, so that they cost nothing.
+ *
+ * The line is what pino would make of the same fields. It is put together here because there is one for every request:
+ * knowing the fields beforehand, and writing lines together, takes a third of the time (`bench/observability.ts`).
+ */
+export function accessLog(
+  logger: Logger,
+  clock: Pick<Clock, 'wallMs'> = systemClock,
+): RequestObserver | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
-  return (record) => {
-    logger.info(
-      {
-        request_id: record.requestId,
-        method: record.method,
-        path: record.path.length > maxPathLength ? `${record.path.slice(0, maxPathLength)}…` : record.path,
-        route: record.route,
-        status: record.status,
-        code: record.code ?? undefined,
-        key_id: record.keyId ?? undefined,
-        tenant: record.resolvedTenant ?? undefined,
-        reason: record.reason ?? undefined,
-        ms: rounded(record.durationMs),
-        upstream_ms: record.upstreamMs === null ? undefined : rounded(record.upstreamMs),
-      },
-      'request',
-    );
-  };
+  const write = lineWriter(logger);
+  const now = isoTimes(clock);
+  return (record) => write(`{"level":"info","time":"${now()}",${fieldsOf(record)},"msg":"request"}\n`);
+}
+
+function fieldsOf(record: RequestRecord): string {
+  const { path, code, keyId, resolvedTenant, reason, upstreamMs } = record;
+  let fields =
+    `"request_id":${quoted(record.requestId)},"method":${quoted(record.method)},` +
+    `"path":${quoted(path.length > maxPathLength ? `${path.slice(0, maxPathLength)}…` : path)},` +
+    `"route":${quoted(record.route)},"status":${record.status}`;
+  if (code !== null) fields += `,"code":${quoted(code)}`;
+  if (keyId !== null) fields += `,"key_id":${quoted(keyId)}`;
+  if (resolvedTenant !== null) fields += `,"tenant":${quoted(resolvedTenant)}`;
+  if (reason !== null) fields += `,"reason":${quoted(reason)}`;
+  fields += `,"ms":${rounded(record.durationMs)}`;
+  return upstreamMs === null ? fields : `${fields},"upstream_ms":${rounded(upstreamMs)}`;
+}
+
+/** Printable ASCII without quote and backslash: what stands in JSON as it is. */
+const plain = /^[ !#-[\]-~]*$/;
+
+/** Whatever a client wrote cannot end the string it stands in, nor the line. */
+function quoted(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 /** Tenths of a millisecond: clocks say more, readers want less. */
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
+}
+
+/** The time as ISO 8601 in UTC; made anew once a millisecond. */
+function isoTimes({ wallMs }: Pick<Clock, 'wallMs'>): () => string {
+  let lastMs = NaN;
+  let text = '';
+  return () => {
+    const nowMs = wallMs();
+    if (nowMs !== lastMs) [lastMs, text] = [nowMs, new Date(nowMs).toISOString()];
+    return text;
+  };
 }

@@ -12,16 +12,23 @@ export interface Log {
 
 /** Longest wait for a reader of the log that has stopped reading. */
 const closeMs = 1_000;
+/** How much is kept for a reader that has stopped reading; more is dropped, for the gateway matters more than its log. */
+const keptBytes = 16 * 2 ** 20;
+/** Lines of requests are written together: so many characters of them, or after so long. */
+const batchLength = 8_192;
+const batchMs = 50;
 
 /**
  * The process's log: one JSON object a line on standard output. Lines are written without blocking; an error is
  * written as {@link describeError} tells it, so that no secret can travel in one.
+ *
+ * @param fd where to write instead of standard output
  */
-export function openLog(level: string): Log {
-  const output = pino.destination({ fd: 1, sync: false });
+export function openLog(level: string, fd = 1): Log {
+  const output = pino.destination({ fd, sync: false, maxLength: keptBytes });
   // Nobody reads any more (a closed pipe): the gateway goes on without its log rather than end.
   output.on('error', () => undefined);
-  let closing = false;
+  const lines = new Lines(output);
   const logger = pino(
     {
       level,
@@ -30,21 +37,66 @@ export function openLog(level: string): Log {
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
     },
-    {
-      write: (line) => {
-        if (!closing) output.write(line);
-      },
-    },
+    lines,
   );
+  let closing = false;
   return {
     logger,
     close: (done) => {
       if (closing) return;
       closing = true;
+      lines.close();
       setTimeout(done, closeMs);
       output.once('close', done);
       // Not `flushSync`: it would lose lines that are being written at this moment.
       output.end();
     },
   };
+}
+
+/**
+ * For lines that are many and made by hand, whole and with their line break. They are in order with the others, but may
+ * be written {@link batchMs} later. With a logger that does not come from {@link openLog} they are written one by one.
+ */
+export function lineWriter(logger: Logger): (line: string) => void {
+  // pino shows its stream under this symbol, for uses such as this one.
+  const stream = (logger as unknown as Record<symbol, Lines | pino.DestinationStream>)[
+    pino.symbols.streamSym
+  ];
+  return stream instanceof Lines ? (line) => stream.writeSoon(line) : (line) => stream?.write(line);
+}
+
+/** A write costs several times what it takes to make a line, so lines that can wait a moment share one. */
+class Lines {
+  readonly #output: pino.DestinationStream;
+  #batch = '';
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(output: pino.DestinationStream) {
+    this.#output = output;
+  }
+
+  write(line: string): void {
+    this.#batch += line;
+    this.#flush();
+  }
+
+  writeSoon(line: string): void {
+    this.#batch += line;
+    if (this.#batch.length >= batchLength) this.#flush();
+    else this.#timer ??= setTimeout(() => this.#flush(), batchMs);
+  }
+
+  close(): void {
+    this.#flush();
+    this.#closed = true;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#batch !== '' && !this.#closed) this.#output.write(this.#batch);
+    this.#batch = '';
+  }
 }

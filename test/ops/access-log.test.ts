@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { accessLog } from '../../src/ops/access-log.ts';
+import { openLog, type Log } from '../../src/ops/logger.ts';
+import type { RequestRecord } from '../../src/ops/request-record.ts';
+import { eventually } from '../support/eventually.ts';
+import { tempFolder } from '../support/process.ts';
+import type { Scope } from '../support/servers.ts';
+
+const answered: RequestRecord = {
+  requestId: '4bf92f3577b34da6a3ce929d0e0e4736',
+  method: 'POST',
+  path: '/v1/shipments',
+  route: '/',
+  status: 201,
+  code: null,
+  keyId: '01a1fc56-28c1-7000-8000-000000000001',
+  resolvedTenant: '01a1fc56-28c1-7000-8000-000000000002',
+  reason: 'acting',
+  durationMs: 12.345,
+  upstreamMs: 11.06,
+};
+const noon = { wallMs: () => Date.UTC(2026, 0, 2, 12) };
+
+t.test('a request is one line of JSON with these fields and no others', async (t) => {
+  const { log, lines } = logIn(t);
+  accessLog(log.logger, noon)?.(answered);
+  await closed(log);
+  t.equal(
+    lines()[0],
+    '{"level":"info","time":"2026-01-02T12:00:00.000Z","request_id":"4bf92f3577b34da6a3ce929d0e0e4736",' +
+      '"method":"POST","path":"/v1/shipments","route":"/","status":201,' +
+      '"key_id":"01a1fc56-28c1-7000-8000-000000000001","tenant":"01a1fc56-28c1-7000-8000-000000000002",' +
+      '"reason":"acting","ms":12.3,"upstream_ms":11.1,"msg":"request"}',
+  );
+});
+
+t.test('whatever a client writes, the line is the one pino would write', async (t) => {
+  const text = fc.string({ unit: 'binary', maxLength: 40 });
+  const maybe = fc.option(text);
+  const ms = fc.double({ min: 0, max: 1e6, noNaN: true });
+  const any = fc.record({
+    requestId: text,
+    method: text,
+    path: fc.oneof(text, fc.string({ minLength: 1020, maxLength: 1030 })),
+    route: text,
+    status: fc.integer({ min: 100, max: 599 }),
+    code: maybe,
+    keyId: maybe,
+    resolvedTenant: maybe,
+    reason: maybe,
+    durationMs: ms,
+    upstreamMs: fc.option(ms),
+  });
+  const records = fc.sample(any, 2_000);
+  const { log, lines } = logIn(t);
+  const observe = accessLog(log.logger);
+  for (const record of records) {
+    observe?.(record);
+    log.logger.info(asPinoWants(record), 'request');
+  }
+  await closed(log);
+  const withoutTime = lines().map((line) => line.replace(/"time":"[^"]+",/, ''));
+  t.equal(withoutTime.length, 2 * records.length, 'no text breaks a line');
+  const different = records.filter((_, i) => withoutTime[2 * i] !== withoutTime[2 * i + 1]);
+  t.same(different, []);
+});
+
+t.test('lines stand in the order in which they were written, and wait for no others', async (t) => {
+  const { log, lines } = logIn(t);
+  const observe = accessLog(log.logger);
+  observe?.({ ...answered, path: '/1' });
+  log.logger.warn('2');
+  await eventually(() => lines().length === 2);
+  observe?.({ ...answered, path: '/3' });
+  await eventually(() => lines().length === 3);
+  for (let i = 4; i < 200; i++) observe?.({ ...answered, path: `/${i}` });
+  await closed(log);
+  const said = lines().map((line) => JSON.parse(line) as { path?: string; msg: string });
+  t.same(
+    said.map(({ path, msg }) => path ?? `/${msg}`),
+    Array.from({ length: 199 }, (_, i) => `/${i + 1}`),
+  );
+});
+
+t.test('a level above info leaves requests out', async (t) => {
+  const { log } = logIn(t, 'warn');
+  t.equal(accessLog(log.logger), undefined);
+});
+
+/** A log in a file, and its lines so far. */
+function logIn(t: Scope, level = 'info'): { readonly log: Log; readonly lines: () => string[] } {
+  const file = join(tempFolder(t), 'log');
+  const log = openLog(level, openSync(file, 'a'));
+  return { log, lines: () => readFileSync(file, 'utf8').split('\n').slice(0, -1) };
+}
+
+function closed(log: Log): Promise<void> {
+  return new Promise((resolve) => log.close(resolve));
+}
+
+function asPinoWants(record: RequestRecord): object {
+  const { path, upstreamMs } = record;
+  const tenths = (ms: number): number => Math.round(ms * 10) / 10;
+  return {
+    request_id: record.requestId,
+    method: record.method,
+    path: path.length > 1024 ? `${path.slice(0, 1024)}…` : path,
+    route: record.route,
+    status: record.status,
+    code: record.code ?? undefined,
+    key_id: record.keyId ?? undefined,
+    tenant: record.resolvedTenant ?? undefined,
+    reason: record.reason ?? undefined,
+    ms: tenths(record.durationMs),
+    upstream_ms: upstreamMs === null ? undefined : tenths(upstreamMs),
+  };
+}
