@@ -8,6 +8,7 @@ const usage = `npm run faults -- [options]
   --seed N         what goes wrong, and when (drawn and printed)
   --replicas N     gateways (3)
   --lease-ms N     COHERENCE_LEASE_MS (1000)
+  --lanes N        probes under way at once to one replica (4)
   --only NAME      one misfortune, again and again; may be repeated:
 ${Object.keys(misfortunes)
   .map((name) => `                     ${name}`)
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     replicas: { type: 'string', default: '3' },
     'lease-ms': { type: 'string', default: '1000' },
+    lanes: { type: 'string', default: '4' },
     only: { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', default: false },
   },
@@ -40,22 +42,26 @@ if (values.help) {
         durationMs: Number(values.minutes) * 60_000,
         replicas: Number(values.replicas),
         leaseMs: Number(values['lease-ms']),
+        probeLanes: Number(values.lanes),
         probePauseMs: 4,
         ...(values.only.length > 0 && { from: values.only }),
         say: (line) => say(`${((performance.now() - began) / 1000).toFixed(1).padStart(7)} s  ${line}`),
       },
     );
-    process.exitCode = report(outcome) ? 0 : 1;
+    process.exitCode = report(outcome, Number(values.minutes) * 60) ? 0 : 1;
   } finally {
     for (const end of ends) await end();
   }
 }
 
-function report(outcome: RunOutcome): boolean {
-  const { observations, undecided, mutationMs, misfortunes, stale, odd, recovered } = outcome;
+function report(outcome: RunOutcome, seconds: number): boolean {
+  const { decisions, undecided, mutationMs, misfortunes, stale, odd, recovered } = outcome;
   const at = (share: number): string =>
     `${Math.round(mutationMs[Math.floor(mutationMs.length * share)] ?? 0)} ms`;
-  say(`${misfortunes.length} misfortunes, ${observations} decisions, ${undecided} probes undecided`);
+  say(
+    `${misfortunes.length} misfortunes, ${decisions} decisions (${Math.round(decisions / seconds)} a second), ` +
+      `${undecided} probes undecided`,
+  );
   say(`${mutationMs.length} mutations answered: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}`);
   for (const answer of odd.slice(0, 10)) say(`ODD    ${answer}`);
   for (const each of stale.slice(0, 10)) say(`STALE  ${JSON.stringify(each)}`);

@@ -32,9 +32,15 @@ export class Prober {
     for (const probe of probes) for (const replica of this.#replicas) void this.#send(replica, probe);
   }
 
-  /** Probes every replica until the run is over. @param pauseMs between two probes of one replica */
-  async run(pauseMs: number): Promise<void> {
-    await Promise.all(this.#replicas.map((replica) => this.#watch(replica, pauseMs)));
+  /**
+   * Probes every replica until the run is over.
+   *
+   * @param lanes probes under way at once to one replica; one that hangs keeps each waiting for its answer
+   * @param pauseMs between two probes of one lane
+   */
+  async run(lanes: number, pauseMs: number): Promise<void> {
+    const watched = this.#replicas.flatMap((replica) => Array<Replica>(lanes).fill(replica));
+    await Promise.all(watched.map((replica) => this.#watch(replica, pauseMs)));
   }
 
   async #watch(replica: Replica, pauseMs: number): Promise<void> {
@@ -55,7 +61,7 @@ export class Prober {
     }
     const value = meaning(probe, answer);
     if (value === undefined) this.#history.odd.push(`${probe.object}: ${JSON.stringify(answer)}`);
-    else this.#history.observations.push({ object: probe.object, value, began, ended, by: replica.name });
+    else this.#history.observe({ object: probe.object, value, began, ended, by: replica.name });
   }
 }
 

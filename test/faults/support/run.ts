@@ -1,6 +1,6 @@
 /** A seeded run of real gateways over a real PostgreSQL and a real Redis, with things going wrong. */
 import { Random } from '../../support/coherence/random.ts';
-import { findStale, type Stale } from '../../support/coherence/staleness.ts';
+import type { Stale } from '../../support/coherence/staleness.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
@@ -17,7 +17,8 @@ export interface RunPlan {
   readonly durationMs: number;
   readonly replicas: number;
   readonly leaseMs: number;
-  /** Between two probes of one replica; more replicas and shorter pauses cost processor time. */
+  /** Probes under way at once to one replica, and the pause after each: more and shorter cost processor time. */
+  readonly probeLanes: number;
   readonly probePauseMs: number;
   /** Which misfortunes, in turn, and none after them; left out: drawn from {@link from}. */
   readonly schedule?: readonly string[];
@@ -29,7 +30,7 @@ export interface RunPlan {
 export interface RunOutcome {
   readonly stale: readonly Stale[];
   readonly odd: readonly string[];
-  readonly observations: number;
+  readonly decisions: number;
   readonly undecided: number;
   /** Milliseconds each answered mutation took, shortest first. */
   readonly mutationMs: readonly number[];
@@ -64,17 +65,18 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
   );
   const suffered = await sufferUntil(stopped, { replicas, postgres, redis, leaseMs }, random, plan, say, [
     ...writing,
-    prober.run(plan.probePauseMs),
+    prober.run(plan.probeLanes, plan.probePauseMs),
   ]);
 
   const recovered = await Promise.all(replicas.map((replica) => replica.ready())).then(
     () => true,
     () => false,
   );
+  history.close();
   return {
-    stale: findStale(history.changes, history.observations),
+    stale: history.stale,
     odd: history.odd,
-    observations: history.observations.length,
+    decisions: history.decisions,
     undecided: history.undecided,
     mutationMs: history.mutationMs.sort((a, b) => a - b),
     misfortunes: suffered,

@@ -41,18 +41,27 @@ export function findStale(changes: readonly Change[], observations: readonly Obs
     if (history === undefined) perObject.set(change.object, [change]);
     else history.push(change);
   }
-  const stale: Stale[] = [];
-  for (const observation of observations) {
-    const history = perObject.get(observation.object) ?? [];
-    const from = history.findLastIndex(({ answered }) => answered !== null && answered < observation.began);
-    const possible = history.slice(Math.max(from, 0)).filter(({ invoked }) => invoked < observation.ended);
-    const enforced = history[from];
-    if (
-      enforced !== undefined &&
-      !possible.some(({ value }) => value === observation.value || value === anything)
-    ) {
-      stale.push({ observation, enforced });
-    }
-  }
-  return stale;
+  return observations.flatMap((observation) => {
+    const enforced = contradicted(perObject.get(observation.object) ?? [], observation);
+    return enforced === undefined ? [] : [{ observation, enforced }];
+  });
+}
+
+/**
+ * The change that was enforced when the request began and that, with all later ones, it does not show; `undefined`
+ * where the observation is as it should be.
+ *
+ * @param history changes of the object it is of
+ */
+export function contradicted(
+  history: readonly Change[],
+  { began, ended, value: shown }: Observation,
+): Change | undefined {
+  const from = history.findLastIndex(({ answered }) => answered !== null && answered < began);
+  const enforced = history[from];
+  if (enforced === undefined) return undefined;
+  const explained = history
+    .slice(from)
+    .some(({ invoked, value }) => invoked < ended && (value === shown || value === anything));
+  return explained ? undefined : enforced;
 }
