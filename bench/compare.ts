@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { contenders } from './contenders/all.ts';
 import type { Contender } from './contenders/contender.ts';
-import { gatewayBuiltAt } from './contenders/gateway.ts';
+import { gatewayBuiltAt, gatewayWithAccessLog } from './contenders/gateway.ts';
 import { Field } from './field.ts';
 import { onGround } from './ground.ts';
 import { buildPaced, pacedMissing } from './load/paced.ts';
@@ -53,10 +53,11 @@ export function compare(
   });
 }
 
-function contendersOf({ only, against }: Options): Contender[] {
+function contendersOf({ only, against, accessLog }: Options): Contender[] {
   const asked = contenders.filter(({ name }) => only.includes(name));
   if (against !== undefined)
     asked.push(gatewayBuiltAt(resolve(against), 'gateway-other', `the gateway in ${against}`));
+  if (accessLog) asked.push(gatewayWithAccessLog);
   return asked;
 }
 

@@ -10,6 +10,8 @@ export interface Options extends Effort {
   readonly only: readonly string[];
   /** `main.js` of another build of the gateway, to measure beside this one. */
   readonly against: string | undefined;
+  /** Measure the gateway with its access log on, too. */
+  readonly accessLog: boolean;
   /** Names of scenarios. */
   readonly scenario: readonly string[];
   readonly writeDocs: boolean;
@@ -33,6 +35,7 @@ export const usage = `npm run bench -- [options]
   --streams N       event streams (1000)
   --only A,B        contenders: ${contenders.map(({ name }) => name).join(', ')}
   --against FILE    measure another build of the gateway, too: its dist/main.js
+  --access-log      measure the gateway with its access log on, too
   --scenario A,B    scenarios: ${Object.keys(scenarios).join(', ')}
   --cores P,O       core of the proxy, core of everything else (0,1)
   --quick           2 rounds of 1 second
@@ -52,6 +55,7 @@ export function readOptions(args: readonly string[]): Options {
       streams: { type: 'string', default: '1000' },
       only: { type: 'string', default: contenders.map(({ name }) => name).join(',') },
       against: { type: 'string' },
+      'access-log': { type: 'boolean', default: false },
       scenario: { type: 'string', default: Object.keys(scenarios).join(',') },
       cores: { type: 'string', default: '0,1' },
       quick: { type: 'boolean', default: false },
@@ -73,6 +77,7 @@ export function readOptions(args: readonly string[]): Options {
       contenders.map(({ name }) => name),
     ),
     against: values.against,
+    accessLog: values['access-log'],
     scenario: inOrder(known('scenario', values.scenario, Object.keys(scenarios))),
     writeDocs: values['write-docs'],
     profile: values.profile === undefined ? undefined : known('profile', values.profile, caseIds)[0],

@@ -6,15 +6,31 @@ import { startPostgres } from '../lib/kept-server.ts';
 import type { Contender } from './contender.ts';
 import { seedTenants } from './seed.ts';
 
+const builtHere = join(root, 'dist/main.js');
+
 /** The gateway as it was just built. */
-export const gateway = gatewayBuiltAt(join(root, 'dist/main.js'), 'gateway', 'Tenancy Gateway, PostgreSQL');
+export const gateway = gatewayBuiltAt(builtHere, 'gateway', 'Tenancy Gateway, PostgreSQL');
+
+/** The same with one line a request, into a file. */
+export const gatewayWithAccessLog = gatewayBuiltAt(
+  builtHere,
+  'gateway-logging',
+  'the gateway, access log on',
+  'info',
+);
 
 /**
  * A build of the gateway as it is deployed: PostgreSQL, metrics and metering on, access log off as everywhere here.
  *
  * @param program its main.js
+ * @param logLevel `info` turns the access log on
  */
-export function gatewayBuiltAt(program: string, name: string, title: string): Contender {
+export function gatewayBuiltAt(
+  program: string,
+  name: string,
+  title: string,
+  logLevel: 'info' | 'warn' = 'warn',
+): Contender {
   return {
     name,
     title,
@@ -42,7 +58,7 @@ export function gatewayBuiltAt(program: string, name: string, title: string): Co
           PORT: String(port),
           INTERNAL_PORT: String(internalPort),
           UPSTREAM_URL: `http://127.0.0.1:${upstreamPort}`,
-          LOG_LEVEL: 'warn',
+          LOG_LEVEL: logLevel,
         },
       });
       const stop = async (): Promise<void> => {
