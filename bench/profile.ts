@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gateway } from './contenders/gateway.ts';
+import { gateway, gatewayWithAccessLog } from './contenders/gateway.ts';
 import { onGround } from './ground.ts';
 import { root } from './lib/files.ts';
 import { inventTenants } from './lib/tenants.ts';
@@ -33,7 +33,7 @@ export function profileGateway(caseId: string, options: Options): Promise<string
       otherCore,
       nodeFlags: ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
     };
-    const running = await gateway.start(stage);
+    const running = await (options.accessLog ? gatewayWithAccessLog : gateway).start(stage);
     const subject = { stage, running, upstream };
     let from: number;
     try {
