@@ -4,6 +4,7 @@ import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } 
 import type { Registry } from 'prom-client';
 import { admin } from './admin/admin.ts';
 import { explainRoute, type Way } from './admin/explain.ts';
+import { replicasRoute, type ReplicasDeps } from './admin/replicas.ts';
 import type { Config } from './config.ts';
 import { compileTargets } from './gateway/canonical-target.ts';
 import { admit } from './gateway/resolve-tenant.ts';
@@ -28,7 +29,7 @@ import type { TenantStore } from './ports/tenant-store.ts';
 import type { UsageSink, UsageStore } from './ports/usage.ts';
 
 /** What both listeners work with. Everything they do goes through these; nothing is global. */
-export interface AppDeps {
+export interface AppDeps extends ReplicasDeps {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
@@ -108,7 +109,10 @@ export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
     await scope.register(admin, {
       ...deps,
       prefix: '/admin/v1',
-      more: (operator: TypedApp) => explainRoute(operator, { ...deps, wayOf: waysOf(deps) }),
+      more: (operator: TypedApp) => {
+        explainRoute(operator, { ...deps, wayOf: waysOf(deps) });
+        replicasRoute(operator, deps);
+      },
     });
   });
   return app;

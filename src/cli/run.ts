@@ -9,6 +9,7 @@ import { keyCommands } from './keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { operatorApi } from './operator-api.ts';
 import { standardOutput, type Output } from './output.ts';
+import { replicasCommand } from './replicas.ts';
 import { findTarget } from './target.ts';
 
 /** Runs one command line. Never throws: what goes wrong is written, and told by the exit code. */
@@ -29,7 +30,14 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     api: () => operatorApi(findTarget(process.env, program.opts<{ url?: string }>().url)),
     output,
   };
-  for (const add of [accountCommands, keyCommands, explainCommand, migrateCommand, configCommands])
+  for (const add of [
+    accountCommands,
+    keyCommands,
+    explainCommand,
+    replicasCommand,
+    migrateCommand,
+    configCommands,
+  ])
     add(program, context);
 
   try {
@@ -45,7 +53,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 }
 
 const notes = `
-Commands about accounts and keys talk to the operator API of a running gateway, and find it by the
+Commands about accounts, keys and replicas talk to the operator API of a running gateway, and find it by the
 variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, ADMIN_TOKEN, DATA_DIR.
 
 Exit codes: 0 done, 1 refused or failed, 64 wrong usage, 69 gateway or database not reachable,

@@ -4,6 +4,7 @@ import type { CoherenceLog } from '../ports/coherence-log.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { FactCache } from '../ports/fact-cache.ts';
 import type { FactSource, Seq } from '../ports/facts.ts';
+import type { ReplicaNote } from '../ports/roster.ts';
 import type { Timers } from '../ports/timers.ts';
 import { CommitBarrier } from './barrier.ts';
 import { Census } from './census.ts';
@@ -27,6 +28,8 @@ export interface CoherenceParts {
   /** Fresh random text, never the same again. */
   readonly randomId: () => string;
   readonly events?: CoherenceEvents;
+  /** What operators are told of this replica. */
+  readonly about?: ReplicaNote;
 }
 
 /** The part of a pino logger that is used. */
@@ -41,6 +44,8 @@ export interface Coherence {
   /** Whether this replica may decide right now. */
   ready(): boolean;
   snapshot(): CoherenceSnapshot;
+  /** Tells operators that this replica is about to end; it decides as before. */
+  leave(): void;
   /** Stops deciding and deregisters, so that no writer waits for this replica. */
   stop(): Promise<void>;
 }
@@ -74,7 +79,7 @@ const unknownKeysShare = 1 / 16;
 
 /** Starts a replica. It is not ready yet when this returns, and becomes so by itself once the store answers. */
 export function startCoherence(parts: CoherenceParts): Coherence {
-  const { log, source, cache, clock, timers, config, logger, randomId, events = {} } = parts;
+  const { log, source, cache, clock, timers, config, logger, randomId, events = {}, about } = parts;
   const timing = timingFor(config.leaseMs);
   const view = new View({
     facts: config.maxFacts,
@@ -85,7 +90,18 @@ export function startCoherence(parts: CoherenceParts): Coherence {
     if (error === undefined) logger.info({}, 'the coherence lease is renewed again');
     else logger.warn({ err: error }, 'the coherence lease cannot be renewed: decisions stop when it ends');
   };
-  const lease = new Lease({ log, view, withdrawals, clock, timers, timing, events, randomId, onHealth });
+  const lease = new Lease({
+    log,
+    view,
+    withdrawals,
+    clock,
+    timers,
+    timing,
+    events,
+    randomId,
+    onHealth,
+    about,
+  });
   const census = new Census(log, clock, timers, timing);
   const loader = new Loader({ view, cache, source, clock, timers, timing, events });
 
@@ -111,6 +127,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
         self: id === lease.id,
       })),
     }),
+    leave: () => lease.leave(),
     stop: async () => {
       stopCounting();
       stopPruning();

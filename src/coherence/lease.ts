@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { CoherenceLog } from '../ports/coherence-log.ts';
 import type { Seq } from '../ports/facts.ts';
+import type { ReplicaNote } from '../ports/roster.ts';
 import type { Timers } from '../ports/timers.ts';
 import { Backoff } from './backoff.ts';
 import type { CoherenceEvents } from './events.ts';
@@ -20,6 +21,7 @@ export interface LeaseParts {
   readonly events: CoherenceEvents;
   /** Fresh random text, unguessable and never the same. */
   readonly randomId: () => string;
+  readonly about?: ReplicaNote | undefined;
   /** Told of a renewal that failed, and of one that succeeded after that. */
   readonly onHealth: (error: unknown) => void;
 }
@@ -48,6 +50,7 @@ export class Lease {
   #renewalWaiters: Waiter[] = [];
   #passWaiters: (() => void)[] = [];
   #wake: () => void = () => undefined;
+  #leaving = false;
   #stopped = false;
   #running: Promise<void> | undefined;
 
@@ -79,6 +82,13 @@ export class Lease {
 
   start(): void {
     this.#running ??= this.#run();
+  }
+
+  /** Says in the row that this replica is about to end. It decides as before, until {@link stop}. */
+  leave(): void {
+    this.#leaving = true;
+    this.#renewAt = -Infinity;
+    this.#wake();
   }
 
   /** Gives the lease up and takes this replica's row away, so that no writer waits for it. */
@@ -191,9 +201,10 @@ export class Lease {
   }
 
   #register(): Promise<void> {
-    const { log, timing, randomId } = this.#parts;
+    const { log, timing, randomId, about } = this.#parts;
     this.#nonce = randomId();
-    return this.#step(log.register({ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs }));
+    const note = about && { ...about, leaving: this.#leaving };
+    return this.#step(log.register({ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs, note }));
   }
 
   /** What is known does not lead up to what the log says now: nothing of it may be used again. */

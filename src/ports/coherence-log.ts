@@ -1,4 +1,5 @@
 import type { FactKey, Seq } from './facts.ts';
+import type { ReplicaNote } from './roster.ts';
 
 /** A replica as its row says. */
 export interface ReplicaRow {
@@ -8,6 +9,12 @@ export interface ReplicaRow {
   readonly leaseMs: number;
   /** Streams it ended for what its last acknowledgement took in. */
   readonly streamsClosed: number;
+}
+
+/** What a replica says with every renewal. */
+export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs'> {
+  /** For operators to read; it decides nothing. */
+  readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
 }
 
 export interface LogEntry {
@@ -40,7 +47,7 @@ export interface ReplicaReading {
 /** The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own. */
 export interface CoherenceLog {
   /** Commits, durably, that this replica lives and with which lease. */
-  register(replica: { readonly id: string; readonly nonce: string; readonly leaseMs: number }): Promise<void>;
+  register(replica: ReplicaRegistration): Promise<void>;
   /** Reads the log after `after`, in a snapshot taken later than the call. */
   readAfter(after: Seq): Promise<LogReading>;
   /** Says that this replica decides by nothing older than `seq`. Never takes back what a later call said. */

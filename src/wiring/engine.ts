@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { startCoherence } from '../coherence/coherence.ts';
 import type { Config } from '../config.ts';
@@ -15,6 +16,7 @@ import { bringUp } from './bring-up.ts';
 import { openCache } from './cache.ts';
 import { lateCoherence } from './late-coherence.ts';
 import type { Store } from './store.ts';
+import { version } from './version.ts';
 
 export interface EngineParts {
   readonly config: Config;
@@ -34,6 +36,10 @@ export interface Engine {
   unready(): readonly Unreadiness[];
   /** Resolves once the store is there and everything has begun. */
   readonly begun: Promise<void>;
+  /** By what name this replica is registered; `null` before it is. */
+  replicaId(): string | null;
+  /** Says where operators look that this process is about to end. It decides as before. */
+  leave(): void;
   /** Adds the last usage and gives the lease back. To be called once no requests are served any more. */
   stop(): Promise<void>;
 }
@@ -78,6 +84,7 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
           logger,
           randomId: randomUUID,
           events,
+          about: { version: version(), host: hostname() },
         }),
       );
     },
@@ -93,6 +100,8 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
       return coherence.ready() ? [] : [lapsed];
     },
     begun: starting.done,
+    replicaId: () => coherence.snapshot()?.replica ?? null,
+    leave: () => coherence.leave(),
     stop: async () => {
       starting.stop();
       await usage.stop();

@@ -12,6 +12,7 @@ export interface LateCoherence {
   snapshot(): CoherenceSnapshot | null;
   /** Hands everything over to `coherence`. */
   begin(coherence: Coherence): void;
+  leave(): void;
   stop(): Promise<void>;
 }
 
@@ -50,6 +51,7 @@ export function lateCoherence(): LateCoherence {
       for (const listen of early) listen(started.directory);
       early.clear();
     },
+    leave: () => coherence?.leave(),
     stop: async () => coherence?.stop(),
   };
 }

@@ -60,6 +60,8 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       directory: engine.directory,
       barrier: engine.barrier,
       tenants: store.tenants,
+      roster: store.roster,
+      ownReplicaId: engine.replicaId,
       usage: {
         record: (event) => engine.usage.record(event),
         touch: (accountId, keyId) => engine.usage.touch(accountId, keyId),
@@ -91,6 +93,7 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       begun: engine.begun,
       stop: async () => {
         draining = true;
+        engine.leave();
         await new Promise<void>((resolve) => timers.after(config.drainDelayMs, resolve));
         const cut = await publicDoor.drain((config.drainMs - config.drainDelayMs) * (1 - finishShare));
         if (cut > 0)

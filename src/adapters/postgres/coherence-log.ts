@@ -16,8 +16,11 @@ interface ReadingRow extends Omit<LogReading, 'entries'> {
  */
 export function coherenceLog(db: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
-    async register({ id, nonce, leaseMs }) {
-      await db.run((sql) => sql`select replica_register(${id}, ${nonce}, ${leaseMs})`);
+    async register({ id, nonce, leaseMs, note }) {
+      const { version = null, host = null, leaving = false } = note ?? {};
+      await db.run(
+        (sql) => sql`select replica_register(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
+      );
     },
 
     async readAfter(after) {

@@ -1,5 +1,6 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
 import type { FactSource } from '../../ports/facts.ts';
+import type { Roster } from '../../ports/roster.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { coherenceLog } from './coherence-log.ts';
@@ -8,6 +9,7 @@ import { Hints } from './hints.ts';
 import { Listener } from './listener.ts';
 import { checkSchema, migrate, SchemaMismatch } from './migrate.ts';
 import { Pool, type Runner } from './pool.ts';
+import { roster } from './roster.ts';
 import { connectByUrl } from './sql.ts';
 import { tenantStore } from './tenant-store.ts';
 import { usageStore } from './usage-store.ts';
@@ -18,6 +20,7 @@ export interface Store {
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
+  readonly roster: Roster;
   /**
    * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` where trying
    * again may help, and with {@link SchemaMismatch} where it cannot.
@@ -108,6 +111,7 @@ export function assembleStore(parts: StoreParts): Store {
       },
     }),
     usage: usageStore(queries),
+    roster: roster(queries),
     migrate: (onProgress) => migrations.run((sql) => migrate(sql, onProgress)).catch(unwrapMismatch),
     ping: async () => {
       await queries.run(checkSchema);

@@ -1,0 +1,66 @@
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import type { Context } from './context.ts';
+import { table } from './output.ts';
+
+interface Replica {
+  readonly id: string;
+  readonly host: string | null;
+  readonly self: boolean;
+  readonly state: 'live' | 'leaving' | 'lapsed';
+  readonly version: string | null;
+  readonly lease_ms: number;
+  readonly lease_age_ms: number;
+  readonly applied: number;
+  readonly lag: number;
+}
+
+interface Replicas {
+  readonly position: number;
+  readonly complete: boolean;
+  readonly data: readonly Replica[];
+}
+
+/** `replicas`: who decides, and how far each one is. */
+export function replicasCommand(program: Command, context: Context): void {
+  program
+    .command('replicas')
+    .description('the gateways over this database: leases, positions, who lags behind')
+    .action(async () => {
+      const answer = await context.api().call<Replicas>('GET', '/replicas');
+      context.output().result(answer, () => show(answer));
+    });
+}
+
+function show({ position, complete, data }: Replicas): string {
+  const rows = data.map((replica) => [
+    replica.self ? `${replica.id} ${styleText('dim', '(asked)')}` : replica.id,
+    replica.host ?? '–',
+    stateOf(replica),
+    `${(replica.lease_age_ms / 1000).toFixed(1)} s of ${replica.lease_ms / 1000} s`,
+    String(replica.applied),
+    replica.lag === 0 ? '0' : styleText('yellow', String(replica.lag)),
+    replica.version ?? '–',
+  ]);
+  return [
+    table(['REPLICA', 'HOST', 'STATE', 'RENEWED AGO', 'POSITION', 'BEHIND', 'VERSION'], rows),
+    '',
+    `The newest position is ${position}.`,
+    ...data
+      .filter(({ state }) => state === 'lapsed')
+      .slice(0, 1)
+      .map(() => lapsedNote),
+    ...(complete ? [] : [restoredNote]),
+  ].join('\n');
+}
+
+const colours = { live: 'green', leaving: 'yellow', lapsed: 'red' } as const;
+
+function stateOf({ state }: Replica): string {
+  return styleText(colours[state], state);
+}
+
+const lapsedNote =
+  'A lapsed replica decides nothing until it has renewed. Its row goes away by itself if it does not come back.';
+const restoredNote =
+  'The database was restored a moment ago: gateways that have not renewed since are not shown yet, and changes wait for them.';
