@@ -11,6 +11,9 @@ export function installValidation(app: FastifyInstance): void {
     allErrors: true,
     verbose: true,
     allowUnionTypes: true,
+    // TypeBox makes the schemas: to hold each against the schema of schemas takes time at every start.
+    meta: false,
+    validateSchema: false,
     formats: { 'date-time': isInstant },
   };
   const strict = new Ajv(shared);

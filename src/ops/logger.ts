@@ -14,6 +14,8 @@ export interface Log {
 const closeMs = 1_000;
 /** How much is kept for a reader that has stopped reading; more is dropped, for the gateway matters more than its log. */
 const keptBytes = 16 * 2 ** 20;
+/** Most that is written at a time: what a pipe holds. */
+const writeBytes = 65_536;
 /** Lines of requests are written together: so many characters of them, or after so long. */
 const batchLength = 8_192;
 const batchMs = 50;
@@ -25,7 +27,7 @@ const batchMs = 50;
  * @param fd where to write instead of standard output
  */
 export function openLog(level: string, fd = 1): Log {
-  const output = pino.destination({ fd, sync: false, maxLength: keptBytes });
+  const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite: writeBytes });
   // Nobody reads any more (a closed pipe): the gateway goes on without its log rather than end.
   output.on('error', () => undefined);
   const lines = new Lines(output);
