@@ -10,6 +10,7 @@ import { migrateCommand } from './migrate.ts';
 import { operatorApi } from './operator-api.ts';
 import { standardOutput, type Output } from './output.ts';
 import { replicasCommand } from './replicas.ts';
+import { restoredCommand } from './restored.ts';
 import { findTarget } from './target.ts';
 
 /** Runs one command line. Never throws: what goes wrong is written, and told by the exit code. */
@@ -36,6 +37,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     explainCommand,
     replicasCommand,
     migrateCommand,
+    restoredCommand,
     configCommands,
   ])
     add(program, context);

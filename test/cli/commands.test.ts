@@ -60,6 +60,8 @@ t.test('the life of an account and its keys, from the command line', async (t) =
   t.equal(await status(), 401);
 });
 
+const awayUrl = 'postgres://nobody@127.0.0.1:1/none';
+
 t.test('what goes wrong is said with the next step and told by the exit code', async (t) => {
   const { internalOrigin, origin } = await startReplicas(t);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
@@ -76,6 +78,8 @@ t.test('what goes wrong is said with the next step and told by the exit code', a
     ['bad limit', env, ['accounts', 'list', '--limit', '0'], 64, /1 to 100/],
     ['bad configuration', { ...env, LOG_LEVEL: 'loud' }, ['accounts', 'list'], 78, /LOG_LEVEL/],
     ['migrate without a database', {}, ['migrate'], 64, /DATABASE_URL/],
+    ['restored without a database', {}, ['restored'], 64, /DATABASE_URL/],
+    ['restored, database away', { DATABASE_URL: awayUrl }, ['restored'], 69, /ECONNREFUSED[^]*Run this again/],
   ];
   await Promise.all(
     cases.map(async ([name, variables, args, expected, pattern]) => {

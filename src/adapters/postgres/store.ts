@@ -117,7 +117,12 @@ export function assembleStore(parts: StoreParts): Store {
       await queries.run(checkSchema);
     },
     markRestored: async () => {
-      await queries.run((sql) => sql`update coherence_seq set marker = gen_random_uuid()`);
+      await queries.run(
+        (sql) => sql`
+          with marked as (update coherence_seq set marker = gen_random_uuid() returning v)
+          select pg_notify('tenancy_gateway_coherence', v::text) from marked`,
+      );
+      hints.nudge();
     },
     close: () => (closing ??= close()),
   };

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import { SchemaMismatch } from '../adapters/postgres/migrate.ts';
+import { openPostgres, type Store } from '../adapters/postgres/store.ts';
+import { timingFor } from '../coherence/timing.ts';
+import type { Context } from './context.ts';
+import { exitCode, Failure } from './failure.ts';
+import { commandConfig } from './target.ts';
+
+/** `restored`: straight at the database, after a backup was brought back into it. */
+export function restoredCommand(program: Command, context: Context): void {
+  program
+    .command('restored')
+    .description('after a backup was restored into DATABASE_URL: make every gateway forget what it knew')
+    .action(async () => {
+      const config = commandConfig(context.env);
+      if (config.store.kind === 'embedded') {
+        throw new Failure(
+          exitCode.usage,
+          'DATABASE_URL is not set.',
+          'The embedded store needs no command: no other process knows anything of it.',
+        );
+      }
+      const store = openPostgres({ url: config.store.url, maxConnections: config.store.maxConnections });
+      try {
+        await store.markRestored();
+        const waitedMs = await outwait(store, config.coherence.leaseMs, (text) =>
+          context.output().note(text),
+        );
+        await store.ping();
+        const { incarnation } = await store.log.replicas();
+        context
+          .output()
+          .result({ incarnation, waited_ms: waitedMs }, () =>
+            [
+              'Done: from here on every gateway decides by the restored database alone.',
+              '`tenancy-gateway replicas` shows which ones are back.',
+            ].join('\n'),
+          );
+      } catch (error) {
+        throw explain(error);
+      } finally {
+        await store.close();
+      }
+    });
+}
+
+/**
+ * Waits until no lease from before can be running. The restored rows do not show the ones given since the backup, so it
+ * is the longest that may have been: of this configuration, or of a row.
+ */
+async function outwait(
+  store: Pick<Store, 'log'>,
+  configuredMs: number,
+  note: (text: string) => void,
+): Promise<number> {
+  const { rows } = await store.log.replicas();
+  const longestMs = Math.max(configuredMs, ...rows.map(({ leaseMs }) => leaseMs));
+  const waitMs = Math.ceil(longestMs + timingFor(longestMs).epsilonMs);
+  note(`Marked. Waiting ${(waitMs / 1000).toFixed(1)} s, until every lease from before has run out …`);
+  // A timer may fire a little early.
+  const until = performance.now() + waitMs;
+  for (let left = waitMs; left > 0; left = until - performance.now()) await sleep(Math.ceil(left));
+  return waitMs;
+}
+
+function explain(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const cause = (error as Error).cause;
+  if (error instanceof SchemaMismatch || cause instanceof SchemaMismatch) {
+    const { message } = error instanceof SchemaMismatch ? error : (cause as SchemaMismatch);
+    return new Failure(
+      exitCode.failed,
+      `The database is marked, but not one this version can work on: ${message}.`,
+      'Where the backup is of an earlier version, run `tenancy-gateway migrate`, and then this again.',
+    );
+  }
+  const { code, message } = (cause ?? error) as { readonly code?: string; readonly message?: string };
+  const reason = code ?? message;
+  return new Failure(
+    exitCode.unreachable,
+    `The database cannot be marked as restored (${String(reason)}).`,
+    'Does DATABASE_URL name the restored database, and is the restore complete? Run this again before you rely on it.',
+    { reason },
+  );
+}
