@@ -6,9 +6,12 @@
  * ("coordinated omission", which closed-loop tools have). Written in C because it needs timers finer than Node's and
  * Go's millisecond, and because it shares a core with the upstream: a request costs it three system calls.
  *
- *     paced <port> <rate per second> <seconds> <connections> <file with the raw request>
+ *     paced [-k <file>] [-s <ms>] <port> <rate per second> <seconds> <connections> <file with the raw request>
  *
- * Prints one line of JSON; times in microseconds. The answers must carry Content-Length.
+ * -k  API keys, one a line, all of the same length: one after another takes the place of `{key}` in the request.
+ * -s  prints a line [2xx, 503, others, broken connections] for every so many milliseconds, as they pass.
+ *
+ * The last line printed is a JSON object; times in microseconds. The answers must carry Content-Length.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -31,6 +34,7 @@ static const int64_t SECOND = 1000000000, PATIENCE = 5 * SECOND;
 struct connection {
   int fd, busy, status;
   size_t written;
+  const char *key;
   int64_t due;
   long long body_left; /* -1 while the head is being read */
   size_t head_length;
@@ -41,10 +45,19 @@ static struct sockaddr_in target;
 static char *request;
 static size_t request_length;
 static int poll_fd;
-static struct connection *connections, **idle;
-static int idle_count;
+static struct connection *connections, **idle, **closed;
+static int idle_count, closed_count;
 static int64_t *latencies, *lags;
-static long done_count, lag_count, error_count;
+static long done_count, lag_count, error_count, broken_count, without_retry_after;
+static long statuses[600];
+
+/* What came in since the last line was printed. */
+static struct { long ok, unavailable, other, broken; } slot;
+
+/* Where the key stands in the request, and what may stand there. */
+static size_t key_at, key_length;
+static char *keys;
+static long key_count, next_key;
 
 static void die(const char *what) {
   perror(what);
@@ -57,30 +70,34 @@ static int64_t now(void) {
   return t.tv_sec * SECOND + t.tv_nsec;
 }
 
+/* Does not wait until it is there: what is written before that goes out then. */
 static void open_connection(struct connection *c) {
   int on = 1;
-  c->fd = socket(AF_INET, SOCK_STREAM, 0);
-  if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&target, sizeof target) < 0) die("connect");
+  c->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+  if (c->fd < 0 || (connect(c->fd, (struct sockaddr *)&target, sizeof target) < 0 && errno != EINPROGRESS)) die("connect");
   setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
   if (epoll_ctl(poll_fd, EPOLL_CTL_ADD, c->fd, &event) < 0) die("epoll_ctl");
-  c->busy = 0;
-  idle[idle_count++] = c;
 }
 
-/* Counts what a broken connection was doing as an error, and goes on with a new one. */
-static void replace(struct connection *c) {
+/* Counts what a broken connection was doing as an error. It is opened again when it is needed. */
+static void give_up(struct connection *c) {
   if (c->busy) {
     error_count++;
+    broken_count++;
+    slot.broken++;
   } else {
     for (int i = 0; i < idle_count; i++)
       if (idle[i] == c) idle[i] = idle[--idle_count];
   }
   close(c->fd);
-  open_connection(c);
+  c->fd = -1;
+  c->busy = 0;
+  closed[closed_count++] = c;
 }
 
 static void write_on(struct connection *c) {
+  if (c->key) memcpy(request + key_at, c->key, key_length);
   while (c->written < request_length) {
     ssize_t n = send(c->fd, request + c->written, request_length - c->written, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n > 0) {
@@ -90,19 +107,21 @@ static void write_on(struct connection *c) {
       epoll_ctl(poll_fd, EPOLL_CTL_MOD, c->fd, &event);
       return;
     } else {
-      replace(c);
+      give_up(c);
       return;
     }
   }
 }
 
 static void send_request(int64_t due, int was_waiting) {
-  struct connection *c = idle[--idle_count];
+  struct connection *c = idle_count > 0 ? idle[--idle_count] : closed[--closed_count];
+  if (c->fd < 0) open_connection(c);
   c->busy = 1;
   c->due = due;
   c->written = 0;
   c->body_left = -1;
   c->head_length = 0;
+  c->key = keys ? keys + (next_key++ % key_count) * (key_length + 1) : NULL;
   /* What this generator itself is late by; a wait for a free connection is the proxy's doing. */
   if (!was_waiting) lags[lag_count++] = now() - due;
   write_on(c);
@@ -118,12 +137,26 @@ static int take(struct connection *c, const char *bytes, ssize_t n) {
     char *end = strstr(c->head, "\r\n\r\n");
     if (!end) return c->head_length == HEAD_MAX - 1 ? -1 : 0;
     char *length = strcasestr(c->head, "\r\ncontent-length:");
-    if (!length || length > end || sscanf(c->head, "HTTP/1.1 %d", &c->status) != 1) return -1;
+    if (!length || length > end || sscanf(c->head, "HTTP/1.1 %3d", &c->status) != 1) return -1;
+    char *retry = strcasestr(c->head, "\r\nretry-after:");
+    if (c->status == 503 && (!retry || retry > end)) without_retry_after++;
     c->body_left = atoll(length + 17);
     n = c->head + c->head_length - (end + 4);
   }
   c->body_left -= n;
   return c->body_left == 0 ? 1 : c->body_left < 0 ? -1 : 0;
+}
+
+static void count_answer(struct connection *c) {
+  if (c->status > 0 && c->status < 600) statuses[c->status]++;
+  if (c->status / 100 == 2) {
+    latencies[done_count++] = now() - c->due;
+    slot.ok++;
+  } else {
+    error_count++;
+    if (c->status == 503) slot.unavailable++;
+    else slot.other++;
+  }
 }
 
 static void read_on(struct connection *c) {
@@ -133,13 +166,9 @@ static void read_on(struct connection *c) {
   ssize_t n = recv(c->fd, buffer, most, MSG_DONTWAIT);
   if (n < 0 && errno == EAGAIN) return;
   int taken = n <= 0 || !c->busy ? -1 : take(c, buffer, n);
-  if (taken < 0) replace(c);
+  if (taken < 0) give_up(c);
   if (taken <= 0) return;
-  if (c->status / 100 == 2) {
-    latencies[done_count++] = now() - c->due;
-  } else {
-    error_count++;
-  }
+  count_answer(c);
   c->busy = 0;
   idle[idle_count++] = c;
 }
@@ -153,34 +182,70 @@ static double quantile(int64_t *sorted, long count, double q) {
   return count ? sorted[(long)(q * (count - 1))] / 1000.0 : 0;
 }
 
-static void read_request(const char *path) {
+static char *contents(const char *path, size_t *length) {
   FILE *file = fopen(path, "rb");
   if (!file) die(path);
   fseek(file, 0, SEEK_END);
-  request_length = ftell(file);
+  *length = ftell(file);
   rewind(file);
-  request = malloc(request_length);
-  if (fread(request, 1, request_length, file) != request_length) die(path);
+  char *text = malloc(*length + 1);
+  if (fread(text, 1, *length, file) != *length) die(path);
+  text[*length] = 0;
   fclose(file);
+  return text;
+}
+
+/* Makes room in the request for keys as long as the first one. */
+static void read_keys(const char *path) {
+  size_t length;
+  keys = contents(path, &length);
+  char *place = strstr(request, "{key}");
+  if (!place) die("no {key} in the request");
+  key_length = strcspn(keys, "\n");
+  key_count = length / (key_length + 1);
+  key_at = place - request;
+  char *longer = malloc(request_length + key_length);
+  memcpy(longer, request, key_at);
+  memcpy(longer + key_at + key_length, place + 5, request_length - key_at - 5);
+  request_length += key_length - 5;
+  request = longer;
+}
+
+static void print_slot(void) {
+  printf("[%ld,%ld,%ld,%ld]\n", slot.ok, slot.unavailable, slot.other, slot.broken);
+  fflush(stdout);
+  memset(&slot, 0, sizeof slot);
 }
 
 int main(int argc, char **argv) {
-  if (argc != 6) {
-    fprintf(stderr, "usage: paced <port> <rate> <seconds> <connections> <request file>\n");
+  const char *keys_file = NULL;
+  int64_t slot_length = 0;
+  for (int option; (option = getopt(argc, argv, "k:s:")) != -1;) {
+    if (option == 'k') keys_file = optarg;
+    if (option == 's') slot_length = atoll(optarg) * (SECOND / 1000);
+  }
+  argv += optind;
+  if (argc - optind != 5) {
+    fprintf(stderr, "usage: paced [-k keys file] [-s ms] <port> <rate> <seconds> <connections> <request file>\n");
     return 2;
   }
-  double rate = atof(argv[2]);
-  long total = rate * atof(argv[3]);
-  int count = atoi(argv[4]);
-  read_request(argv[5]);
-  target = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(atoi(argv[1]))};
+  double rate = atof(argv[1]);
+  long total = rate * atof(argv[2]);
+  int count = atoi(argv[3]);
+  request = contents(argv[4], &request_length);
+  if (keys_file) read_keys(keys_file);
+  target = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(atoi(argv[0]))};
   target.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   poll_fd = epoll_create1(0);
   connections = calloc(count, sizeof *connections);
   idle = calloc(count, sizeof *idle);
+  closed = calloc(count, sizeof *closed);
   latencies = calloc(total, sizeof *latencies);
   lags = calloc(total, sizeof *lags);
-  for (int i = 0; i < count; i++) open_connection(&connections[i]);
+  for (int i = 0; i < count; i++) {
+    open_connection(&connections[i]);
+    idle[idle_count++] = &connections[i];
+  }
 
   int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
   struct epoll_event tick = {.events = EPOLLIN, .data.ptr = NULL};
@@ -191,9 +256,11 @@ int main(int argc, char **argv) {
   if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &every, NULL) < 0) die("timerfd_settime");
 
   long due = 0, sent = 0;
+  int64_t slot_end = start + slot_length;
   while (done_count + error_count < total && now() < deadline) {
     struct epoll_event events[EVENTS];
-    int n = epoll_wait(poll_fd, events, EVENTS, 100);
+    int n = epoll_wait(poll_fd, events, EVENTS, 10);
+    for (; slot_length > 0 && now() >= slot_end; slot_end += slot_length) print_slot();
     int waiting = due > sent;
     for (int i = 0; i < n; i++) {
       struct connection *c = events[i].data.ptr;
@@ -206,17 +273,26 @@ int main(int argc, char **argv) {
           epoll_ctl(poll_fd, EPOLL_CTL_MOD, c->fd, &event);
           write_on(c);
         }
-        if (events[i].events & ~EPOLLOUT) read_on(c);
+        if (c->fd >= 0 && events[i].events & ~EPOLLOUT) read_on(c);
       }
     }
-    for (; sent < due && idle_count > 0; sent++) send_request(start + sent * period, waiting);
+    for (; sent < due && idle_count + closed_count > 0; sent++) send_request(start + sent * period, waiting);
   }
 
   qsort(latencies, done_count, sizeof *latencies, ascending);
   qsort(lags, lag_count, sizeof *lags, ascending);
-  printf("{\"due\":%ld,\"answered\":%ld,\"errors\":%ld,\"p50\":%.1f,\"p99\":%.1f,\"p999\":%.1f,\"max\":%.1f,\"ownLagP99\":%.1f}\n",
+  if (slot_length > 0) print_slot();
+  printf("{\"due\":%ld,\"answered\":%ld,\"errors\":%ld,\"p50\":%.1f,\"p99\":%.1f,\"p999\":%.1f,\"max\":%.1f,\"ownLagP99\":%.1f,"
+         "\"broken\":%ld,\"withoutRetryAfter\":%ld,\"statuses\":{",
          total, done_count, total - done_count, quantile(latencies, done_count, 0.5),
          quantile(latencies, done_count, 0.99), quantile(latencies, done_count, 0.999),
-         quantile(latencies, done_count, 1), quantile(lags, lag_count, 0.99));
+         quantile(latencies, done_count, 1), quantile(lags, lag_count, 0.99), broken_count, without_retry_after);
+  const char *comma = "";
+  for (int status = 0; status < 600; status++) {
+    if (!statuses[status]) continue;
+    printf("%s\"%d\":%ld", comma, status, statuses[status]);
+    comma = ",";
+  }
+  puts("}}");
   return 0;
 }

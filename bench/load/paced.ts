@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Running, Stage } from '../contenders/contender.ts';
 import { root } from '../lib/files.ts';
+import type { Processes } from '../lib/processes.ts';
 import { findTool } from '../lib/tools.ts';
 import { headersOf, type Exchange } from './target.ts';
-import { outputOf } from './wrk.ts';
 
 /** What a constant rate got. Times in microseconds, counted from when a request was due. */
 export interface OpenLoop {
@@ -18,6 +19,12 @@ export interface OpenLoop {
   readonly max: number;
   /** How late the generator itself was at the 99th percentile: what it adds to the figures above. */
   readonly ownLagP99: number;
+  /** Connections that ended before an answer. */
+  readonly broken: number;
+  /** 503s that did not say when to try again. */
+  readonly withoutRetryAfter: number;
+  /** How many answers had each status. */
+  readonly statuses: Readonly<Record<string, number>>;
 }
 
 const program = join(root, '.cache/bench/paced');
@@ -33,37 +40,98 @@ export function buildPaced(): void {
   execFileSync('cc', ['-O2', '-o', program, join(root, 'bench/load/paced.c')], { stdio: 'inherit' });
 }
 
-/** Sends at a constant rate whatever becomes of the requests before (`paced.c`). */
-export async function constantRate(
-  stage: Stage,
+/** Sends one kind of request at a constant rate whatever becomes of the requests before (`paced.c`). */
+export function constantRate(
+  { processes, dir, otherCore: core }: Stage,
   running: Running,
   exchange: Exchange,
-  {
-    connections,
-    seconds,
-    rate,
-  }: { readonly connections: number; readonly seconds: number; readonly rate: number },
+  rhythm: Rhythm,
 ): Promise<OpenLoop> {
-  const request = join(stage.dir, 'request');
-  writeFileSync(request, rawRequest(running, exchange));
-  const paced = stage.processes.start({
-    name: 'paced',
-    command: program,
-    args: [running.port, rate, seconds, connections, request].map(String),
-    core: stage.otherCore,
-    output: 'pipe',
+  const request = rawRequest(running.port, exchange.method, exchange.path, {
+    headers: headersOf(running, exchange),
+    bodyBytes: exchange.bodyBytes,
   });
-  const text = await outputOf(paced);
-  if (text === '') throw new Error(`the load generator failed:\n${paced.log.slice(-1_000)}`);
-  return JSON.parse(text) as OpenLoop;
+  return sendAtRate({ processes, dir, core, port: running.port, request, ...rhythm });
 }
 
-function rawRequest(running: Running, exchange: Exchange): string {
-  const headers = {
-    host: `127.0.0.1:${running.port}`,
-    ...headersOf(running, exchange),
-    ...(exchange.bodyBytes > 0 && { 'content-length': String(exchange.bodyBytes) }),
+/** How fast, how long, and over how many connections: as many requests as those may be under way. */
+export interface Rhythm {
+  readonly rate: number;
+  readonly seconds: number;
+  readonly connections: number;
+}
+
+export interface Pacing extends Rhythm {
+  readonly processes: Processes;
+  /** Folder for what it is to send. */
+  readonly dir: string;
+  readonly core: number;
+  readonly port: number;
+  /** As it goes over the wire; `{key}` is replaced where there are keys. */
+  readonly request: string;
+  /** API keys to send in turn. */
+  readonly keys?: readonly string[];
+  /** Told every {@link slotMs} what came in since. */
+  readonly onSlot?: (slot: Slot) => void;
+}
+
+/** Answers of a short time, by what they were. */
+export interface Slot {
+  readonly ok: number;
+  readonly unavailable: number;
+  readonly other: number;
+  /** Connections that ended instead. */
+  readonly broken: number;
+}
+
+export const slotMs = 50;
+
+let files = 0;
+
+/** Sends at a constant rate whatever becomes of the requests before (`paced.c`). */
+export async function sendAtRate(pacing: Pacing): Promise<OpenLoop> {
+  const { processes, dir, core, port, request, keys, rate, seconds, connections, onSlot } = pacing;
+  const file = join(dir, `request-${++files}`);
+  writeFileSync(file, request);
+  if (keys !== undefined) writeFileSync(`${file}-keys`, `${keys.join('\n')}\n`);
+  const options = [
+    ...(keys === undefined ? [] : ['-k', `${file}-keys`]),
+    ...(onSlot === undefined ? [] : ['-s', slotMs]),
+  ];
+  const paced = processes.start({
+    name: 'paced',
+    command: program,
+    args: [...options, port, rate, seconds, connections, file].map(String),
+    core,
+    output: 'pipe',
+  });
+  if (paced.stdout === null) throw new Error('nothing to read from');
+  let last = '';
+  for await (const line of createInterface({ input: paced.stdout })) {
+    last = line;
+    if (line.startsWith('[')) onSlot?.(slotOf(JSON.parse(line) as [number, number, number, number]));
+  }
+  rmSync(`${file}-keys`, { force: true });
+  if (!last.startsWith('{')) throw new Error(`the load generator failed:\n${paced.log.slice(-1_000)}`);
+  return JSON.parse(last) as OpenLoop;
+}
+
+/** A request as it goes over the wire. */
+export function rawRequest(
+  port: number,
+  method: string,
+  path: string,
+  { headers, bodyBytes = 0 }: { readonly headers: Record<string, string>; readonly bodyBytes?: number },
+): string {
+  const all = {
+    host: `127.0.0.1:${port}`,
+    ...headers,
+    ...(bodyBytes > 0 && { 'content-length': String(bodyBytes) }),
   };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `${exchange.method} ${exchange.path} HTTP/1.1\r\n${lines.join('')}\r\n${'x'.repeat(exchange.bodyBytes)}`;
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${'x'.repeat(bodyBytes)}`;
+}
+
+function slotOf([ok, unavailable, other, broken]: readonly [number, number, number, number]): Slot {
+  return { ok, unavailable, other, broken };
 }

@@ -2,21 +2,21 @@ import type { Random } from '../../support/coherence/random.ts';
 import type { Probe } from './cells.ts';
 import type { Answer } from './http-client.ts';
 import { now, type History } from './history.ts';
-import type { Replica } from './replica.ts';
+import type { Asked } from './replica.ts';
 
 /** Answers by which a gateway says that it does not decide, and those of what stands between. */
 const undecided: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /** Sends probes and writes down what they show. */
 export class Prober {
-  readonly #replicas: readonly Replica[];
+  readonly #replicas: readonly Asked[];
   readonly #history: History;
   readonly #random: Random;
   readonly #stopped: () => boolean;
   /** What each cell shows at present. */
   readonly #shown = new Map<number, readonly Probe[]>();
 
-  constructor(replicas: readonly Replica[], history: History, random: Random, stopped: () => boolean) {
+  constructor(replicas: readonly Asked[], history: History, random: Random, stopped: () => boolean) {
     this.#replicas = replicas;
     this.#history = history;
     this.#random = random;
@@ -39,11 +39,11 @@ export class Prober {
    * @param pauseMs between two probes of one lane
    */
   async run(lanes: number, pauseMs: number): Promise<void> {
-    const watched = this.#replicas.flatMap((replica) => Array<Replica>(lanes).fill(replica));
+    const watched = this.#replicas.flatMap((replica) => Array<Asked>(lanes).fill(replica));
     await Promise.all(watched.map((replica) => this.#watch(replica, pauseMs)));
   }
 
-  async #watch(replica: Replica, pauseMs: number): Promise<void> {
+  async #watch(replica: Asked, pauseMs: number): Promise<void> {
     while (!this.#stopped()) {
       const probes = [...this.#shown.values()].flat();
       if (probes.length > 0) await this.#send(replica, this.#random.pick(probes));
@@ -51,7 +51,7 @@ export class Prober {
     }
   }
 
-  async #send(replica: Replica, probe: Probe): Promise<void> {
+  async #send(replica: Asked, probe: Probe): Promise<void> {
     const began = now();
     const answer = await probe.send(replica.client);
     const ended = now();

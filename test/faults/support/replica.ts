@@ -20,6 +20,9 @@ export interface Surroundings {
   readonly leaseMs: number;
 }
 
+/** What asks a gateway needs of it, however it was started. */
+export type Asked = Pick<Replica, 'name' | 'client' | 'operator'>;
+
 export class Replica {
   readonly name: string;
   readonly toPostgres: TcpProxy;

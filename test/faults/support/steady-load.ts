@@ -3,11 +3,18 @@ import { Pool } from 'undici';
 
 export interface SteadyLoad {
   /** Ends it; resolves when the last request has its answer. */
-  stop(): Promise<{
-    readonly sent: number;
-    readonly failures: readonly string[];
-    readonly slowestMs: number;
-  }>;
+  stop(): Promise<LoadOutcome>;
+}
+
+export interface LoadOutcome {
+  readonly sent: number;
+  readonly failed: number;
+  /** What became of the first that failed. */
+  readonly failures: readonly string[];
+  /** From when a request was due to its last byte. */
+  readonly medianMs: number;
+  readonly p99Ms: number;
+  readonly slowestMs: number;
 }
 
 const tickMs = 10;
@@ -19,8 +26,9 @@ export function startLoad(url: string, key: string, perSecond: number): SteadyLo
   const began = performance.now();
   const underWay = new Set<Promise<void>>();
   const failures: string[] = [];
+  const tookMs: number[] = [];
   let sent = 0;
-  let slowestMs = 0;
+  let failed = 0;
 
   const ticking = setInterval(() => {
     const due = Math.floor(((performance.now() - began) / 1000) * perSecond);
@@ -31,7 +39,7 @@ export function startLoad(url: string, key: string, perSecond: number): SteadyLo
   }, tickMs);
 
   async function send(number: number): Promise<void> {
-    const sentMs = performance.now();
+    const dueMs = began + ((number + 1) / perSecond) * 1000;
     try {
       const { statusCode, body } = await pool.request({
         path: `/work/${number}`,
@@ -44,10 +52,11 @@ export function startLoad(url: string, key: string, perSecond: number): SteadyLo
     } catch (error) {
       note(String(error));
     }
-    slowestMs = Math.max(slowestMs, performance.now() - sentMs);
+    tookMs.push(performance.now() - dueMs);
   }
 
   function note(failure: string): void {
+    failed += 1;
     if (failures.length < fewFailures)
       failures.push(`after ${Math.round(performance.now() - began)} ms: ${failure}`);
   }
@@ -57,7 +66,9 @@ export function startLoad(url: string, key: string, perSecond: number): SteadyLo
       clearInterval(ticking);
       await Promise.all(underWay);
       await pool.close();
-      return { sent, failures, slowestMs };
+      tookMs.sort((a, b) => a - b);
+      const at = (share: number): number => tookMs[Math.floor((tookMs.length - 1) * share)] ?? 0;
+      return { sent, failed, failures, medianMs: at(0.5), p99Ms: at(0.99), slowestMs: at(1) };
     },
   };
 }

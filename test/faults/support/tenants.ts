@@ -1,7 +1,7 @@
 /** Parents, sub-accounts and keys, made through whatever replica answers. */
 import type { Random } from '../../support/coherence/random.ts';
 import type { Answer, HttpClient, Sent } from './http-client.ts';
-import type { Replica } from './replica.ts';
+import type { Asked } from './replica.ts';
 
 /** Longer than a writer waits for a replica that hangs. */
 const mutationLimitMs = 8_000;
@@ -19,12 +19,12 @@ export interface Done {
 }
 
 export class Tenants {
-  readonly #replicas: readonly Replica[];
+  readonly #replicas: readonly Asked[];
   readonly #random: Random;
   readonly #stopped: () => boolean;
   #names = 0;
 
-  constructor(replicas: readonly Replica[], random: Random, stopped: () => boolean) {
+  constructor(replicas: readonly Asked[], random: Random, stopped: () => boolean) {
     this.#replicas = replicas;
     this.#random = random;
     this.#stopped = stopped;
@@ -86,7 +86,7 @@ export class Tenants {
     method: 'POST' | 'PATCH',
     path: string,
     sent: Sent,
-    via: (replica: Replica) => HttpClient = (replica) => replica.client,
+    via: (replica: Asked) => HttpClient = (replica) => replica.client,
   ): Promise<Done | null> {
     for (let attempt = 0; !this.#stopped(); attempt++) {
       const answer = await this.#ask(method, path, sent, via);
@@ -98,7 +98,7 @@ export class Tenants {
   }
 
   /** A mutation that makes something new each time: what a lost attempt made is never heard of again. */
-  async #once(via: (replica: Replica) => HttpClient, path: string, sent: Sent): Promise<Done> {
+  async #once(via: (replica: Asked) => HttpClient, path: string, sent: Sent): Promise<Done> {
     const done = await this.insist('POST', path, sent, via);
     if (done === null) throw new RunEnded();
     return done;
@@ -108,7 +108,7 @@ export class Tenants {
     method: 'POST' | 'PATCH',
     path: string,
     sent: Sent,
-    via: (replica: Replica) => HttpClient,
+    via: (replica: Asked) => HttpClient,
   ): Promise<Answer | undefined> {
     return via(this.#random.pick(this.#replicas)).send(method, path, { limitMs: mutationLimitMs, ...sent });
   }

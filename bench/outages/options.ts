@@ -1,0 +1,9 @@
+/** What the command line asks for; zero leaves it to the scenario. */
+export interface Options {
+  /** Requests a second. */
+  readonly rate: number;
+  /** Length of one phase. */
+  readonly seconds: number;
+  /** Made-up keys of the longest phase. */
+  readonly garbage: number;
+}

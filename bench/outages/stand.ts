@@ -1,0 +1,111 @@
+import { HttpClient } from '../../test/faults/support/http-client.ts';
+import type { Asked } from '../../test/faults/support/replica.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { startPostgres } from '../../test/support/postgres.ts';
+import { startRedis } from '../../test/support/redis.ts';
+import type { PrivateServer } from '../../test/support/servers.ts';
+import { onGround, type Ground } from '../ground.ts';
+import { root } from '../lib/files.ts';
+import { freePort } from '../lib/free-port.ts';
+import { buildPaced, rawRequest, sendAtRate, type OpenLoop, type Pacing } from '../load/paced.ts';
+
+/** T of every gateway here, as it is by default. */
+export const leaseMs = 3_000;
+
+/** A gateway as a process of its own. */
+export interface Gateway extends Asked {
+  readonly port: number;
+  readonly pid: number;
+}
+
+/** Stores to maltreat, gateways over them, and what sends them requests. */
+export interface Stand {
+  readonly postgres: PrivateServer;
+  readonly redis: PrivateServer;
+  readonly ground: Ground;
+  /** Starts a gateway, on the core of all gateways, and waits until it decides. */
+  gateway(name: string, stores: 'with Redis' | 'without Redis'): Promise<Gateway>;
+  /** Sends GETs with these keys in turn at a constant rate. */
+  load(gateway: Gateway, keys: readonly string[], how: Load): Promise<OpenLoop>;
+  say(line: string): void;
+}
+
+export type Load = Pick<Pacing, 'rate' | 'seconds' | 'onSlot'> & { readonly connections?: number };
+
+const adminToken = 'bench-0123456789abcdef0123456789abcdef';
+
+/**
+ * Gateways have one core to themselves and everything else has another one, this process included. PostgreSQL writes
+ * through to the disk.
+ */
+export async function onStand<T>(
+  cores: Pick<Ground, 'proxyCore' | 'otherCore'>,
+  say: (line: string) => void,
+  work: (stand: Stand) => Promise<T>,
+): Promise<T> {
+  return onGround(cores, async (ground) => {
+    buildPaced();
+    const ends: (() => unknown)[] = [];
+    const scope = { teardown: (end: () => unknown) => ends.unshift(end) };
+    try {
+      const [postgres, redis] = await Promise.all([startPostgres(scope, { fsync: 'on' }), startRedis(scope)]);
+      return await work({
+        postgres,
+        redis,
+        ground,
+        say,
+        gateway: async (name, stores) => {
+          const env = {
+            DATABASE_URL: postgres.url,
+            ...(stores === 'with Redis' && { REDIS_URL: redis.url }),
+          };
+          const gateway = await startGateway(name, ground, env);
+          ends.unshift(() => Promise.all([gateway.client.close(), gateway.operator.close()]));
+          return gateway;
+        },
+        load: (gateway, keys, how) => load(ground, gateway, keys, how),
+      });
+    } finally {
+      for (const end of ends) await end();
+    }
+  });
+}
+
+async function startGateway(
+  name: string,
+  { processes, proxyCore, upstream }: Ground,
+  env: Readonly<Record<string, string>>,
+): Promise<Gateway> {
+  const [port, internalPort] = [await freePort(), await freePort()];
+  const started = processes.start({
+    name: name.replaceAll(' ', '-'),
+    command: process.execPath,
+    args: [`${root}/dist/main.js`],
+    core: proxyCore,
+    env: {
+      NODE_ENV: 'production',
+      ADMIN_TOKEN: adminToken,
+      PORT: String(port),
+      INTERNAL_PORT: String(internalPort),
+      UPSTREAM_URL: `http://127.0.0.1:${upstream.port}`,
+      COHERENCE_LEASE_MS: String(leaseMs),
+      LOG_LEVEL: 'error',
+      ...env,
+    },
+  });
+  await started.listening(port);
+  const client = new HttpClient(`http://127.0.0.1:${port}`);
+  const operator = new HttpClient(`http://127.0.0.1:${internalPort}`, adminToken);
+  await eventually(async () => (await operator.send('GET', '/readyz'))?.status === 200, { limitMs: 60_000 });
+  return { name, client, operator, port, pid: started.pid };
+}
+
+function load(
+  { processes, dir, otherCore: core }: Ground,
+  { port }: Gateway,
+  keys: readonly string[],
+  { connections = 128, ...how }: Load,
+): Promise<OpenLoop> {
+  const request = rawRequest(port, 'GET', '/shipments', { headers: { authorization: 'Bearer {key}' } });
+  return sendAtRate({ processes, dir, core, port, request, keys, connections, ...how });
+}
