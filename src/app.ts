@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -9,8 +8,8 @@ import type { Config } from './config.ts';
 import { compileTargets } from './gateway/canonical-target.ts';
 import { admit } from './gateway/resolve-tenant.ts';
 import { frontDoor } from './gateway/front-door.ts';
-import { gateway } from './gateway/gateway.ts';
-import { hardenServer, nodeServerOptions, serverOptions } from './gateway/server-options.ts';
+import { gateway, type GatewayDeps } from './gateway/gateway.ts';
+import { serverOptions } from './gateway/server-options.ts';
 import { installErrorReplies, replyToError } from './http/errors.ts';
 import type { TypedApp } from './http/typebox.ts';
 import { requestIds } from './http/request-id.ts';
@@ -48,15 +47,19 @@ export interface AppDeps extends ReplicasDeps {
 const managementPrefix = '/v1/sub-accounts';
 
 /**
- * The public listener. The order of registration is the security argument; each step may rely on the ones before it.
+ * The public listener's application. The order of registration is the security argument; each step may rely on the
+ * ones before it.
+ *
+ * @throws where the configuration cannot be used; nothing is left behind then
  */
-export async function publicServer(deps: AppDeps): Promise<FastifyInstance> {
+export async function publicServer(
+  deps: AppDeps & Pick<GatewayDeps, 'streams' | 'inFlight'>,
+): Promise<FastifyInstance> {
   const { config, observe } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
   const door = frontDoor(config);
   const app = Fastify({
     ...serverOptions(config.limits, () => newRequestId(nobody)),
-    ...tlsOptions(config),
     ...quiet(deps.logger),
     genReqId: newRequestId,
     // Routing goes by the target as the front door judged it, not as the client wrote it.
@@ -77,17 +80,17 @@ export async function publicServer(deps: AppDeps): Promise<FastifyInstance> {
   shedLoad(app, config.limits);
   // 5. Management owns its prefix whole, with every method and every path under it, before there is a proxy that
   //    takes what nobody else does.
-  await app.register(async (scope) => {
+  app.register(async (scope) => {
     noteKeyUse(scope, deps.usage);
     await scope.register(management, { ...deps, prefix: managementPrefix });
   });
   // 6. Last, everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves
   //    here without a permit.
-  await app.register(gateway, { ...deps, onFinished: observe });
-  return app;
+  app.register(gateway, { ...deps, onFinished: observe });
+  return made(app);
 }
 
-/** The internal listener: health and metrics for the platform, the operator API for whoever has its token. */
+/** The internal listener's application: health and metrics for the platform, the operator API for whoever has its token. */
 export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
   const { config, registry, unready, observe } = deps;
   const newRequestId = requestIds(deps.randomBytes, () => false);
@@ -99,12 +102,11 @@ export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
   });
 
-  hardenServer(app.server, config.limits);
   installErrorReplies(app);
   // Probes and scrapes come every few seconds: they are not logged, and they ask for no token.
   healthRoutes(app, unready);
   metricsRoute(app, registry);
-  await app.register(async (scope) => {
+  app.register(async (scope) => {
     observeReplies(scope, (url) => url ?? 'none', observe);
     await scope.register(admin, {
       ...deps,
@@ -115,7 +117,18 @@ export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
       },
     });
   });
-  return app;
+  return made(app);
+}
+
+/** Lets everything that was registered begin; where something cannot, what began before it is ended again. */
+async function made(app: FastifyInstance): Promise<FastifyInstance> {
+  try {
+    await app.ready();
+    return app;
+  } catch (error) {
+    await app.close();
+    throw error;
+  }
 }
 
 /** Explains a path by the functions that judge and decide about real requests. */
@@ -138,14 +151,6 @@ function waysOf({ config: { routes, headers }, clock }: AppDeps): (path: string)
 function quiet(logger: FastifyBaseLogger) {
   const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
   return { loggerInstance: logger, logController };
-}
-
-function tlsOptions({ listen, limits }: Config) {
-  if (listen.tls === null) return {};
-  const { certFile, keyFile } = listen.tls;
-  return {
-    https: { ...nodeServerOptions(limits), cert: readFileSync(certFile), key: readFileSync(keyFile) },
-  };
 }
 
 /** Names routes in logs and metrics: templates and prefixes of the configuration, nothing a client wrote. */

@@ -4,6 +4,7 @@ import { loadConfig } from './config/load.ts';
 import { scrub } from './ops/describe-error.ts';
 import { openLog } from './ops/logger.ts';
 import { systemTimers } from './ports/timers.ts';
+import { reloader } from './wiring/reload.ts';
 import { startGateway, type RunningGateway } from './wiring/start.ts';
 import { version } from './wiring/version.ts';
 import { welcome } from './wiring/welcome.ts';
@@ -22,12 +23,15 @@ process.on('unhandledRejection', (reason) => fail(reason, 'unexpected error: the
 
 let gateway: RunningGateway | undefined;
 let stopping = false;
+const reload = reloader(process.env, logger);
+const starting = startGateway(config, logger);
 process.on('SIGTERM', stop);
 process.on('SIGINT', stop);
+process.on('SIGHUP', hangUp);
 
 logger.info({ version: version(), node: process.version, store: config.store.kind }, 'starting');
 try {
-  gateway = await startGateway(config, logger);
+  gateway = await starting;
   await gateway.begun;
   if (!stopping) {
     logger.info({ redis: config.redisUrl !== null }, 'ready');
@@ -42,8 +46,9 @@ function stop(signal: NodeJS.Signals): void {
   if (stopping) process.exit(1);
   stopping = true;
   if (gateway === undefined) return end(0);
-  logger.info({ signal, drain_ms: config.drainMs }, 'draining');
-  systemTimers.after(config.drainMs, () => {
+  const { drainMs } = gateway.config;
+  logger.info({ signal, drain_ms: drainMs }, 'draining');
+  systemTimers.after(drainMs, () => {
     logger.warn('the time to drain is over');
     end(0);
   });
@@ -54,6 +59,19 @@ function stop(signal: NodeJS.Signals): void {
     },
     (error: unknown) => fail(error, 'stopping failed'),
   );
+}
+
+/** Reads the file anew. Without a file it means what it always meant: the terminal is gone. */
+function hangUp(signal: NodeJS.Signals): void {
+  if (!process.env['CONFIG']) return stop(signal);
+  // A gateway that is still starting may have read the file before it was changed.
+  starting.then((gateway) => {
+    if (!stopping) void reload(gateway);
+  }, ignore);
+}
+
+function ignore(): void {
+  /* Whoever waits for the start says what is wrong. */
 }
 
 function fail(error: unknown, message: string): void {

@@ -2,19 +2,20 @@ import type { AccountId } from '../domain/ids.ts';
 
 /** Counts requests under way, per tenant, so that one tenant cannot take every connection. */
 export class InFlight {
-  readonly #most: number;
+  /** Places of one tenant. May change at any time; whoever has a place keeps it. */
+  most: number;
   #counts = new Map<AccountId, number>();
   #room = leastRoom;
 
   constructor(most: number) {
-    this.#most = most;
+    this.most = most;
   }
 
   /** Takes a place; `false` where the tenant has none left. Each `true` must be followed by one {@link leave}. */
   enter(tenant: AccountId): boolean {
     const count = this.#counts.get(tenant);
     if (count === undefined) this.#makeRoom();
-    else if (count >= this.#most) return false;
+    else if (count >= this.most) return false;
     this.#counts.set(tenant, (count ?? 0) + 1);
     return true;
   }

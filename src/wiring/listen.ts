@@ -1,5 +1,6 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 
 /** Where something listens. */
 export interface Address {
@@ -12,19 +13,17 @@ export class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }
 
-/**
- * @param name of the listener, for the log
- * @throws {CannotListen}
- */
-export async function listen(app: FastifyInstance, { host, port }: Address, name: string): Promise<Address> {
+/** @throws {CannotListen} */
+export async function listen(server: Server, { host, port }: Address): Promise<Address> {
   try {
-    await app.listen({ host, port, listenTextResolver: (address) => `${name} listener at ${address}` });
+    server.listen({ host, port });
+    await once(server, 'listening');
   } catch (error) {
     const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''];
     if (reason === undefined) throw error;
     throw new CannotListen(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
   }
-  const address = app.server.address() as AddressInfo;
+  const address = server.address() as AddressInfo;
   return { host: address.address, port: address.port };
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { internalServer, publicServer, type AppDeps } from '../app.ts';
+import type { AppDeps } from '../app.ts';
 import type { Config } from '../config.ts';
+import { InFlight } from '../gateway/in-flight.ts';
 import { accessLog } from '../ops/access-log.ts';
 import { drainable } from '../ops/drain.ts';
 import type { Unreadiness } from '../ops/health.ts';
@@ -9,10 +10,13 @@ import { buildInfo, createRegistry, requestMetrics } from '../ops/metrics.ts';
 import type { RequestObserver } from '../ops/request-record.ts';
 import { systemClock } from '../ports/clock.ts';
 import { systemTimers } from '../ports/timers.ts';
-import { withEcho } from './echo-route.ts';
+import { doorTo } from './door.ts';
+import { EchoRoute } from './echo-route.ts';
 import { startEngine } from './engine.ts';
+import { generation } from './generation.ts';
 import { listen, type Address } from './listen.ts';
 import { ensureOperatorToken } from './operator-token.ts';
+import { restartNeeded } from './restart-needed.ts';
 import { openStore, type Store } from './store.ts';
 import { version } from './version.ts';
 
@@ -24,8 +28,20 @@ export interface RunningGateway {
   readonly internalAddress: Address;
   /** Resolves once the store is there and everything has begun. */
   readonly begun: Promise<void>;
+  /**
+   * Decides and forwards by `wanted` from now on; open connections stay. What is under way ends by what it began with.
+   * Called while another call is under way, it comes after it.
+   *
+   * @throws {NeedsRestart} or whatever keeps `wanted` from being used; then everything goes on as it was
+   */
+  reload(wanted: Config): Promise<void>;
   /** Lets go in order: unready; after `drainDelayMs` no new connections; what is in flight to its end; usage, lease, store. */
   stop(): Promise<void>;
+}
+
+/** A configuration that differs in what a running process cannot exchange. */
+export class NeedsRestart extends Error {
+  override readonly name = 'NeedsRestart';
 }
 
 /** Part of the time to drain that is kept for adding usage and giving the lease back. */
@@ -47,8 +63,9 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
   try {
     const store = await openStore(given.store);
     release.push(() => store.close());
-    const { config, echo } = await withEcho(withOperatorToken(given));
-    release.push(() => echo?.close());
+    const echo = new EchoRoute();
+    release.push(() => echo.close());
+    let config = await echo.into(withOperatorToken(given));
     const registry = createRegistry();
     buildInfo(registry, version());
     const engine = startEngine({ config, store, clock, timers, logger, registry });
@@ -75,27 +92,66 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       observe: both(requestMetrics(registry), accessLog(logger)),
       unready: () => [...(draining ? [drainingNow] : []), ...engine.unready()],
     };
-    const internalApp = await internalServer(deps);
-    const internalDoor = drainable(internalApp.server, timers);
+    const inFlight = new InFlight(config.limits.inFlightPerTenant);
+    let current = await generation({ ...deps, inFlight }, timers);
+    const generations = new Set([current]);
+    let reloading = Promise.resolve();
+    const internalDoor = doorTo(current.internalApp, config.limits, null);
+    const internalDrain = drainable(internalDoor.server, timers);
     // Goes after the engine: until then the platform can see that this process is unready, and why.
-    release.splice(2, 0, () => internalDoor.drain(0).then(() => internalApp.close()));
-    const publicApp = await publicServer(deps);
-    const publicDoor = drainable(publicApp.server, timers);
-    release.push(() => publicApp.close());
-    const internalAddress = await listen(internalApp, config.internal, 'internal');
-    const publicAddress = await listen(publicApp, config.listen, 'public');
+    release.splice(2, 0, () => internalDrain.drain(0));
+    const publicDoor = doorTo(current.publicApp, config.limits, config.listen.tls);
+    const publicDrain = drainable(publicDoor.server, timers);
+    release.push(() => Promise.all([...generations].map((each) => each.close())));
+    const internalAddress = await listen(internalDoor.server, config.internal);
+    logger.info(internalAddress, 'the internal listener is open');
+    const publicAddress = await listen(publicDoor.server, config.listen);
+    logger.info(publicAddress, 'the public listener is open');
+
+    async function exchange(wanted: Config): Promise<void> {
+      const fixed = restartNeeded(given, wanted);
+      if (fixed.length > 0) throw new NeedsRestart(`takes effect only with a restart: ${fixed.join('; ')}`);
+      if (draining) throw new Error('this process is about to end');
+      const next = await echo.into(withOperatorToken(wanted));
+      const made = await generation({ ...deps, config: next, inFlight }, timers);
+      try {
+        publicDoor.lead(made.publicApp, next.limits);
+      } catch (error) {
+        await made.close();
+        throw error;
+      }
+      // From here on nothing can fail.
+      internalDoor.lead(made.internalApp, next.limits);
+      inFlight.most = next.limits.inFlightPerTenant;
+      const before = current;
+      [current, config] = [made, next];
+      generations.add(made);
+      // Without waiting for it: a WebSocket may stay open for days.
+      before.retire().then(
+        () => generations.delete(before),
+        (err: unknown) => logger.error({ err }, 'what a reload replaced could not be given up'),
+      );
+    }
 
     return {
-      config,
+      get config() {
+        return config;
+      },
       store,
       publicAddress,
       internalAddress,
       begun: engine.begun,
+      reload: (wanted) => {
+        const done = reloading.then(() => exchange(wanted));
+        reloading = done.catch(() => undefined);
+        return done;
+      },
       stop: async () => {
         draining = true;
         engine.leave();
+        await reloading;
         await new Promise<void>((resolve) => timers.after(config.drainDelayMs, resolve));
-        const cut = await publicDoor.drain((config.drainMs - config.drainDelayMs) * (1 - finishShare));
+        const cut = await publicDrain.drain((config.drainMs - config.drainDelayMs) * (1 - finishShare));
         if (cut > 0)
           logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
         await releaseAll();

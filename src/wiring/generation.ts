@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify';
+import { internalServer, publicServer, type AppDeps } from '../app.ts';
+import type { InFlight } from '../gateway/in-flight.ts';
+import { Streams } from '../gateway/streams.ts';
+import type { Timers } from '../ports/timers.ts';
+
+/** Both applications made from one reading of the configuration. */
+export interface Generation {
+  readonly publicApp: FastifyInstance;
+  readonly internalApp: FastifyInstance;
+  /** Resolves once no exchange or WebSocket that began here is under way, and what it holds of upstreams is given up. */
+  retire(): Promise<void>;
+  /** Gives everything up at once. */
+  close(): Promise<void>;
+}
+
+/** How often an outgoing generation is looked at for exchanges and WebSockets under way. */
+const lookMs = 500;
+
+/**
+ * Builds both applications.
+ *
+ * @param deps with the places of all generations: a tenant has no more of them while there are two
+ * @throws where the configuration cannot be used; nothing is left behind then
+ */
+export async function generation(
+  deps: AppDeps & { readonly inFlight: InFlight },
+  timers: Timers,
+): Promise<Generation> {
+  const streams = new Streams();
+  const publicApp = await publicServer({ ...deps, streams });
+  const internalApp = await internalServer(deps).catch(async (error: unknown) => {
+    await publicApp.close();
+    throw error;
+  });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => (closing ??= closeBoth());
+  async function closeBoth(): Promise<void> {
+    await publicApp.close();
+    await internalApp.close();
+  }
+  return {
+    publicApp,
+    internalApp,
+    close,
+    retire: async () => {
+      do await new Promise<void>((resolve) => void timers.after(lookMs, resolve));
+      while (streams.size > 0 && closing === undefined);
+      await close();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import { loadConfig } from '../config/load.ts';
+import type { Logger } from '../ops/logger.ts';
+import { NeedsRestart, type RunningGateway } from './start.ts';
+
+/**
+ * Makes the function that reads the configuration anew and hands it to a gateway: all of it or nothing. The log says
+ * which, and every fault.
+ *
+ * One reading at a time. Calls that come during one share the next, which begins after the last of them came and so
+ * sees whatever any of them was about.
+ */
+export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: RunningGateway) => Promise<void> {
+  let reading = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return (gateway) =>
+    (next ??= reading.then(() => {
+      next = undefined;
+      return (reading = reload(gateway, env, logger));
+    }));
+}
+
+async function reload(gateway: RunningGateway, env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {
+  try {
+    const loaded = loadConfig(env);
+    if ('faults' in loaded) {
+      logger.error({ faults: loaded.faults }, `${refused} it has faults`);
+      return;
+    }
+    await gateway.reload(loaded.config);
+    logger.info(
+      { routes: loaded.config.routes.map(({ prefix }) => prefix) },
+      'the configuration was reloaded',
+    );
+  } catch (error) {
+    if (error instanceof NeedsRestart) logger.error(`${refused} ${error.message}`);
+    else logger.error({ err: error }, `${refused} it cannot be used`);
+  }
+}
+
+const refused = 'the configuration was not reloaded, and the one before goes on:';

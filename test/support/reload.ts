@@ -1,0 +1,85 @@
+/** A gateway whose configuration is exchanged while it runs, and upstreams to tell which one it has. */
+import { once } from 'node:events';
+import { request, type Agent, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { openLog } from '../../src/ops/logger.ts';
+import { startGateway, type RunningGateway } from '../../src/wiring/start.ts';
+import { makeParents, operatorToken, type Parent } from './apis.ts';
+import { configFile, goodConfig } from './config-files.ts';
+import { httpClient } from './http-client.ts';
+import { freshDatabase } from './postgres.ts';
+import type { Scope } from './servers.ts';
+import { migrated } from './store.ts';
+import { startRawUpstream } from './upstreams.ts';
+
+/** A gateway in this process, on a database of its own, with `yaml` for its file; everything ends with the test. */
+export async function start(t: Scope, yaml: string, { callers = true } = {}) {
+  const database = await freshDatabase(t, migrated);
+  const settings = (content: string) => ({
+    PORT: '0',
+    INTERNAL_PORT: '0',
+    DATABASE_URL: database,
+    ADMIN_TOKEN: operatorToken,
+    CONFIG: configFile(t, content),
+  });
+  const gateway: RunningGateway = await startGateway(goodConfig(settings(yaml)), openLog('silent').logger);
+  t.teardown(() => gateway.stop());
+  await gateway.begun;
+  const { port } = gateway.publicAddress;
+  const [origin, internalOrigin] = [
+    `http://127.0.0.1:${port}`,
+    `http://127.0.0.1:${gateway.internalAddress.port}`,
+  ];
+  const { key } = callers ? await parentOf(t, origin, internalOrigin) : { key: '' };
+  return { gateway, key, settings, origin, port, internal: httpClient(t, internalOrigin) };
+}
+
+/** Makes a parent account with a key. */
+export function parentOf(t: Scope, origin: string, internalOrigin: string): Promise<Parent> {
+  const internal = httpClient(t, internalOrigin);
+  return makeParents(httpClient(t, origin), (method, path, more) =>
+    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more }),
+  )();
+}
+
+/** An upstream that answers with its name, and may hold its answers back. */
+export async function named(t: Scope, name: string, holds = false) {
+  const held: (() => void)[] = [];
+  let open = 0;
+  const upstream = await startRawUpstream(t, () => (incoming, response) => {
+    incoming.resume();
+    const { socket } = incoming;
+    if (socket.listenerCount('close', gone) === 0) {
+      open += 1;
+      socket.on('close', gone);
+    }
+    if (holds) held.push(() => response.end(name));
+    else response.end(name);
+  });
+  function gone(): void {
+    open -= 1;
+  }
+  return {
+    url: upstream.url,
+    open: () => open,
+    holding: () => held.length,
+    release: () => held.forEach((answer) => answer()),
+  };
+}
+
+/** Sends a GET; `localPort` tells connections apart. */
+export async function get(agent: Agent, url: string, key: string, headers: Record<string, string> = {}) {
+  const sent = request(url, { agent, headers: { authorization: `Bearer ${key}`, ...headers } });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const { localPort } = response.socket;
+  return { status: response.statusCode, body: await text(response), localPort };
+}
+
+/** Sends `bytes` on a connection of its own, and reads until the other end closes it. */
+export async function raw(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(bytes);
+  return text(socket);
+}
