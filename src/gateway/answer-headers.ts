@@ -15,11 +15,15 @@ export interface AnswerHeaders {
 /** Cleans what upstreams answer with. */
 export interface AnswerCleaner {
   /**
-   * @param rawHeaders flat list of names and values, as bytes
+   * @param rawHeaders flat list of names and values, as bytes or as Latin-1 text
    * @param resolvedTenant `null` where none was resolved
    * @throws Error where the body has a coding of its own on this connection, which cannot be passed on
    */
-  headers(rawHeaders: readonly Uint8Array[], requestId: string, resolvedTenant: string | null): AnswerHeaders;
+  headers(
+    rawHeaders: readonly (Uint8Array | string)[],
+    requestId: string,
+    resolvedTenant: string | null,
+  ): AnswerHeaders;
   /** Flat list; nothing that could not have stood among the headers may come in as a trailer. */
   trailers(rawTrailers: readonly (Uint8Array | string)[]): [string, string][];
 }
@@ -37,10 +41,10 @@ export function answerCleaner(names: HeaderNames): AnswerCleaner {
       let length: string | undefined;
       let chunked = false;
       for (let i = 0; i < rawHeaders.length; i += 2) {
-        const name = text(rawHeaders[i] as Uint8Array);
+        const name = text(rawHeaders[i] as Uint8Array | string);
         const rule = ruleFor(name);
         if (rule === 'drop') continue;
-        const value = text(rawHeaders[i + 1] as Uint8Array);
+        const value = text(rawHeaders[i + 1] as Uint8Array | string);
         if (rule === 'pass') {
           headers.push(name, value);
         } else if (rule === 'content-length') {

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { methodKind } from '../domain/method.ts';
@@ -8,6 +8,7 @@ import { holdContinue, sendContinue } from './expect-continue.ts';
 import { headerRules } from './header-rules.ts';
 import { compileFraming } from './message-framing.ts';
 import { methodNotServed } from './refusals.ts';
+import { routeUpgrades } from './route-upgrades.ts';
 import { hardenServer } from './server-options.ts';
 import { upgradeFault } from './upgrade-request.ts';
 
@@ -39,7 +40,9 @@ export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>)
 
     install(app) {
       hardenServer(app.server, config.limits);
-      holdContinue(app.server, (request, response) => app.routing(request, response));
+      const route: RequestListener = (request, response) => app.routing(request, response);
+      holdContinue(app.server, route);
+      routeUpgrades(app.server, route);
       app.addHook('onRequest', (request, reply, done) => {
         const { raw } = request;
         raw.url = request.originalUrl;

@@ -11,10 +11,11 @@ import type { OnFinished } from './finished.ts';
 import { internalPath } from './front-door.ts';
 import { headerRules } from './header-rules.ts';
 import { InFlight } from './in-flight.ts';
-import { mountUpgrades } from './mount-upgrades.ts';
+import { mountUpstream } from './mount-upstream.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import type { Relay, RelayTools } from './relay.ts';
 import { Streams } from './streams.ts';
+import { Upgrade } from './upgrade.ts';
 import { openUpstream } from './upstream.ts';
 
 /** What the gateway works with. */
@@ -26,8 +27,6 @@ export interface GatewayDeps {
   readonly onFinished: OnFinished;
   /** Where everything under way is kept; left out: nobody else looks. */
   readonly streams?: Streams;
-  /** Where places are counted; left out: here alone. */
-  readonly inFlight?: InFlight;
 }
 
 /** How often exchanges are looked at for a side that has fallen silent, at most. */
@@ -41,7 +40,7 @@ const checkEveryMs = 1000;
  */
 export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   const { config, directory, clock } = deps;
-  const { streams = new Streams(), inFlight = new InFlight(config.limits.inFlightPerTenant) } = deps;
+  const { streams = new Streams() } = deps;
   const tools: RelayTools = {
     directory,
     clock,
@@ -52,7 +51,7 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
     isTrusted: trustedPeers(config.trustedProxies),
     outbound: outboundHeaders(headerRules(config.headers), config.headers),
     answers: answerCleaner(config.headers),
-    inFlight,
+    inFlight: new InFlight(config.limits.inFlightPerTenant),
     streams,
     limits: config.limits,
   };
@@ -78,11 +77,10 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
 async function mountRoute(scope: FastifyInstance, relay: Relay, path: string): Promise<void> {
   // A logger for each request would cost more than most of what is done for it; what is logged names the request.
   scope.setChildLoggerFactory((logger) => logger);
-  const admitUpgrade = await mountUpgrades(scope, relay, path);
-  scope.addHook('onRequest', (request, reply, done) => {
-    const { raw } = request;
-    if (raw.upgrade) return admitUpgrade(request, done);
+  await mountUpstream(scope, relay.upstream, path);
+  scope.addHook('onRequest', ({ raw, id }, reply) => {
     reply.hijack();
-    new Exchange(relay, raw, reply.raw, raw.url ?? '', request.id).start();
+    if (raw.upgrade) new Upgrade(relay, raw, reply.raw, id).start();
+    else new Exchange(relay, raw, reply.raw, raw.url ?? '', id).start();
   });
 }

@@ -9,6 +9,8 @@ export interface Stream {
   livesBy(): readonly FactKey[];
   /** Ends it because one of those facts was withdrawn. `false` where nothing has to be ended. */
   withdraw(): boolean;
+  /** Ends it because the process is about to end, where it would not end by itself. */
+  goAway?(): void;
   /** Called every now and then, to look for a side that has fallen silent. @param nowMs monotonic */
   check(nowMs: number): void;
 }
@@ -41,6 +43,11 @@ export class Streams {
   /** @see Stream.check */
   check(nowMs: number): void {
     for (const stream of [...this.#live]) stream.check(nowMs);
+  }
+
+  /** @see Stream.goAway */
+  goAway(): void {
+    for (const stream of [...this.#live]) stream.goAway?.();
   }
 
   /** Ends what a directory's withdrawals concern, before they are confirmed. Returns how to stop. */

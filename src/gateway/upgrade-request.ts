@@ -9,12 +9,7 @@ declare module 'node:http' {
 }
 
 /** What is wrong with a request for an upgrade; only WebSocket is offered (RFC 6455 §4.2.1). */
-export function upgradeFault({
-  method,
-  httpVersion,
-  headers,
-  url = '',
-}: IncomingMessage): Problem | undefined {
+export function upgradeFault({ method, httpVersion, headers }: IncomingMessage): Problem | undefined {
   if (headers.upgrade?.toLowerCase() !== 'websocket')
     return invalid('The only upgrade offered is `websocket`.');
   if (method !== 'GET' || httpVersion !== '1.1')
@@ -23,29 +18,9 @@ export function upgradeFault({
     return invalid('A WebSocket is opened without a body.');
   }
   if (headers['sec-websocket-version'] !== '13') return invalid('Sec-WebSocket-Version must be 13.');
-  if (!keyForm.test(headers['sec-websocket-key'] ?? '')) return invalid('Sec-WebSocket-Key is not valid.');
-  return isNormal(url) ? undefined : notNormal;
+  const validKey = keyForm.test(headers['sec-websocket-key'] ?? '');
+  return validKey ? undefined : invalid('Sec-WebSocket-Key is not valid.');
 }
-
-/**
- * An upgrade travels by URL objects, which rewrite what they find unusual, and by @fastify/http-proxy, which refuses
- * what it cannot decode: better no upgrade than one at another path.
- */
-function isNormal(target: string): boolean {
-  const { pathname, search } = new URL(`http://localhost${target}`);
-  if (pathname + search !== target || target.startsWith('//')) return false;
-  try {
-    decodeURIComponent(pathname);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const notNormal: Problem = {
-  code: 'invalid_target',
-  detail: 'The request target of a WebSocket must be in its normal form.',
-};
 
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
 

@@ -1,132 +1,155 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
+import { pipeline } from 'node:stream';
+import { problemStatus, type Problem } from '../domain/problem.ts';
 import type { FactKey } from '../ports/facts.ts';
 import type { FinishedExchange } from './finished.ts';
+import { consentFault, prepareHandshake, switchingProtocols } from './handshake.ts';
 import { Judgement, type Parties } from './judgement.ts';
+import { neverSettled, withdrawn } from './refusals.ts';
+import { writeProblem } from './refuse.ts';
 import { headersFor, type Relay } from './relay.ts';
 import { clientGone, reportFinished } from './report.ts';
+import { takeConnection } from './route-upgrades.ts';
+import { StallWatch } from './stall-watch.ts';
 import type { Stream } from './streams.ts';
-
-/** The part of a WebSocket (of the `ws` package) that is used here. */
-export interface WebSocketLike {
-  readonly bufferedAmount: number;
-  close(code: number, reason: string): void;
-  terminate(): void;
-  pause(): void;
-  resume(): void;
-}
+import { Tunnel } from './tunnel.ts';
+import { connectTo } from './upstream-connection.ts';
+import { upstreamProblem } from './upstream-failure.ts';
 
 /** Close code for a WebSocket that lived by an access which was withdrawn; 4000–4999 are for applications. */
 export const withdrawnCloseCode = 4403;
+/** The process is about to end (RFC 6455 §7.4.1). */
+const goingAwayCode = 1001;
 
-/** Bytes a peer may leave unread before the other one is paused. */
-const mostBuffered = 1024 * 1024;
-/** After a close frame the peer has this long to close before it is cut. */
-const closingMs = 1000;
+/** Facts that are forgotten as fast as they are loaded must not keep a request going round for ever. */
+const mostSuperseded = 10;
 
-/** One WebSocket on its way through, from the request for it to its end. @fastify/http-proxy moves the messages. */
+/**
+ * One request for a WebSocket on its way through: decided about, put to the upstream, answered as the upstream answers;
+ * where it consents, a tunnel from then on, counted once when it ends.
+ */
 export class Upgrade implements Stream, Parties {
   place = 0;
   readonly #relay: Relay;
   readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
   readonly #requestId: string;
   readonly #startedMs: number;
   readonly #judgement: Judgement;
-  readonly #proceed: (problem?: ProblemError) => void;
-  #state: 'deciding' | 'connecting' | 'open' | 'over' = 'deciding';
-  #ends: { readonly client: WebSocketLike; readonly upstream: WebSocketLike } | null = null;
-  #connecting: ClientRequest | null = null;
-  #code: FinishedExchange['code'] = null;
-  #bytesIn = 0;
-  #bytesOut = 0;
+  #state: 'deciding' | 'connecting' | 'asked' | 'answering' | 'open' | 'over' = 'deciding';
+  #superseded = 0;
+  #connection: Socket | null = null;
+  #connectingMs = 0;
+  #askedMs = 0;
+  #upstreamMs: number | null = null;
+  #tunnel: Tunnel | null = null;
+  #answerBytes = 0;
+  #answerWatch: StallWatch | null = null;
 
-  /** @param proceed called once: without a problem where the upgrade may be made */
-  constructor(
-    relay: Relay,
-    request: IncomingMessage,
-    requestId: string,
-    proceed: (problem?: ProblemError) => void,
-  ) {
+  constructor(relay: Relay, request: IncomingMessage, response: ServerResponse, requestId: string) {
     this.#relay = relay;
     this.#request = request;
+    this.#response = response;
     this.#requestId = requestId;
-    this.#proceed = proceed;
     this.#startedMs = relay.tools.clock.monotonicMs();
     this.#judgement = new Judgement(relay, this);
   }
 
+  /** Takes the request from here to its end. */
   start(): void {
     this.#relay.tools.streams.enter(this);
-    this.#request.socket.once('close', () => this.#finish(this.#state === 'open' ? 101 : clientGone));
+    this.#request.socket.once('close', () => {
+      if (this.#state === 'answering') this.#finish(this.#response.statusCode, 'client_gone');
+      else if (this.#state !== 'open') this.#finish(clientGone, 'client_gone');
+    });
     this.#judgement.open(this.#request);
   }
 
   admitted(): void {
     if (this.#state === 'over') return this.#judgement.close();
     this.#state = 'connecting';
-    this.#proceed();
+    this.#connectingMs = this.#relay.tools.clock.monotonicMs();
+    const connection = connectTo(this.#relay.upstream, () => this.#prepare(connection));
+    connection.on('error', (error) => this.#failed(connection, error));
+    this.#connection = connection;
   }
 
   refused(problem: Problem, cause?: unknown): void {
-    if (this.#state === 'over') return;
-    this.#code = problem.code;
-    this.#finish(problemStatus(problem.code), cause);
-    this.#proceed(new ProblemError(problem));
+    if (this.#state !== 'over') this.#refuse(problem, cause);
   }
 
-  /** The headers for the upstream, as an object: the handshake's own are made anew by whoever connects. */
-  headers(): Record<string, string | string[]> {
-    const flat = headersFor(this.#relay, this.#request, this.#requestId, this.#judgement.admission);
-    const headers: Record<string, string | string[]> = {};
-    for (let i = 0; i < flat.length; i += 2) {
-      const name = (flat[i] as string).toLowerCase();
-      const value = flat[i + 1] as string;
-      if (name.startsWith('sec-websocket-')) continue;
-      const earlier = headers[name];
-      headers[name] = earlier === undefined ? value : [earlier, value].flat();
-    }
-    return headers;
+  #prepare(connection: Socket): void {
+    if (this.#connection !== connection) return;
+    const headers = headersFor(this.#relay, this.#request, this.#requestId, this.#judgement.admission);
+    if (this.#relay.route.host === 'upstream') headers.push('host', this.#relay.upstream.origin.host);
+    const handshake = prepareHandshake(connection, this.#request.url ?? '', headers);
+    handshake.on('error', (error) => this.#failed(connection, error));
+    handshake.once('socket', () => this.#ask(handshake));
   }
 
-  /**
-   * Holds the handshake back until there is a connection, and decides once more in the tick that sends it. What goes
-   * wrong on the way is told without host or port, since it ends up in the close frame.
-   */
-  finishRequest(handshake: ClientRequest): void {
-    this.#connecting = handshake;
-    handshake.prependListener('error', (error: Error) => {
-      this.#code ??= 'upstream_unreachable';
-      const { route, tools } = this.#relay;
-      tools.failures.write(error, { route: route.prefix, requestId: this.#requestId, code: this.#code });
-      error.message = 'The service behind this gateway could not be reached.';
-    });
-    handshake.once('socket', (socket: Socket) => {
-      socket.on('drain', this.#resume);
-      const ready = (): void => {
-        if (this.#state === 'connecting' && this.#judgement.stillHolds()) handshake.end();
-        else handshake.destroy(new Error('access was withdrawn'));
-      };
-      if (socket.connecting) socket.once('encrypted' in socket ? 'secureConnect' : 'connect', ready);
-      else ready();
-    });
+  /** Sends the handshake, where what was decided holds in the tick that does so. */
+  #ask(handshake: ClientRequest): void {
+    if (this.#state !== 'connecting') return void handshake.destroy();
+    if (!this.#judgement.stillHolds()) return this.#decideAgain();
+    this.#state = 'asked';
+    this.#askedMs = this.#relay.tools.clock.monotonicMs();
+    handshake.once('upgrade', (answer, upstream: Socket, head) => this.#upgraded(answer, upstream, head));
+    handshake.once('response', (answer) => this.#answered(answer));
+    handshake.end();
   }
 
-  opened(client: WebSocketLike, upstream: WebSocketLike): void {
-    if (this.#state === 'over') return upstream.terminate();
+  #decideAgain(): void {
+    this.#giveConnectionUp();
+    if (++this.#superseded > mostSuperseded) return this.#refuse(neverSettled);
+    this.#state = 'deciding';
+    this.#judgement.reopen();
+  }
+
+  #upgraded(answer: IncomingMessage, upstream: Socket, upstreamHead: Buffer): void {
+    if (this.#state !== 'asked') return void upstream.destroy();
+    const fault = consentFault(answer, this.#request.headers['sec-websocket-key'] ?? '');
+    if (fault !== undefined) return this.#failed(upstream, new Error(fault));
+    const switching = switchingProtocols(this.#cleaned(answer));
     this.#state = 'open';
-    this.#ends = { client, upstream };
-    this.#request.socket.on('drain', this.#resume);
+    const { socket: client, head } = takeConnection(this.#response);
+    const { bodyIdleMs } = this.#relay.tools.limits;
+    this.#tunnel = new Tunnel(client, upstream, bodyIdleMs, () => this.#finish(101, null));
+    client.write(switching);
+    this.#tunnel.open(head, upstreamHead);
   }
 
-  /** A message is about to go on. Whoever sends faster than the other end reads is paused. */
-  passing(direction: 'in' | 'out', bytes: number): void {
-    if (direction === 'in') this.#bytesIn += bytes;
-    else this.#bytesOut += bytes;
-    if (this.#ends === null) return;
-    const { client, upstream } = this.#ends;
-    const [from, to] = direction === 'in' ? [client, upstream] : [upstream, client];
-    if (to.bufferedAmount > mostBuffered) from.pause();
+  /** The upstream answers as to any request, and so is the client. */
+  #answered(answer: IncomingMessage): void {
+    if (this.#state !== 'asked' || this.#connection === null) return;
+    let headers: string[];
+    try {
+      if (answer.statusCode === 101) throw new Error('the upstream answered 101 without an upgrade');
+      headers = this.#cleaned(answer);
+    } catch (error) {
+      return this.#failed(this.#connection, error);
+    }
+    this.#state = 'answering';
+    this.#response.writeHead(answer.statusCode ?? 0, answer.statusMessage, headers);
+    this.#response.flushHeaders();
+    answer.on('data', (chunk: Buffer) => (this.#answerBytes += chunk.length));
+    pipeline(answer, this.#response, (error) => {
+      const { statusCode } = this.#response;
+      if (error) this.#finish(statusCode, 'cut_by_upstream', error);
+      else this.#finish(statusCode, null);
+    });
+  }
+
+  #cleaned({ rawHeaders }: IncomingMessage): string[] {
+    const { answers, clock } = this.#relay.tools;
+    this.#upstreamMs = clock.monotonicMs() - this.#askedMs;
+    const tenant = this.#judgement.admission?.permit.resolvedTenant ?? null;
+    return answers.headers(rawHeaders, this.#requestId, tenant).headers;
+  }
+
+  #failed(connection: Socket, error: unknown): void {
+    if (this.#connection !== connection) return;
+    if (this.#state === 'connecting' || this.#state === 'asked') this.#refuse(upstreamProblem(error), error);
   }
 
   livesBy(): readonly FactKey[] {
@@ -134,34 +157,57 @@ export class Upgrade implements Stream, Parties {
   }
 
   withdraw(): boolean {
-    if (this.#state === 'over' || this.#state === 'deciding') return false;
-    this.#code = 'withdrawn';
-    this.#connecting?.destroy();
-    const { socket } = this.#request;
-    if (this.#ends === null) {
-      socket.destroy();
+    if (this.#state === 'asked') {
+      this.#refuse(withdrawn);
+    } else if (this.#state === 'answering') {
+      this.#finish(this.#response.statusCode, 'withdrawn');
+      this.#response.destroy();
+    } else if (this.#state === 'open') {
+      this.#close(withdrawnCloseCode, 'access was withdrawn', 'withdrawn');
     } else {
-      this.#ends.client.close(withdrawnCloseCode, 'access was withdrawn');
-      this.#ends.upstream.terminate();
-      setTimeout(() => socket.destroy(), closingMs).unref();
+      // What has not been sent yet is decided again when it is.
+      return false;
     }
-    this.#finish(this.#state === 'open' ? 101 : 503);
     return true;
   }
 
-  check(): void {
-    if (this.#judgement.expired) this.withdraw();
-    else this.#resume();
+  goAway(): void {
+    if (this.#state === 'open') this.#close(goingAwayCode, 'the gateway is going away', null);
   }
 
-  readonly #resume = (): void => {
-    if (this.#ends === null) return;
-    const { client, upstream } = this.#ends;
-    if (upstream.bufferedAmount <= mostBuffered) client.resume();
-    if (client.bufferedAmount <= mostBuffered) upstream.resume();
-  };
+  check(nowMs: number): void {
+    const { timeouts } = this.#relay.route;
+    const tooLate =
+      (this.#state === 'connecting' && nowMs - this.#connectingMs > timeouts.connectMs) ||
+      (this.#state === 'asked' && nowMs - this.#askedMs > timeouts.headersMs);
+    if (tooLate) return this.#refuse(upstreamProblem({ code: 'ETIMEDOUT' }));
+    if (this.#judgement.expired) return void this.withdraw();
+    if (this.#state === 'open' && this.#tunnel?.stalled(nowMs)) {
+      this.#close(1008, 'nothing was read for too long', 'request_timeout');
+    } else if (this.#state === 'answering') {
+      this.#answerWatch ??= new StallWatch(timeouts.bodyMs);
+      if (!this.#answerWatch.stalled(true, this.#answerBytes, nowMs)) return;
+      this.#finish(this.#response.statusCode, 'cut_by_upstream');
+      this.#response.destroy();
+    }
+  }
 
-  #finish(status: number, cause?: unknown): void {
+  #close(closeCode: number, reason: string, code: FinishedExchange['code']): void {
+    this.#finish(101, code);
+    this.#tunnel?.end(closeCode, reason);
+  }
+
+  #refuse(problem: Problem, cause?: unknown): void {
+    const tenant = this.#judgement.admission?.permit.resolvedTenant;
+    this.#answerBytes = writeProblem(this.#response, problem, {
+      target: this.#request.url ?? '',
+      requestId: this.#requestId,
+      headers: tenant === undefined ? [] : [this.#relay.tools.names.resolvedTenant, tenant],
+    });
+    this.#finish(problemStatus(problem.code), problem.code, cause);
+  }
+
+  #finish(status: number, code: FinishedExchange['code'], cause?: unknown): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
     reportFinished(this.#relay, this.#judgement, {
@@ -169,14 +215,20 @@ export class Upgrade implements Stream, Parties {
       method: this.#request.method ?? '',
       target: this.#request.url ?? '',
       status,
-      code: this.#code,
+      code,
       startedMs: this.#startedMs,
-      upstreamMs: null,
-      bytesIn: this.#bytesIn,
-      bytesOut: this.#bytesOut,
+      upstreamMs: this.#upstreamMs,
+      bytesIn: this.#tunnel?.bytesIn ?? 0,
+      bytesOut: this.#tunnel?.bytesOut ?? this.#answerBytes,
       cause,
     });
     this.#relay.tools.streams.leave(this);
     this.#judgement.close();
+    this.#giveConnectionUp();
+  }
+
+  #giveConnectionUp(): void {
+    this.#connection?.destroy();
+    this.#connection = null;
   }
 }

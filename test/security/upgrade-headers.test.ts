@@ -1,7 +1,7 @@
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { startRawUpstream, startTcpUpstream, startUpstream } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 
 t.test(
@@ -123,19 +123,102 @@ t.test('a client that resets its connection while its upgrade is decided does no
   fine.socket.terminate();
 });
 
-t.test('a close frame about a failing upstream names neither its host nor its port', async (t) => {
-  const upstream = await startUpstream(t, (_request, response) => response.writeHead(401).end());
-  const { port, parent } = await startGateway(t, {
-    routes: {
-      '/refused': 'http://127.0.0.1:1',
-      '/plain': upstream.url,
-      '/unknown': 'http://no-such-host.invalid:81',
-    },
+t.test('an answer about a failing upstream names neither its host nor its port', async (t) => {
+  const { port, parent, log } = await startGateway(t, {
+    routes: { '/refused': 'http://127.0.0.1:1', '/unknown': 'http://no-such-host.invalid:81' },
   });
-  for (const path of ['/refused', '/plain', '/unknown']) {
-    const client = await openWebSocket(t, port, path, { authorization: `Bearer ${parent.key}` });
-    await eventually(() => client.closed !== null, 'the close');
-    t.equal(client.closed?.code, 1011, path);
-    t.notMatch(client.closed?.reason, /127\.0\.0\.1|no-such|ECONN|ENOTFOUND|:\d+/, path);
+  for (const path of ['/refused', '/unknown']) {
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', path, handshake(parent.key)));
+    const answer = await client.answer();
+    t.equal(answer.status, 502, path);
+    t.match(answer.json(), { code: 'upstream_unreachable', instance: path });
+    t.notMatch(answer.body, /127\.0\.0\.1|no-such|ECONN|ENOTFOUND|:81?\b/, path);
+    await client.end();
   }
+  t.match(log.text, 'ECONNREFUSED', 'the operator can see it');
 });
+
+t.test('bytes behind the handshake go nowhere unless the upstream consents', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', handshake(parent.key)) + requestText('GET', '/smuggled'));
+  t.equal((await client.answer()).body, 'no');
+  await client.end();
+  t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one answer');
+  t.equal(upstream.heads, 1, 'nothing came behind it');
+});
+
+t.test('a consent that is none is a failure of the upstream, and opens nothing', async (t) => {
+  const accept = 'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
+  const both = 'Connection: Upgrade\r\nUpgrade: websocket';
+  let answer = '';
+  const upstream = await startTcpUpstream(
+    t,
+    (socket) => void socket.write(`${answer}\r\n\r\nHTTP/1.1 200 OK`),
+  );
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const head of [
+    `101 X\r\n${both}`,
+    `101 X\r\n${both}\r\nSec-WebSocket-Accept: AAAAAAAAAAAAAAAAAAAAAAAAAAA=`,
+    `101 X\r\n${both}\r\n${accept}\r\n${accept}`,
+    `101 X\r\n${both}\r\n${accept}\r\nTransfer-Encoding: chunked`,
+    `101 X\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${accept}`,
+    `101 X\r\nConnection: close\r\nUpgrade: websocket\r\n${accept}`,
+    `200 X\r\n${both}\r\n${accept}\r\nTransfer-Encoding: gzip`,
+    `101 X\r\n${both}\r\n${accept}\r\nX: a\x00b`,
+  ]) {
+    answer = `HTTP/1.1 ${head}`;
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', '/', handshake(parent.key)));
+    const refused = await client.answer();
+    t.equal(refused.status, 502, head);
+    t.equal(refused.json().code, 'upstream_unreachable', head);
+    await client.end();
+    t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one answer');
+  }
+  t.ok(finished.every(({ status }) => status === 502));
+});
+
+t.test('what an upstream says with its consent is cleaned as in any answer', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    const lines = ['HTTP/1.1 101 Whatever', 'connection: x-hop, upgrade', 'UPGRADE: WebSocket', 'X-Hop: a'];
+    lines.push('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=', 'X-Service-Resolved-Tenant: forged');
+    lines.push('X_Service_Caller_Key: forged', 'Content-Length: 0', 'Set-Cookie: a=1', 'Set-Cookie: b=2');
+    socket.write(`${lines.join('\r\n')}\r\n\r\n\x81\x02hi`, 'latin1');
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', handshake(parent.key)));
+  await client.until(() => client.text.endsWith('\x81\x02hi'));
+  const head = client.text.slice(0, client.text.indexOf('\r\n\r\n')).split('\r\n');
+  t.equal(head[0], 'HTTP/1.1 101 Switching Protocols');
+  t.notMatch(head.join('\n'), /forged|x-hop|content-length/i);
+  t.equal(head.filter((line) => line.startsWith('Set-Cookie: ')).length, 2);
+  t.ok(head.some((line) => line.toLowerCase() === `x-service-resolved-tenant: ${parent.id}`));
+  t.ok(head.some((line) => /^x-request-id: [0-9a-f]{32}$/.test(line)));
+});
+
+t.test('an upgrade amid answers that are still to come does no harm', async (t) => {
+  const upstream = await startRawUpstream(t, () => () => undefined);
+  const { port, parent, call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', [authorization]) + requestText('GET', '/', handshake(parent.key)));
+  await client.end();
+  t.equal(client.text, '');
+  t.equal((await call('GET', '/', { key: null })).status, 401, 'it still serves');
+});
+
+function handshake(key: string): [string, string][] {
+  return [
+    ['Authorization', `Bearer ${key}`],
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+    ['Sec-WebSocket-Version', '13'],
+    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+  ];
+}

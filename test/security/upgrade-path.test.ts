@@ -1,7 +1,7 @@
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
-import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
+import { startWebSocketUpstream } from '../support/websockets.ts';
 
 const handshake = (key: string): [string, string][] => [
   ['Authorization', `Bearer ${key}`],
@@ -25,13 +25,9 @@ t.test('no path brings an upgrade anywhere else than a plain request', async (t)
     ['/v1//sub-accounts', 400],
     ['/v1/x/../sub-accounts', 400],
     ['http://127.0.0.1:1/x', 400],
-    ['//127.0.0.1:1/x', 400],
     ['/x/..%2f..%2fbilling', 400],
     ['/\\127.0.0.1:1/x', 400],
     ['/a\tb', 400],
-    ['/a|b/{c}', 400],
-    ['/caf%e9', 400],
-    ['/a?', 400],
     ['/x#y', 400],
     ['/Billing', 400],
     ['/billing', 403],
@@ -56,11 +52,27 @@ t.test('an upgrade under the management path never leaves the gateway', async (t
   t.equal(upstream.handshakes.length, 0);
 });
 
-t.test('the path of an upgrade is the path the upstream gets', async (t) => {
+t.test('the path of an upgrade is the path the upstream gets, byte for byte', async (t) => {
   const upstream = await startWebSocketUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/a': upstream.url, '/-': upstream.url } });
-  for (const path of ['/a', '/a/', '/a/b%2Fc', '/a/b//c?x=1&y=%20?z', '/-/route/0', '/-/route/1/x?y']) {
-    await openWebSocket(t, port, path, { authorization: `Bearer ${parent.key}` });
-    await eventually(() => upstream.handshakes.at(-1)?.url === path, path);
+  const other = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, {
+    routes: { '/': other.url, '/a': upstream.url, '/-': upstream.url },
+  });
+  const ask = async (target: string): Promise<void> => {
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', target, handshake(parent.key)));
+    await client.until(() => client.text.startsWith('HTTP/1.1 101'));
+  };
+  for (const target of [
+    ...['/a', '/a/', '/a?', '/a/b%2Fc', '/a/b//c?x=1&y=%20?z', '/a/b|c/{d}', '/a/caf%e9', '/a/?q=[]"<>`'],
+    ...['/-/route/0', '/-/route/1/x?y'],
+  ]) {
+    await ask(target);
+    await eventually(() => upstream.handshakes.at(-1)?.url === target, target);
+  }
+  // What a URL parser would take for a host is a path like any other.
+  for (const target of ['//127.0.0.1:1/x', '//c', '/@127.0.0.1:1', '/:1/x']) {
+    await ask(target);
+    await eventually(() => other.handshakes.at(-1)?.url === target, target);
   }
 });

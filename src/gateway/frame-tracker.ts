@@ -1,0 +1,72 @@
+/** Opcodes of a frame (RFC 6455 §5.2); those of 8 and above are control frames. */
+const opcodeOf = (first: number): number => first & 0x0f;
+const closeOpcode = 0x8;
+const firstControlOpcode = 0x8;
+
+/** Bytes a frame header has beyond its first two, by the length those two state. */
+const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
+
+/**
+ * Follows WebSocket frames (RFC 6455 §5.2) in a byte stream by their lengths alone, without keeping or changing any of
+ * them: tells where one ends, so that a frame of our own can go in between.
+ */
+export class FrameTracker {
+  /** Bytes of messages that came by: what frames carry, without their heads and without control frames. */
+  messageBytes = 0;
+  /** A close frame has begun: nothing may follow it. */
+  closing = false;
+  #header: number[] = [];
+  #headerLength = 2;
+  #left = 0;
+  #counts = false;
+
+  /** Whether the last byte was the last of a frame, or there was none yet. */
+  get betweenFrames(): boolean {
+    return this.#left === 0 && this.#header.length === 0;
+  }
+
+  feed(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#left > 0) {
+        const taken = Math.min(this.#left, chunk.length - at);
+        this.#left -= taken;
+        if (this.#counts) this.messageBytes += taken;
+        at += taken;
+      } else {
+        this.#headerByte(chunk[at] as number);
+        at += 1;
+      }
+    }
+  }
+
+  #headerByte(byte: number): void {
+    const header = this.#header;
+    header.push(byte);
+    if (header.length === 2) {
+      const masked = (byte & 0x80) !== 0;
+      this.#headerLength = 2 + (extendedLength[byte & 0x7f] ?? 0) + (masked ? 4 : 0);
+    }
+    if (header.length < this.#headerLength || header.length < 2) return;
+    const opcode = opcodeOf(header[0] as number);
+    this.#counts = opcode < firstControlOpcode;
+    if (opcode === closeOpcode) this.closing = true;
+    this.#left = lengthIn(header);
+    this.#header = [];
+    this.#headerLength = 2;
+  }
+}
+
+function lengthIn(header: readonly number[]): number {
+  const short = (header[1] as number) & 0x7f;
+  const bytes = extendedLength[short];
+  if (bytes === undefined) return short;
+  // Lengths beyond 2^53 lose their last bits here; nobody lives to see the end of such a frame.
+  return header.slice(2, 2 + bytes).reduce((length, byte) => length * 256 + byte, 0);
+}
+
+/** A close frame as a server sends it: unmasked. @param reason short enough for a control frame, 123 bytes */
+export function closeFrame(code: number, reason: string): Buffer {
+  const text = Buffer.from(reason);
+  const head = [0x80 | closeOpcode, 2 + text.length, code >> 8, code & 0xff];
+  return Buffer.concat([Buffer.from(head), text]);
+}
