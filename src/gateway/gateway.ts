@@ -27,6 +27,8 @@ export interface GatewayDeps {
   readonly onFinished: OnFinished;
   /** Where everything under way is kept; left out: nobody else looks. */
   readonly streams?: Streams;
+  /** Where places are counted; left out: here alone. */
+  readonly inFlight?: InFlight;
 }
 
 /** How often exchanges are looked at for a side that has fallen silent, at most. */
@@ -40,7 +42,7 @@ const checkEveryMs = 1000;
  */
 export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
   const { config, directory, clock } = deps;
-  const { streams = new Streams() } = deps;
+  const { streams = new Streams(), inFlight = new InFlight(config.limits.inFlightPerTenant) } = deps;
   const tools: RelayTools = {
     directory,
     clock,
@@ -51,7 +53,7 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
     isTrusted: trustedPeers(config.trustedProxies),
     outbound: outboundHeaders(headerRules(config.headers), config.headers),
     answers: answerCleaner(config.headers),
-    inFlight: new InFlight(config.limits.inFlightPerTenant),
+    inFlight,
     streams,
     limits: config.limits,
   };
