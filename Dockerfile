@@ -24,14 +24,7 @@ COPY scripts scripts
 COPY src src
 RUN npm run build && find dist -type f \( -name '*.map' -o -name '.*' \) -delete
 
-FROM ${BASE_IMAGE}
-ARG VERSION=0.1.0
-ARG REVISION=
-LABEL org.opencontainers.image.title="Tenancy Gateway" \
-      org.opencontainers.image.description="A reverse proxy that gives any existing API sub-accounts." \
-      org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version="${VERSION}" \
-      org.opencontainers.image.revision="${REVISION}"
+FROM ${BASE_IMAGE} AS application
 COPY --from=build /usr/local/bin/node /usr/local/bin/
 COPY --from=build /usr/local/LICENSE /usr/local/share/doc/node/
 WORKDIR /app
@@ -40,9 +33,32 @@ COPY --from=dependencies /build/node_modules node_modules
 COPY config config
 COPY --from=build /build/dist dist
 RUN ln -s /app/dist/cli.js /usr/local/bin/tenancy-gateway
+ENV NODE_ENV=production
+
+# One start, as the user it will run as, to keep what Node.js compiles: a start takes a sixth less time with it. There is
+# no database, so the gateway waits for one, and has loaded all it needs when it listens.
+FROM application AS started
+USER 10001:10001
+ENV NODE_COMPILE_CACHE=/tmp/compiled
+RUN export DATABASE_URL=postgres://127.0.0.1:1/none UPSTREAM_URL=http://127.0.0.1:1 PORT=0 INTERNAL_PORT=0; \
+    tenancy-gateway --version && { node dist/main.js >/tmp/log & } \
+ && until grep -q 'the public listener is open' /tmp/log; do kill -0 $! || exit 1; sleep 0.1; done \
+ && kill -TERM $! && wait $! && chmod -R a+rX /tmp/compiled
+
+FROM application
+ARG VERSION=0.1.0
+ARG REVISION=
+LABEL org.opencontainers.image.title="Tenancy Gateway" \
+      org.opencontainers.image.description="A reverse proxy that gives any existing API sub-accounts." \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+# For another user, another Node.js or other flags it is as if it were not there.
+COPY --from=started --chown=0:0 /tmp/compiled compiled
+ENV NODE_COMPILE_CACHE=/app/compiled
 
 # Outside, ports are published or not; inside, a listener on 127.0.0.1 would be out of everybody's reach.
-ENV NODE_ENV=production HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0
+ENV HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0
 EXPOSE 8080 9090
 
 # By number, so that Kubernetes can tell that it is not root. Nothing in the image belongs to it.
