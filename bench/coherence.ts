@@ -7,6 +7,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { startCoherence, type Coherence } from '../src/coherence/coherence.ts';
 import { noFactCache } from '../src/coherence/no-fact-cache.ts';
 import { decide, factsNeeded, refusingFacts } from '../src/domain/acting-decision.ts';
@@ -34,6 +36,7 @@ process.exit();
 /** Decisions by keys of sub-accounts, drawn at random: from all that are known is the worst for processor caches. */
 async function measureDecisions(known: number): Promise<void> {
   const { keys, facts } = population(known);
+  const beforeMb = heapMb();
   const operations = { count: 0 };
   const coherence = startCoherence({
     log: countedLog(operations),
@@ -51,8 +54,11 @@ async function measureDecisions(known: number): Promise<void> {
     await Promise.all(keys.slice(i, i + 1_000).map((key) => decided(coherence, key)));
   }
 
-  const memory = Math.round(process.memoryUsage().heapUsed / 2 ** 20);
-  say(`${known} known keys, ${memory} MiB of heap`);
+  const heldMb = heapMb() - beforeMb;
+  say(
+    `${known} known keys, ${facts.size} facts: ${heldMb.toFixed(1)} MiB of heap, ` +
+      `${((heldMb * 2 ** 20) / facts.size).toFixed(0)} bytes a fact`,
+  );
   for (const inUse of new Set([Math.min(known, 1_000), known])) {
     const order = Uint32Array.from({ length: 1_000_000 }, () => Math.floor(Math.random() * inUse));
     const before = operations.count;
@@ -73,6 +79,13 @@ async function measureDecisions(known: number): Promise<void> {
     );
   }
   await coherence.stop();
+}
+
+/** After a collection, so that what is counted is held. */
+function heapMb(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
 /** Five rounds over `order`; the microseconds of processor time of one call in the best of them. */
