@@ -15,17 +15,13 @@ export interface AnswerHeaders {
 /** Cleans what upstreams answer with. */
 export interface AnswerCleaner {
   /**
-   * @param rawHeaders flat list of names and values, as bytes or as Latin-1 text
+   * @param rawHeaders flat list of names and values
    * @param resolvedTenant `null` where none was resolved
    * @throws Error where the body has a coding of its own on this connection, which cannot be passed on
    */
-  headers(
-    rawHeaders: readonly (Uint8Array | string)[],
-    requestId: string,
-    resolvedTenant: string | null,
-  ): AnswerHeaders;
+  headers(rawHeaders: readonly string[], requestId: string, resolvedTenant: string | null): AnswerHeaders;
   /** Flat list; nothing that could not have stood among the headers may come in as a trailer. */
-  trailers(rawTrailers: readonly (Uint8Array | string)[]): [string, string][];
+  trailers(rawTrailers: readonly string[]): [string, string][];
 }
 
 /**
@@ -39,37 +35,34 @@ export function answerCleaner(names: HeaderNames): AnswerCleaner {
       const headers: string[] = [];
       let named: Set<string> | undefined;
       let length: string | undefined;
-      let chunked = false;
       for (let i = 0; i < rawHeaders.length; i += 2) {
-        const name = text(rawHeaders[i] as Uint8Array | string);
+        const name = rawHeaders[i] as string;
         const rule = ruleFor(name);
         if (rule === 'drop') continue;
-        const value = text(rawHeaders[i + 1] as Uint8Array | string);
+        const value = rawHeaders[i + 1] as string;
         if (rule === 'pass') {
           headers.push(name, value);
         } else if (rule === 'content-length') {
           length = value;
         } else if (rule === 'connection') {
           named = namedByConnection(value, named);
-        } else {
-          if (value.toLowerCase() !== 'chunked')
-            throw new Error('the upstream used an unknown transfer coding');
-          chunked = true;
+        } else if (value.toLowerCase() !== 'chunked') {
+          throw new Error('the upstream used an unknown transfer coding');
         }
       }
       const kept = named === undefined ? headers : withoutNamed(headers, named);
-      if (length !== undefined && !chunked) kept.push('content-length', length);
+      if (length !== undefined) kept.push('content-length', length);
       kept.push('x-request-id', requestId);
       if (resolvedTenant !== null) kept.push(names.resolvedTenant, resolvedTenant);
-      return { headers: kept, contentLength: length === undefined || chunked ? undefined : Number(length) };
+      return { headers: kept, contentLength: length === undefined ? undefined : Number(length) };
     },
 
     trailers(rawTrailers) {
       const trailers: [string, string][] = [];
       for (let i = 0; i + 1 < rawTrailers.length; i += 2) {
-        const name = text(rawTrailers[i] as Uint8Array | string);
+        const name = rawTrailers[i] as string;
         if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;
-        trailers.push([name, text(rawTrailers[i + 1] as Uint8Array | string)]);
+        trailers.push([name, rawTrailers[i + 1] as string]);
       }
       return trailers;
     },
@@ -108,13 +101,4 @@ function answerRules(names: HeaderNames): (rawName: string) => AnswerRule {
       folded === 'x-request-id' || reservedPrefixes.some((prefix) => folded.startsWith(prefix));
     return reserved || hopByHop.has(folded) || folded.startsWith('proxy-') ? 'drop' : 'pass';
   }
-}
-
-function text(bytes: Uint8Array | string): string {
-  return typeof bytes === 'string' ? bytes : (bytes as Latin1Bytes).latin1Slice(0, bytes.length);
-}
-
-/** What `toString('latin1')` of a Buffer does in the end, without the way there. */
-interface Latin1Bytes extends Uint8Array {
-  latin1Slice(start: number, end: number): string;
 }

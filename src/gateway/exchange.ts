@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import type { FactKey } from '../ports/facts.ts';
 import { AnswerWriter } from './answer-writer.ts';
@@ -15,15 +14,18 @@ import { bodyLength, discardRest, RequestBody, type BodyProgress } from './reque
 import { StallWatch } from './stall-watch.ts';
 import type { Stream } from './streams.ts';
 import { upstreamProblem } from './upstream-failure.ts';
+import type { AnswerHead } from './wire/answer-head.ts';
+import type { AnswerHandler, Wire } from './wire/connection.ts';
+import { UpstreamTimeout } from './wire/upstream-timeout.ts';
 
 /**
  * One plain HTTP request on its way through: decided about, handed to the upstream, answered, counted.
  *
- * It is undici's handler itself: raw headers in both directions, no object in between, nothing repeated. undici may
- * keep a request until a connection is free; what was decided by then may not be true any more, so it is decided
- * again in the tick that writes it ({@link Exchange.onConnect}).
+ * Raw headers in both directions, nothing repeated. A request may have to wait until a connection is free; what was
+ * decided by then may not be true any more, so it is decided again in the tick that writes it
+ * ({@link Exchange.onSending}).
  */
-export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
+export class Exchange implements Stream, Parties, AnswerHandler {
   place = 0;
   readonly #relay: Relay;
   readonly #request: IncomingMessage;
@@ -39,9 +41,8 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
   #superseded = 0;
   #dispatchedMs = 0;
   #upstreamMs: number | null = null;
-  #abort: ((error?: Error) => void) | null = null;
-  #resume: (() => void) | null = null;
-  #watch: StallWatch | null = null;
+  #wire: Wire | null = null;
+  #watches: Readonly<Record<'client' | 'head' | 'body', StallWatch>> | null = null;
 
   /** @param target of the request as the client sent it, already judged */
   constructor(
@@ -98,54 +99,45 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
     this.#state = 'queued';
     this.#dispatchedMs = tools.clock.monotonicMs();
     this.#dispatching = deciding;
-    upstream.dispatch(
-      {
-        path: this.#target,
-        method: request.method as Dispatcher.HttpMethod,
-        headers: headersFor(this.#relay, request, this.#requestId, this.#judgement.admission),
-        body,
-        servername: upstream.servername,
-      },
-      this,
-    );
+    const headers = headersFor(this.#relay, request, this.#requestId, this.#judgement.admission);
+    upstream.send({ method: request.method ?? '', target: this.#target, headers, body }, this);
     this.#dispatching = false;
   }
 
-  onConnect(abort: (error?: Error) => void): void {
-    // Thrown here, an error takes the request out of the queue and leaves the connection alone.
-    if (this.#state === 'over') throw new Error('the exchange is over');
-    if (!this.#dispatching && !this.#judgement.stillHolds()) throw new Superseded();
+  onSending(wire: Wire): boolean {
+    if (this.#state === 'over') return false;
+    if (!this.#dispatching && !this.#judgement.stillHolds()) {
+      this.#decideAgain();
+      return false;
+    }
     this.#state = 'sent';
-    this.#abort = abort;
-  }
-
-  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void, statusText: string): boolean {
-    // 1xx are between the upstream and us.
-    if (status < 200 || this.#state === 'over') return true;
-    const { tools } = this.#relay;
-    this.#upstreamMs = tools.clock.monotonicMs() - this.#dispatchedMs;
-    const tenant = this.#judgement.admission?.permit.resolvedTenant ?? null;
-    const { headers, contentLength } = tools.answers.headers(rawHeaders, this.#requestId, tenant);
-    this.#resume = resume;
-    this.#answer.begin(status, statusText, headers, contentLength, this.#onDrain);
+    this.#wire = wire;
     return true;
   }
 
-  onData(chunk: Buffer): boolean {
-    return this.#state === 'over' || this.#answer.data(chunk);
+  onHead(head: AnswerHead): void {
+    const { tools } = this.#relay;
+    this.#upstreamMs = tools.clock.monotonicMs() - this.#dispatchedMs;
+    const tenant = this.#judgement.admission?.permit.resolvedTenant ?? null;
+    const { headers, contentLength } = tools.answers.headers(head.headers, this.#requestId, tenant);
+    this.#answer.begin(head.status, head.reason, headers, contentLength, this.#onDrain);
   }
 
-  readonly #onDrain = (): void => this.#resume?.();
+  onBody(chunk: Buffer): boolean {
+    return this.#answer.data(chunk);
+  }
 
-  onComplete(rawTrailers: (Buffer | string)[] | null): void {
-    if (this.#state === 'over') return;
-    const trailers = rawTrailers?.length ? this.#relay.tools.answers.trailers(rawTrailers) : [];
+  readonly #onDrain = (): void => this.#wire?.resume();
+
+  onEnd(rawTrailers: readonly string[]): void {
+    this.#wire = null;
+    const trailers = rawTrailers.length > 0 ? this.#relay.tools.answers.trailers(rawTrailers) : [];
     if (this.#answer.end(trailers)) this.#finish(this.#answer.status, null);
   }
 
-  onError(error: Error): void {
+  onFailure(error: Error): void {
+    this.#wire = null;
     if (this.#state === 'over') return;
-    if (error instanceof Superseded) return this.#decideAgain();
     if (!this.#answer.started) return this.#refuse(upstreamProblem(error), error);
     this.#finish(this.#answer.status, 'cut_by_upstream', error);
     // Cut, so that the client does not take what it has for all there is.
@@ -154,10 +146,7 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
 
   #decideAgain(): void {
     if (++this.#superseded > mostSuperseded) return this.#refuse(neverSettled);
-    if (this.#body instanceof RequestBody) {
-      this.#body.destroy();
-      this.#body = null;
-    }
+    if (this.#body instanceof RequestBody) this.#body = null;
     this.#state = 'deciding';
     this.#judgement.reopen();
   }
@@ -173,7 +162,7 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
     if (this.#state === 'over') return;
     if (this.#response.writableFinished) return this.#finish(this.#answer.status, null);
     this.#finish(this.#answer.started ? this.#answer.status : clientGone, 'client_gone');
-    this.#abort?.(new Error('the client is gone'));
+    this.#abort();
   };
 
   #refuse(problem: Problem, cause?: unknown): void {
@@ -218,16 +207,34 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
   }
 
   check(nowMs: number): void {
-    const { route, tools } = this.#relay;
+    const { route } = this.#relay;
     if (this.#state === 'queued' && nowMs - this.#dispatchedMs > route.timeouts.connectMs) {
-      return this.#refuse(upstreamProblem({ code: 'UND_ERR_CONNECT_TIMEOUT' }));
+      const error = new UpstreamTimeout('have a connection free');
+      return this.#refuse(upstreamProblem(error), error);
     }
     if (this.#state !== 'sent' && this.#state !== 'collecting') return;
     if (this.#judgement.expired) return this.#end(withdrawn, 'withdrawn');
-    this.#watch ??= new StallWatch(tools.limits.bodyIdleMs);
+    this.#checkSilence(nowMs);
+  }
+
+  #checkSilence(nowMs: number): void {
+    const { route, tools } = this.#relay;
+    this.#watches ??= {
+      client: new StallWatch(tools.limits.bodyIdleMs),
+      head: new StallWatch(route.timeouts.headersMs),
+      body: new StallWatch(route.timeouts.bodyMs),
+    };
     const waitsForClient = this.#body?.starving === true || this.#response.writableLength > 0;
-    const progress = (this.#body?.bytes ?? 0) + (this.#response.socket?.bytesWritten ?? 0);
-    if (this.#watch.stalled(waitsForClient, progress, nowMs)) this.#end(tooSlow, 'request_timeout');
+    const fromClient = (this.#body?.bytes ?? 0) + (this.#response.socket?.bytesWritten ?? 0);
+    if (this.#watches.client.stalled(waitsForClient, fromClient, nowMs)) {
+      return this.#end(tooSlow, 'request_timeout');
+    }
+    const waitsForUpstream = this.#wire !== null && !waitsForClient;
+    const awaited = this.#answer.status === 0 ? 'head' : 'body';
+    if (this.#watches[awaited].stalled(waitsForUpstream, this.#wire?.progress ?? 0, nowMs)) {
+      this.#abort();
+      this.onFailure(new UpstreamTimeout(`send the ${awaited} of its answer`));
+    }
   }
 
   /** Ends it with a refusal while there is room for one, with a cut otherwise. */
@@ -235,13 +242,15 @@ export class Exchange implements Stream, Parties, Dispatcher.DispatchHandler {
     const cut = this.#answer.started;
     if (cut) this.#finish(this.#answer.status, code);
     else this.#refuse(problem);
-    this.#abort?.(new Error(problem.detail));
+    this.#abort();
     if (cut) this.#response.destroy();
   }
-}
 
-/** What was decided no longer holds by the time a connection is free. */
-class Superseded extends Error {}
+  #abort(): void {
+    this.#wire?.abort();
+    this.#wire = null;
+  }
+}
 
 /** Facts that are forgotten as fast as they are loaded must not keep a request going round for ever. */
 const mostSuperseded = 10;

@@ -59,7 +59,7 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
   };
   const relays = config.routes.map((route): Relay => {
     const rules = { scopes: route.scopes, actingHeader: config.headers.acting };
-    return { route, rules, upstream: openUpstream(route), tools };
+    return { route, rules, upstream: openUpstream(route, clock), tools };
   });
 
   for (const [route, relay] of relays.entries()) {
@@ -67,12 +67,16 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
   }
 
   const unfollow = streams.follow(directory);
-  const everyMs = Math.max(20, Math.min(checkEveryMs, config.limits.bodyIdleMs / 4));
+  const shortestMs = Math.min(
+    config.limits.bodyIdleMs,
+    ...config.routes.flatMap(({ timeouts }) => [timeouts.connectMs, timeouts.headersMs, timeouts.bodyMs]),
+  );
+  const everyMs = Math.max(20, Math.min(checkEveryMs, shortestMs / 4));
   const checking = setInterval(() => streams.check(clock.monotonicMs()), everyMs).unref();
   app.addHook('onClose', async () => {
     clearInterval(checking);
     unfollow();
-    await Promise.all(relays.map(({ upstream }) => upstream.close()));
+    for (const { upstream } of relays) upstream.close();
   });
 }
 

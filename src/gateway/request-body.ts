@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
 import { sendContinue } from './expect-continue.ts';
+import type { BodySink, StreamedBody } from './wire/request-head.ts';
 
 /** Bytes of a request's body, by its framing (RFC 9112 §6.3); `undefined` where they cannot be known beforehand. */
 export function bodyLength({ headers }: IncomingMessage): number | undefined {
@@ -19,47 +19,48 @@ export interface BodyProgress {
   destroy(): void;
 }
 
-/**
- * A request's body on its way to the upstream, with backpressure. It stands between the two so that an upstream
- * which breaks off does not tear down the client's connection, on which the answer is yet to go out.
- */
-export class RequestBody extends Readable implements BodyProgress {
+/** A request's body on its way to the upstream, no faster than the upstream takes it. */
+export class RequestBody implements BodyProgress, StreamedBody {
   bytes = 0;
   starving = false;
+  readonly length: number | undefined;
   readonly #request: IncomingMessage;
-  #attached = false;
+  #sink: BodySink | null = null;
 
   constructor(request: IncomingMessage) {
-    super();
     this.#request = request;
+    this.length = bodyLength(request);
   }
 
-  override _read(): void {
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    sendContinue(this.#request);
+    this.#request.on('data', this.#onData).on('end', this.#onEnd);
+    this.resume();
+  }
+
+  resume(): void {
     this.starving = true;
-    if (!this.#attached) this.#attach();
     this.#request.resume();
   }
 
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+  destroy(): void {
+    if (this.#sink === null) return;
+    this.#sink = null;
+    this.starving = false;
     this.#request.off('data', this.#onData).off('end', this.#onEnd).pause();
-    done(error);
-  }
-
-  #attach(): void {
-    this.#attached = true;
-    sendContinue(this.#request);
-    this.#request.on('data', this.#onData).on('end', this.#onEnd);
   }
 
   readonly #onData = (chunk: Buffer): void => {
     this.bytes += chunk.length;
+    if (this.#sink?.write(chunk) === true) return;
     this.starving = false;
-    if (!this.push(chunk)) this.#request.pause();
+    this.#request.pause();
   };
 
   readonly #onEnd = (): void => {
     this.starving = false;
-    this.push(null);
+    this.#sink?.end();
   };
 }
 

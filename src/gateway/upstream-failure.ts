@@ -1,17 +1,11 @@
 import type { Problem } from '../domain/problem.ts';
+import { UpstreamTimeout } from './wire/upstream-timeout.ts';
 
 /** What a client is told about a failure on the way to its upstream: neither host nor port, nor what went wrong there. */
 export function upstreamProblem(error: unknown): Problem {
   const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' && timeouts.has(code) ? timedOut : unreachable;
+  return error instanceof UpstreamTimeout || code === 'ETIMEDOUT' ? timedOut : unreachable;
 }
-
-const timeouts = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
-]);
 
 const unreachable: Problem = {
   code: 'upstream_unreachable',

@@ -1,0 +1,9 @@
+/** Text of which every character is one of the bytes. What `toString('latin1')` does in the end, without the way there. */
+export function latin1(bytes: Uint8Array, from: number, to: number): string {
+  return (bytes as Latin1Bytes).latin1Slice(from, to);
+}
+
+/** Node has it on every Buffer; the declarations leave it out. */
+interface Latin1Bytes extends Uint8Array {
+  latin1Slice(start: number, end: number): string;
+}

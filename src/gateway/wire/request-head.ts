@@ -1,0 +1,62 @@
+/** A request as it goes out. */
+export interface OutgoingRequest {
+  readonly method: string;
+  /** As the client sent it, already judged. */
+  readonly target: string;
+  /** Flat list of names and values. What they say about the length of the body does not count. */
+  readonly headers: readonly string[];
+  readonly body: Buffer | StreamedBody | null;
+}
+
+/** A body that is sent as it comes in. */
+export interface StreamedBody {
+  /** Bytes; `undefined` where it ends when it ends. */
+  readonly length: number | undefined;
+  /** Hands everything to `sink` from now on. */
+  start(sink: BodySink): void;
+  /** The sink has room again, after a `write` that answered `false`. */
+  resume(): void;
+}
+
+/** Takes a body in pieces. */
+export interface BodySink {
+  /** `false` where the next piece should wait for {@link StreamedBody.resume}. */
+  write(chunk: Buffer): boolean;
+  end(): void;
+}
+
+const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
+const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Writes the head of a request (RFC 9112 §3). How the body is framed is written from the body itself, so that what
+ * the head says and what follows it cannot part ways. Both that and the host come first: some upstreams drop what is
+ * beyond so many headers.
+ *
+ * @param host for requests that name none
+ * @returns Latin-1
+ * @throws Error on what would end a line early: it has been judged before, and is not trusted all the same
+ */
+export function requestHead({ method, target, headers, body }: OutgoingRequest, host: string): string {
+  if (!lineForm.test(target)) throw new Error('a target that is not one line');
+  let fields = '';
+  let named = host;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    const value = headers[i + 1] as string;
+    if (!valueForm.test(value)) throw new Error('a header value that is not one line');
+    if (name === 'host') named = value;
+    else if (name !== 'content-length' && name !== 'transfer-encoding') fields += `${name}: ${value}\r\n`;
+  }
+  return `${method} ${target} HTTP/1.1\r\nhost: ${named}\r\n${framing(method, body)}${fields}\r\n`;
+}
+
+function framing(method: string, body: OutgoingRequest['body']): string {
+  if (body === null) return expectsBody.has(method) ? 'content-length: 0\r\n' : '';
+  return body.length === undefined
+    ? 'transfer-encoding: chunked\r\n'
+    : `content-length: ${String(body.length)}\r\n`;
+}
+
+/** Methods whose requests say that they have no body, if they have none (RFC 9110 §8.6). */
+const expectsBody = new Set(['POST', 'PUT', 'PATCH']);
