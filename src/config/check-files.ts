@@ -4,6 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { RouteSettings, UncheckedFile } from './file-shape.ts';
 import type { Path } from './pointer.ts';
+import { parseRedisAddress } from './redis-address.ts';
 import type { SchemaFault } from './validate.ts';
 
 type UpstreamTls = RouteSettings['tls'];
@@ -14,6 +15,7 @@ export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   // That the listener needs both of them, the schema has said.
   const complete = cert_file !== undefined && key_file !== undefined;
   const faults = complete ? checkPair(['listen', 'tls'], { cert_file, key_file }) : [];
+  faults.push(...checkRedisTls(file.redis.url));
   faults.push(...checkUpstreamTls(['route_defaults', 'tls'], file.route_defaults.tls));
   for (const [index, route] of file.routes.entries()) {
     // What a route takes over from the defaults is reported there, once.
@@ -25,6 +27,21 @@ export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
     }
   }
   return faults;
+}
+
+/** The files that the address names; the fault is the address's, whichever of them it is. */
+function checkRedisTls(url: string | undefined): SchemaFault[] {
+  const { caFile, certFile, keyFile } = (url === undefined ? undefined : parseRedisAddress(url)?.tls) ?? {};
+  const faults = checkUpstreamTls([], {
+    ...(caFile != null && { ca_file: caFile }),
+    ...(certFile != null && { cert_file: certFile }),
+    ...(keyFile != null && { key_file: keyFile }),
+  });
+  const names: Readonly<Record<string, string>> = { ca_file: 'cacert', cert_file: 'cert', key_file: 'key' };
+  return faults.map(({ path: [file], detail }) => ({
+    path: ['redis', 'url'],
+    detail: `${names[String(file)] ?? ''}: ${detail}`,
+  }));
 }
 
 function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {

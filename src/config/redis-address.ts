@@ -9,8 +9,16 @@ interface Credentials {
   readonly password: string | null;
 }
 
+/** PEM files for TLS; the server is verified in any case, against the machine's authorities where `caFile` is null. */
+export interface RedisTls {
+  readonly caFile: string | null;
+  /** What the gateway shows of itself, for servers that ask clients for a certificate. Both or neither. */
+  readonly certFile: string | null;
+  readonly keyFile: string | null;
+}
+
 /** Where Redis is and how it is run, read from one URL. */
-export type RedisAddress = Credentials & { readonly tls: boolean } & (
+export type RedisAddress = Credentials & { readonly tls: RedisTls | null } & (
     | { readonly kind: 'single'; readonly at: RedisHost; readonly db: number }
     | {
         readonly kind: 'sentinel';
@@ -32,7 +40,8 @@ const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:
  * - `redis+sentinel://[user][:password]@host1[:26379],host2/master-name[/db][?sentinel_password=…]`
  * - `redis+cluster://[user][:password]@host1[:6379],host2`
  *
- * `rediss` instead of `redis` means TLS, for Sentinels as well. User, password and names are percent-encoded; an IPv6
+ * `rediss` instead of `redis` means TLS, for Sentinels as well; then `?cacert=<file>` names the authorities to verify the
+ * server against, and `cert=<file>&key=<file>` what to show of oneself, as with redis-cli. User, password and names are percent-encoded; an IPv6
  * address stands in brackets. `undefined` where the text is none of these.
  */
 export function parseRedisAddress(url: string): RedisAddress | undefined {
@@ -42,7 +51,10 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
   const [first] = at ?? [];
   if (scheme === undefined || credentials === undefined || at === undefined || first === undefined)
     return undefined;
-  const common = { ...credentials, tls: scheme === 'rediss' };
+  const parameters = new URLSearchParams(query);
+  const tls = readTls(scheme === 'rediss', parameters);
+  if (tls === undefined) return undefined;
+  const common = { ...credentials, tls };
   const segments = path === '' ? [] : path.split('/');
 
   if (mode === 'cluster')
@@ -53,8 +65,18 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
   if (master === undefined || db === undefined) return undefined;
   if (mode === 'single') return at.length === 1 ? { ...common, kind: 'single', at: first, db } : undefined;
   if (master === '') return undefined;
-  const sentinelPassword = new URLSearchParams(query).get('sentinel_password');
+  const sentinelPassword = parameters.get('sentinel_password');
   return { ...common, kind: 'sentinel', sentinels: at, master, db, sentinelPassword };
+}
+
+/** `null` without TLS; `undefined` where files are named for nothing, or a certificate without its key. */
+function readTls(wanted: boolean, parameters: URLSearchParams): RedisTls | null | undefined {
+  const [caFile = null, certFile = null, keyFile = null] = ['cacert', 'cert', 'key'].map(
+    (name) => parameters.get(name) ?? undefined,
+  );
+  if ((certFile === null) !== (keyFile === null)) return undefined;
+  if (wanted) return { caFile, certFile, keyFile };
+  return caFile === null && certFile === null ? null : undefined;
 }
 
 function readCredentials(userinfo: string): Credentials | undefined {

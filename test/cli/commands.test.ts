@@ -79,7 +79,13 @@ t.test('what goes wrong is said with the next step and told by the exit code', a
     ['bad configuration', { ...env, LOG_LEVEL: 'loud' }, ['accounts', 'list'], 78, /LOG_LEVEL/],
     ['migrate without a database', {}, ['migrate'], 64, /DATABASE_URL/],
     ['restored without a database', {}, ['restored'], 64, /DATABASE_URL/],
-    ['restored, database away', { DATABASE_URL: awayUrl }, ['restored'], 69, /ECONNREFUSED[^]*Run this again/],
+    [
+      'restored, database away',
+      { DATABASE_URL: awayUrl },
+      ['restored'],
+      69,
+      /ECONNREFUSED[^]*Run this again/,
+    ],
   ];
   await Promise.all(
     cases.map(async ([name, variables, args, expected, pattern]) => {

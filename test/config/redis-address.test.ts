@@ -1,7 +1,7 @@
 import t from 'tap';
 import { parseRedisAddress } from '../../src/config/redis-address.ts';
 
-const plain = { username: null, password: null, tls: false };
+const plain = { username: null, password: null, tls: null };
 
 t.test('one server', async (t) => {
   t.same(parseRedisAddress('redis://cache'), {
@@ -20,7 +20,7 @@ t.test('one server', async (t) => {
   t.same(parseRedisAddress('rediss://user:secret@[::1]:6380/'), {
     username: 'user',
     password: 'secret',
-    tls: true,
+    tls: { caFile: null, certFile: null, keyFile: null },
     kind: 'single',
     at: { host: '::1', port: 6380 },
     db: 0,
@@ -39,19 +39,31 @@ t.test('Sentinels', async (t) => {
     db: 2,
     sentinelPassword: 'x/y',
   });
-  t.match(parseRedisAddress('rediss+sentinel://s1/main'), { kind: 'sentinel', tls: true });
+  t.match(parseRedisAddress('rediss+sentinel://s1/main'), { kind: 'sentinel', tls: {} });
 });
 
 t.test('a cluster', async (t) => {
   t.same(parseRedisAddress('redis+cluster://app:pw@n1,n2:7001'), {
     username: 'app',
     password: 'pw',
-    tls: false,
+    tls: null,
     kind: 'cluster',
     nodes: [
       { host: 'n1', port: 6379 },
       { host: 'n2', port: 7001 },
     ],
+  });
+});
+
+t.test('files for TLS', async (t) => {
+  t.match(parseRedisAddress('rediss://cache/1?cacert=/etc/redis/ca%201.pem&cert=/c.pem&key=/k.pem'), {
+    db: 1,
+    tls: { caFile: '/etc/redis/ca 1.pem', certFile: '/c.pem', keyFile: '/k.pem' },
+  });
+  t.match(parseRedisAddress('rediss+cluster://n1?cacert=/ca.pem'), { tls: { caFile: '/ca.pem' } });
+  t.match(parseRedisAddress('rediss+sentinel://s1/main?cacert=/ca.pem&sentinel_password=x'), {
+    tls: { caFile: '/ca.pem' },
+    sentinelPassword: 'x',
   });
 });
 
@@ -71,6 +83,10 @@ t.test('anything else is refused', async (t) => {
     'redis+sentinel://s1/main/0/more',
     'redis+cluster://n1/0',
     'redis+other://n1',
+    'redis://cache?cacert=/ca.pem',
+    'redis://cache?cert=/c.pem&key=/k.pem',
+    'rediss://cache?cert=/c.pem',
+    'rediss://cache?key=/k.pem',
   ]) {
     t.equal(parseRedisAddress(url), undefined, url);
   }

@@ -38,5 +38,11 @@ t.test('certificates and keys must be there, be PEM and belong together', (t) =>
   t.match(faultsOf({ CONFIG: upstream(`{ca_file: "${key}"}`) }), [{ detail: /not PEM/ }]);
   t.match(faultsOf({ CONFIG: upstream(`{cert_file: "${cert}"}`) }), [{ detail: /needs its key/ }]);
   t.match(faultsOf({ CONFIG: upstream(`{ca_file: "${cert}"}`, 'http://a') }), [{ detail: /https/ }]);
+
+  const redis = (query: string) => faultsOf({ REDIS_URL: `rediss://:secret@cache/0?${query}` });
+  t.same(redis(`cacert=${cert}&cert=${cert}&key=${key}`), []);
+  t.match(redis(`cacert=${missing}`), [{ where: /REDIS_URL/, detail: /cacert: there is no such file/ }]);
+  t.match(redis(`cacert=${key}`), [{ detail: /cacert: .*not PEM/ }]);
+  t.match(redis(`cert=${cert}&key=${otherKey}`), [{ detail: /key: is not the key/ }]);
   t.end();
 });

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { RedisAddress } from '../../config/redis-address.ts';
+import type { RedisAddress, RedisTls } from '../../config/redis-address.ts';
 
 /** What is asked of Redis, on one server or many: ioredis sends the commands of one tick together, by server. */
 export interface RedisClient {
@@ -16,7 +18,8 @@ const retryMs = 1_000;
 
 /** A client that fails fast: it queues nothing while it is not connected, and sends nothing twice. */
 export function redisClient(address: RedisAddress): RedisClient {
-  const { username, password, tls } = address;
+  const { username, password } = address;
+  const tls = address.tls && connectionOptions(address.tls);
   const perServer = {
     lazyConnect: true,
     autoResendUnfulfilledCommands: false,
@@ -27,7 +30,7 @@ export function redisClient(address: RedisAddress): RedisClient {
     connectionName: 'tenancy-gateway',
     ...(username !== null && { username }),
     ...(password !== null && { password }),
-    ...(tls && { tls: {} }),
+    ...(tls && { tls }),
   } satisfies RedisOptions;
   const single = {
     ...perServer,
@@ -46,7 +49,7 @@ export function redisClient(address: RedisAddress): RedisClient {
         db: address.db,
         sentinelRetryStrategy: pause,
         ...(address.sentinelPassword !== null && { sentinelPassword: address.sentinelPassword }),
-        ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+        ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: tls }),
       });
     case 'cluster':
       return new Cluster([...address.nodes], {
@@ -60,6 +63,16 @@ export function redisClient(address: RedisAddress): RedisClient {
         ...(tls && { dnsLookup: (host, found) => found(null, host) }),
       });
   }
+}
+
+/** Said, though it is the default: nobody is believed to be our Redis without a certificate that says so. */
+function connectionOptions({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
+  return {
+    rejectUnauthorized: true,
+    ...(caFile !== null && { ca: readFileSync(caFile) }),
+    ...(certFile !== null && { cert: readFileSync(certFile) }),
+    ...(keyFile !== null && { key: readFileSync(keyFile) }),
+  };
 }
 
 function pause(attempt: number): number {

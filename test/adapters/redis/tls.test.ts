@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Redis } from 'ioredis';
+import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
+import { encodeFact } from '../../../src/adapters/redis/stamped-json.ts';
+import { parseRedisAddress } from '../../../src/config/redis-address.ts';
+import { systemClock } from '../../../src/ports/clock.ts';
+import type { StampedFact } from '../../../src/ports/fact-cache.ts';
+import type { FactKey } from '../../../src/ports/facts.ts';
+import { systemTimers } from '../../../src/ports/timers.ts';
+import { certificate } from '../../support/config-certificates.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startRedis } from '../../support/redis.ts';
+import type { Scope } from '../../support/servers.ts';
+import { tcpRelay } from '../../support/tcp-relay.ts';
+import { unusedPort } from '../../support/unused-port.ts';
+
+const fact: StampedFact = { value: 3, seq: 5, incarnation: 'i' };
+const folder = t.testdir({
+  'a.crt': certificate.a.cert,
+  'a.key': certificate.a.key,
+  'b.crt': certificate.b.cert,
+  'b.key': certificate.b.key,
+});
+const file = (name: string): string => join(folder, name);
+
+/** A Redis that shows certificate `a` (`localhost`, `127.0.0.1`) and holds a fact. */
+async function tlsRedis(t: Scope, settings: Record<string, string> = {}) {
+  const tlsPort = await unusedPort();
+  const server = await startRedis(t, {
+    'tls-port': String(tlsPort),
+    'tls-cert-file': file('a.crt'),
+    'tls-key-file': file('a.key'),
+    'tls-ca-cert-file': file('a.crt'),
+    'tls-auth-clients': 'no',
+    ...settings,
+  });
+  // The way around TLS.
+  const plain = new Redis(server.url);
+  t.teardown(() => plain.disconnect());
+  await plain.set('tg:n:parent', encodeFact(fact));
+  const { port, connections } = await tcpRelay(t, tlsPort);
+  return { port, tlsPort, plain, connections };
+}
+
+function open(t: Scope, url: string) {
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new Error(url);
+  const cache = redisFactCache({ address, ttlMs: 60_000, clock: systemClock, timers: systemTimers });
+  t.teardown(() => cache.close());
+  return {
+    cache,
+    has: async (): Promise<boolean> => (await cache.get(['n:parent'])).has('n:parent'),
+  };
+}
+
+t.test('by the right authority Redis is used over TLS', async (t) => {
+  const { port, plain } = await tlsRedis(t);
+  for (const host of ['localhost', '127.0.0.1']) {
+    const { cache, has } = open(t, `rediss://${host}:${port}?cacert=${file('a.crt')}`);
+    await eventually(has);
+    cache.set(new Map<FactKey, StampedFact>([[`n:${host}`, fact]]));
+    await eventually(async () => (await plain.exists(`tg:n:${host}`)) === 1);
+  }
+  t.match(await plain.client('LIST'), /laddr=127\.0\.0\.1:\d+ .*name=tenancy-gateway/);
+});
+
+t.test(
+  'a Redis that cannot prove who it is counts as away: nothing is read from it or told to it',
+  async (t) => {
+    const { port, plain, connections } = await tlsRedis(t);
+    await refused(t, `rediss://localhost:${port}?cacert=${file('b.crt')}`, connections);
+    await refused(t, `rediss://localhost:${port}`, connections);
+    t.same(await plain.keys('*'), ['tg:n:parent']);
+  },
+);
+
+// Only Linux answers on all of 127/8.
+t.test('a certificate for another name proves nothing', { skip: process.platform !== 'linux' }, async (t) => {
+  const { tlsPort, plain } = await tlsRedis(t);
+  const { port, connections } = await tcpRelay(t, tlsPort, '127.0.0.2');
+  await refused(t, `rediss://127.0.0.2:${port}?cacert=${file('a.crt')}`, connections);
+  t.same(await plain.keys('*'), ['tg:n:parent']);
+});
+
+t.test('a Redis that asks for a certificate is shown one', async (t) => {
+  const { port, connections } = await tlsRedis(t, { 'tls-auth-clients': 'yes' });
+  const url = `rediss://localhost:${port}?cacert=${file('a.crt')}`;
+  const shown = open(t, `${url}&cert=${file('a.crt')}&key=${file('a.key')}`);
+  await eventually(shown.has);
+  await refused(t, url, connections);
+});
+
+/** Looks on while it connects again and again, and is never believed. */
+async function refused(t: Test, url: string, connections: () => number): Promise<void> {
+  const { cache, has } = open(t, url);
+  const before = connections();
+  let believed = false;
+  await eventually(async () => {
+    believed ||= await has();
+    cache.set(new Map<FactKey, StampedFact>([['n:told', fact]]));
+    return believed || connections() >= before + 3;
+  });
+  t.notOk(believed, url.replaceAll(folder, ''));
+}
