@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { mostUnsentBytes } from './wire/connection.ts';
 
 /** Answers up to this length are written in one piece: one system call instead of three. */
 const mostCollected = 16 * 1024;
@@ -49,7 +50,10 @@ export class AnswerWriter {
   /** Takes a piece of the body; `false` where the client is slower than the upstream and the next one should wait. */
   data(chunk: Buffer): boolean {
     this.bytes += chunk.length;
-    if (!this.#collecting) return this.#response.write(chunk);
+    if (!this.#collecting) {
+      this.#response.write(chunk);
+      return this.#response.writableLength < mostUnsentBytes;
+    }
     if (this.#collected === undefined) this.#collected = chunk;
     else if (Array.isArray(this.#collected)) this.#collected.push(chunk);
     else this.#collected = [this.#collected, chunk];

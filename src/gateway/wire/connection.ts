@@ -37,6 +37,12 @@ export interface ConnectionKeeper {
   gone(connection: Connection): void;
 }
 
+/**
+ * What may wait to be sent before the other side is told to wait. What `write` answers is of no use: it is `false` for
+ * every large piece, even one that the system has taken at once.
+ */
+export const mostUnsentBytes = 64 * 1024;
+
 /** One connection to an upstream. It carries one request at a time, and never another after one that did not end well. */
 export class Connection implements Wire, BodySink, AnswerEvents {
   /** Since when it has had nothing to do, on the keeper's clock. */
@@ -78,9 +84,14 @@ export class Connection implements Wire, BodySink, AnswerEvents {
 
   /** Sends a request on a connection that is free. */
   send(request: OutgoingRequest, handler: AnswerHandler): void {
-    const head = requestHead(request, this.#host);
     const { body, method } = request;
     this.#handler = handler;
+    let head: string;
+    try {
+      head = requestHead(request, this.#host);
+    } catch (error) {
+      return this.#fail(error as Error);
+    }
     this.#parser.begin(method === 'HEAD');
     if (body === null) {
       this.#socket.write(head, 'latin1');
@@ -97,13 +108,16 @@ export class Connection implements Wire, BodySink, AnswerEvents {
 
   write(chunk: Buffer): boolean {
     if (this.#gone || chunk.length === 0) return true;
-    if (this.#body?.length !== undefined) return this.#socket.write(chunk);
-    this.#socket.cork();
-    this.#socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1');
-    this.#socket.write(chunk);
-    const room = this.#socket.write('\r\n', 'latin1');
-    this.#socket.uncork();
-    return room;
+    if (this.#body?.length !== undefined) {
+      this.#socket.write(chunk);
+    } else {
+      this.#socket.cork();
+      this.#socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1');
+      this.#socket.write(chunk);
+      this.#socket.write('\r\n', 'latin1');
+      this.#socket.uncork();
+    }
+    return this.#socket.writableLength < mostUnsentBytes;
   }
 
   end(): void {
@@ -145,7 +159,8 @@ export class Connection implements Wire, BodySink, AnswerEvents {
     if (this.#gone || !this.#parser.over) return;
     // Bytes that belong to no answer, or a request the upstream answered without hearing it out: what comes next on
     // this connection could be taken for the answer to something else.
-    if (taken < length || !this.#sent || this.#parser.head?.keepAlive !== true) return this.close();
+    const heard = this.#sent && this.#socket.writableLength === 0;
+    if (taken < length || !heard || this.#parser.head?.keepAlive !== true) return this.close();
     this.resume();
     this.#keeper.free(this);
   }
@@ -165,7 +180,13 @@ export class Connection implements Wire, BodySink, AnswerEvents {
   onEnd(trailers: readonly string[]): void {
     const handler = this.#handler;
     this.#handler = null;
-    handler?.onEnd(trailers);
+    try {
+      handler?.onEnd(trailers);
+    } catch (error) {
+      // It hears of it as of every other failure.
+      this.#handler = handler;
+      throw error;
+    }
   }
 
   #onFin(): void {
