@@ -6,6 +6,7 @@ import type { StampedFact } from '../ports/fact-cache.ts';
 import { factKey, type AccountFact, type FactKey, type FactValue, type KeyFact } from '../ports/facts.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
+import type { Held } from './local-cache.ts';
 import type { Loader } from './loader.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
@@ -102,6 +103,8 @@ export class CoherentDirectory implements Directory {
 class HeldFacts implements Facts {
   readonly #view: View;
   readonly #events: CoherenceEvents;
+  /** What was found last: a decision asks for a key, then for its account, then for that one's parent. */
+  #last: Held | undefined;
 
   constructor(view: View, events: CoherenceEvents) {
     this.#view = view;
@@ -109,26 +112,33 @@ class HeldFacts implements Facts {
   }
 
   key(digest: KeyDigest): KeyFact | null | undefined {
-    const fact = this.find(digest, 'k:') as KeyFact | null | undefined;
+    const fact = this.#valueOf(this.#view.find(digest), 'k:', digest) as KeyFact | null | undefined;
     if (fact === null) this.#events.negativeHit?.();
     return fact;
   }
 
   account(id: AccountId): AccountFact | null | undefined {
-    return this.find(id, 'a:') as AccountFact | null | undefined;
+    return this.#valueOf(this.#view.find(id, this.#last), 'a:', id) as AccountFact | null | undefined;
   }
 
   subAccountByExternalId(parent: AccountId, externalId: string): AccountId | null | undefined {
-    return this.find(factKey.externalId(parent, externalId), '') as AccountId | null | undefined;
+    const name = factKey.externalId(parent, externalId);
+    return this.#valueOf(this.#view.find(name), '', name) as AccountId | null | undefined;
   }
 
   activeSubAccounts(parent: AccountId): number | null | undefined {
-    return this.find(factKey.activeSubAccounts(parent), '') as number | null | undefined;
+    const name = factKey.activeSubAccounts(parent);
+    return this.#valueOf(this.#view.find(name), '', name) as number | null | undefined;
   }
 
-  /** @param kind what the fact's key starts with before `name` */
-  protected find(name: string, _kind: 'k:' | 'a:' | ''): FactValue | undefined {
-    return this.#view.held(name);
+  /** What is known of a fact that is not in memory. @param kind what its key starts with before `name` */
+  protected elsewhere(_kind: 'k:' | 'a:' | '', _name: string): FactValue | undefined {
+    return undefined;
+  }
+
+  #valueOf(held: Held | undefined, kind: 'k:' | 'a:' | '', name: string): FactValue | undefined {
+    this.#last = held;
+    return held !== undefined ? held.value : this.elsewhere(kind, name);
   }
 }
 
@@ -149,9 +159,7 @@ class LoadedFacts extends HeldFacts {
     this.#loaded.set(key, fact);
   }
 
-  protected override find(name: string, kind: 'k:' | 'a:' | ''): FactValue | undefined {
-    const held = super.find(name, kind);
-    if (held !== undefined) return held;
+  protected override elsewhere(kind: 'k:' | 'a:' | '', name: string): FactValue | undefined {
     const key = (kind + name) as FactKey;
     const loaded = this.#loaded.get(key);
     return loaded !== undefined && this.#view.admits(key, loaded) ? loaded.value : undefined;

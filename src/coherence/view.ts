@@ -1,7 +1,7 @@
 import type { StampedFact } from '../ports/fact-cache.ts';
-import type { FactKey, FactValue, Seq } from '../ports/facts.ts';
+import type { FactKey, Seq } from '../ports/facts.ts';
 import type { LogReading } from '../ports/coherence-log.ts';
-import { LocalCache } from './local-cache.ts';
+import { LocalCache, type Held } from './local-cache.ts';
 import { Window } from './window.ts';
 
 export interface ViewSize {
@@ -43,13 +43,15 @@ export class View {
   }
 
   /**
-   * A fact from memory. What is there has survived every reading of the log, so it needs no further judgement.
+   * A fact in memory. What is there has survived every reading of the log, so it needs no further judgement in the tick
+   * in which it was found.
    *
    * @param name see {@link nameInMemory}
+   * @param before what was found just before, where this is what is mostly asked for after it
    */
-  held(name: string): FactValue | undefined {
-    const value = this.#facts.get(name);
-    return value !== undefined ? value : this.#unknownKeys.get(name);
+  find(name: string, before?: Held): Held | undefined {
+    const held = before === undefined ? this.#facts.find(name) : this.#facts.findAfter(before, name);
+    return held !== undefined ? held : this.#unknownKeys.find(name);
   }
 
   /** The stamp rule: whether a value from anywhere is as new as everything this replica has confirmed. */

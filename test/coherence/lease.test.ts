@@ -180,7 +180,7 @@ t.test('having lost track, it forgets everything, ends every stream and comes ba
     'read after 0',
     'ack r4 3 0',
   ]);
-  t.equal(view.held('n:a'), undefined);
+  t.equal(view.find('n:a')?.value, undefined);
   t.equal(lease.id, 'r4');
   t.equal(lease.holds(), true);
 });

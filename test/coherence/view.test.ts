@@ -50,14 +50,14 @@ t.test('a reading drops the facts it touches and tells which were withdrawn', as
   for (const key of ['n:a', 'n:b', 'n:c'] as const) it.keep(key, fact(0));
   const withdrawn = it.take(reading({ seq: 2, entries: [entry(1, 'n:a', true), entry(2, 'n:b')] }));
   t.same(withdrawn, new Set(['n:a']));
-  t.same([it.held('n:a'), it.held('n:b'), it.held('n:c')], [undefined, undefined, 1]);
+  t.same([it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value], [undefined, undefined, 1]);
 });
 
 t.test('a fact that was read after the change survives its reading', async (t) => {
   const it = view();
   it.keep('n:a', fact(3, 7));
   it.take(reading({ seq: 3, entries: [entry(2, 'n:a')] }));
-  t.equal(it.held('n:a'), 7);
+  t.equal(it.find('n:a')?.value, 7);
 });
 
 t.test('what is too old, or of another history, does not get in', async (t) => {
@@ -65,10 +65,13 @@ t.test('what is too old, or of another history, does not get in', async (t) => {
   it.keep('n:a', fact(3));
   it.keep('n:b', fact(1));
   it.keep('n:c', fact(9, 1, 'other'));
-  t.same([it.held('n:a'), it.held('n:b'), it.held('n:c')], [undefined, undefined, undefined]);
+  t.same(
+    [it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value],
+    [undefined, undefined, undefined],
+  );
   it.keep('n:a', fact(4));
   it.keep('n:b', fact(2));
-  t.same([it.held('n:a'), it.held('n:b')], [1, 1]);
+  t.same([it.find('n:a')?.value, it.find('n:b')?.value], [1, 1]);
 });
 
 t.test('a log that is empty and pruned admits what was read at its end', async (t) => {
@@ -87,7 +90,7 @@ t.test('a reading that does not continue what is known is refused whole', async 
     t.equal(it.take(reading(broken)), 'lost', what);
     t.equal(it.applied, 5, what);
     it.forget();
-    t.equal(it.held('n:a'), undefined, what);
+    t.equal(it.find('n:a')?.value, undefined, what);
     t.not(it.take(reading(broken)), 'lost', what);
   }
   t.not(view({ seq: 5 }).take(reading({ seq: 9, floor: 6 })), 'lost', 'nothing is missing in between');
@@ -101,10 +104,10 @@ t.test('absence is kept for keys alone, and apart from the facts', async (t) => 
     ['n:p', 'n:p'],
   ] as const) {
     it.keep(key, fact(0, null));
-    t.equal(it.held(name), undefined, key);
+    t.equal(it.find(name)?.value, undefined, key);
   }
   for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0));
   for (let i = 0; i < 1_000; i++) it.keep(`k:${i}`, fact(0, null));
-  t.equal(it.held('999'), null);
+  t.equal(it.find('999')?.value, null);
   t.same(it.sizes, { facts: 100, unknownKeys: 4, window: 0 });
 });
