@@ -99,6 +99,7 @@ class Flow {
     this.#from.on('data', this.#onData).on('end', this.#onEnd);
     this.#to.on('drain', this.#onDrain);
     if (first.length > 0) this.#onData(first);
+    if (!this.#to.writableNeedDrain) this.#from.resume();
   }
 
   shut(): void {

@@ -53,18 +53,29 @@ export class Upgrade implements Stream, Parties {
     this.#response = response;
     this.#requestId = requestId;
     this.#startedMs = relay.tools.clock.monotonicMs();
-    this.#judgement = new Judgement(relay, this);
+    this.#judgement = new Judgement(relay, request, this);
   }
 
   /** Takes the request from here to its end. */
   start(): void {
     this.#relay.tools.streams.enter(this);
-    this.#request.socket.once('close', () => {
+    const { socket } = this.#request;
+    socket.on('readable', this.#onReadable);
+    socket.once('end', () => {
+      if (this.#state !== 'open' && this.#state !== 'answering') socket.destroy();
+    });
+    socket.once('close', () => {
       if (this.#state === 'answering') this.#finish(this.#response.statusCode, 'client_gone');
       else if (this.#state !== 'open') this.#finish(clientGone, 'client_gone');
     });
     this.#judgement.open(this.#request);
   }
+
+  /** The client's end is noticed while nothing is read from it, unless it is behind bytes that came too early. */
+  readonly #onReadable = (): void => {
+    const { socket } = this.#request;
+    if (socket.readableLength === 0) socket.read();
+  };
 
   admitted(): void {
     if (this.#state === 'over') return this.#judgement.close();
@@ -81,7 +92,7 @@ export class Upgrade implements Stream, Parties {
 
   #prepare(connection: Socket): void {
     if (this.#connection !== connection) return;
-    const headers = headersFor(this.#relay, this.#request, this.#requestId, this.#judgement.admission);
+    const headers = headersFor(this.#relay, this.#request, this.#requestId, this.#judgement);
     if (this.#relay.route.host === 'upstream') headers.push('host', this.#relay.upstream.origin.host);
     const handshake = prepareHandshake(connection, this.#request.url ?? '', headers);
     handshake.on('error', (error) => this.#failed(connection, error));
@@ -112,6 +123,7 @@ export class Upgrade implements Stream, Parties {
     if (fault !== undefined) return this.#failed(upstream, new Error(fault));
     const switching = switchingProtocols(this.#cleaned(answer));
     this.#state = 'open';
+    this.#request.socket.off('readable', this.#onReadable);
     const { socket: client, head } = takeConnection(this.#response);
     const { bodyIdleMs } = this.#relay.tools.limits;
     this.#tunnel = new Tunnel(client, upstream, bodyIdleMs, () => this.#finish(101, null));
@@ -210,6 +222,7 @@ export class Upgrade implements Stream, Parties {
   #finish(status: number, code: FinishedExchange['code'], cause?: unknown): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
+    this.#request.socket.off('readable', this.#onReadable);
     reportFinished(this.#relay, this.#judgement, {
       requestId: this.#requestId,
       method: this.#request.method ?? '',

@@ -10,6 +10,8 @@ export interface Generation {
   readonly internalApp: FastifyInstance;
   /** Resolves once no exchange or WebSocket that began here is under way, and what it holds of upstreams is given up. */
   retire(): Promise<void>;
+  /** Tells WebSockets to go elsewhere: they would not end by themselves. */
+  goAway(): void;
   /** Gives everything up at once. */
   close(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export async function generation(
     publicApp,
     internalApp,
     close,
+    goAway: () => streams.goAway(),
     retire: async () => {
       do await new Promise<void>((resolve) => void timers.after(lookMs, resolve));
       while (streams.size > 0 && closing === undefined);

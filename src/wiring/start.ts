@@ -151,6 +151,7 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
         engine.leave();
         await reloading;
         await new Promise<void>((resolve) => timers.after(config.drainDelayMs, resolve));
+        for (const each of generations) each.goAway();
         const cut = await publicDrain.drain((config.drainMs - config.drainDelayMs) * (1 - finishShare));
         if (cut > 0)
           logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');

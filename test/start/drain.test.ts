@@ -9,6 +9,7 @@ import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../
 import type { Scope } from '../support/servers.ts';
 import { migrated, rawSql } from '../support/store.ts';
 import { startRawUpstream, type Upstream } from '../support/upstreams.ts';
+import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 
 interface Setting extends GatewayProcess {
   readonly upstream: Upstream;
@@ -53,6 +54,16 @@ t.test('a second signal ends it at once', async (t) => {
   program.child.kill('SIGINT');
   t.not(await program.ended(), 0);
   await cut;
+});
+
+t.test('WebSockets are told to go elsewhere, and do not hold it up', async (t) => {
+  const { url: webSockets } = await startWebSocketUpstream(t);
+  const { program, url, key } = await start(t, { UPSTREAM_URL: webSockets });
+  const client = await openWebSocket(t, Number(new URL(url).port), '/', { authorization: `Bearer ${key}` });
+  t.equal(await program.kill('SIGTERM'), 0);
+  await eventually(() => client.closed !== null);
+  t.match(client.closed, { code: 1001, reason: 'the gateway is going away' });
+  t.notOk(program.log().some(({ msg }) => String(msg).includes('were cut')));
 });
 
 t.test('what is still in flight when the time is over is cut, and the end is in order', async (t) => {

@@ -9,6 +9,7 @@ import type { FinishedExchange } from '../../src/gateway/finished.ts';
 import { frontDoor } from '../../src/gateway/front-door.ts';
 import { gateway } from '../../src/gateway/gateway.ts';
 import { serverOptions } from '../../src/gateway/server-options.ts';
+import type { Streams } from '../../src/gateway/streams.ts';
 import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
 import { requestIds } from '../../src/http/request-id.ts';
 import { trustedPeers } from '../../src/http/trusted-peers.ts';
@@ -25,6 +26,7 @@ export interface GatewayOptions {
   readonly prefix?: string;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
+  readonly streams?: Streams;
 }
 
 export interface TestGateway {
@@ -89,6 +91,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     usage: { record: (event) => usage.push(event), touch: () => undefined },
     clock: options.clock ?? systemClock,
     onFinished: (exchange) => finished.push(exchange),
+    ...(options.streams === undefined ? {} : { streams: options.streams }),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   t.teardown(async () => {

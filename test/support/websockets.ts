@@ -1,7 +1,7 @@
 /** WebSocket ends for tests of upgrades. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer, type ClientOptions, type ServerOptions } from 'ws';
 import type { Scope } from './servers.ts';
 
 export interface WebSocketUpstream {
@@ -12,9 +12,13 @@ export interface WebSocketUpstream {
   readonly sockets: WebSocket[];
 }
 
-/** An upstream that sends every message back. */
-export async function startWebSocketUpstream(t: Scope): Promise<WebSocketUpstream> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+/** An upstream that sends every message back, or does as `serve` says. */
+export async function startWebSocketUpstream(
+  t: Scope,
+  serve: (socket: WebSocket) => void = echo,
+  options: Omit<ServerOptions, 'host' | 'port'> = {},
+): Promise<WebSocketUpstream> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, ...options });
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const upstream: WebSocketUpstream = { url: `http://127.0.0.1:${port}`, port, handshakes: [], sockets: [] };
@@ -22,13 +26,17 @@ export async function startWebSocketUpstream(t: Scope): Promise<WebSocketUpstrea
     upstream.handshakes.push(request);
     upstream.sockets.push(socket);
     socket.on('error', () => undefined);
-    socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
+    serve(socket);
   });
   t.teardown(() => {
     for (const socket of server.clients) socket.terminate();
     server.close();
   });
   return upstream;
+}
+
+function echo(socket: WebSocket): void {
+  socket.on('message', (data, isBinary) => socket.send(data, { binary: isBinary }));
 }
 
 export interface WebSocketClient {
@@ -46,8 +54,9 @@ export async function openWebSocket(
   path: string,
   headers: Readonly<Record<string, string>>,
   protocols: string[] = [],
+  options: ClientOptions = {},
 ): Promise<WebSocketClient> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { headers });
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, protocols, { headers, ...options });
   const client = { socket, messages: [] as string[], closed: null as WebSocketClient['closed'] };
   t.teardown(() => socket.terminate());
   socket.on('message', (data) => client.messages.push((data as Buffer).toString()));

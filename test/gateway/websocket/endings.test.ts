@@ -1,0 +1,288 @@
+import type { Socket } from 'node:net';
+import t from 'tap';
+import type { WebSocket } from 'ws';
+import { Streams } from '../../../src/gateway/streams.ts';
+import { systemClock } from '../../../src/ports/clock.ts';
+import { eventually, standstill, startGateway } from '../../support/gateway.ts';
+import { rawClient, requestText, type RawClient } from '../../support/raw-client.ts';
+import type { Scope } from '../../support/servers.ts';
+import { startTcpUpstream } from '../../support/upstreams.ts';
+import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+
+/** Codes and reasons as the other end should see them; 1005 stands for a close frame without a code. */
+const closes = [
+  [1000, ''],
+  [1000, 'done'],
+  [1001, 'going'],
+  [1008, 'policy'],
+  [3000, ''],
+  [4999, 'x'.repeat(123)],
+  [undefined, ''],
+] as const;
+
+for (const [who, closer] of [
+  ['client', (client: WebSocket, _server: WebSocket) => client],
+  ['upstream', (_client: WebSocket, server: WebSocket) => server],
+] as const) {
+  t.test(`whoever closes, the other end sees the code and the reason: the ${who}`, async (t) => {
+    const upstream = await startWebSocketUpstream(t);
+    const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+    for (const [code, reason] of closes) {
+      const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
+      await eventually(() => upstream.sockets.at(-1)?.readyState === 1, 'the connection');
+      const server = upstream.sockets.at(-1) as WebSocket;
+      const ends = Promise.all([ending(client), ending(server)]);
+      closer(client, server).close(code, reason);
+      const expected = { code: code ?? 1005, reason };
+      // The end that closes is told its own code by the other's answer; ws answers none by none.
+      t.same(await ends, [expected, expected], `${code} ${reason.slice(0, 10)}`);
+      upstream.sockets.length = 0;
+    }
+    await eventually(() => finished.length === closes.length, 'the records');
+    t.ok(finished.every(({ status, code }) => status === 101 && code === null));
+  });
+
+  t.test(`an end without a close frame is one for the other end too: the ${who}`, async (t) => {
+    const upstream = await startWebSocketUpstream(t);
+    const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+    for (const cut of [
+      (socket: Socket) => socket.end(),
+      (socket: Socket) => socket.destroy(),
+      (socket: Socket) => socket.resetAndDestroy(),
+    ]) {
+      const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
+      await eventually(() => upstream.sockets.length === 1, 'the connection');
+      const server = upstream.sockets[0] as WebSocket;
+      const ends = Promise.all([ending(client), ending(server)]);
+      cut((closer(client, server) as WebSocket & { _socket: Socket })._socket);
+      t.match(await ends, [{ code: 1006 }, { code: 1006 }]);
+      upstream.sockets.length = 0;
+    }
+    await eventually(() => finished.length === 3, 'the records');
+  });
+
+  t.test(`frames that break the rules are the other end's to judge: from the ${who}`, async (t) => {
+    const upstream = await startWebSocketUpstream(t);
+    const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+    for (const [name, frame, code] of [
+      ['text that is not UTF-8', [0x81, 0x02, 0xc3, 0x28], 1007],
+      ['a reserved bit', [0xb1, 0x01, 0x41], 1002],
+      ['a reserved opcode', [0x83, 0x00], 1002],
+      ['a close code that must not be sent', [0x88, 0x02, 0x03, 0xee], 1002],
+    ] as const) {
+      const { socket: client } = await openWebSocket(t, port, '/', bearer(parent.key));
+      await eventually(() => upstream.sockets.length === 1, 'the connection');
+      const server = upstream.sockets[0] as WebSocket;
+      const sender = closer(client, server) as WebSocket & { _socket: Socket };
+      client.on('error', () => undefined);
+      const told = ending(sender);
+      sender._socket.write(Buffer.from(sender === client ? masked(frame) : frame));
+      t.equal((await told).code, code, name);
+      upstream.sockets.length = 0;
+    }
+  });
+}
+
+t.test('what one end still says after the other has ended its half arrives', async (t) => {
+  let server: Socket | undefined;
+  const upstream = await startTcpUpstream(t, (socket) => {
+    server = socket;
+    socket.write(consent);
+    socket.allowHalfOpen = true;
+    socket.on('end', () => socket.end('\x81\x04last', 'latin1'));
+  });
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawWebSocket(t, port, parent.key);
+  client.socket.end();
+  await client.end();
+  t.ok(client.text.endsWith('\x81\x04last'));
+  await eventually(() => server?.closed === true && finished.length === 1, 'the end');
+});
+
+t.test('an end that takes nothing for too long, or does not end when the other has, is cut', async (t) => {
+  const sockets: Socket[] = [];
+  const upstream = await startTcpUpstream(t, (socket) => {
+    sockets.push(socket);
+    socket.allowHalfOpen = true;
+    socket.write(consent);
+  });
+  const streams = new Streams();
+  let now = 0;
+  const { port, parent, finished } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { bodyIdleMs: 10_000 },
+    clock: { ...systemClock, monotonicMs: () => now },
+    streams,
+  });
+  const pass = (ms: number): void => {
+    streams.check(now);
+    now += ms;
+    streams.check(now);
+  };
+
+  const silent = await rawWebSocket(t, port, parent.key);
+  pass(1_000_000);
+  t.equal(streams.size, 1, 'silence alone ends nothing');
+
+  const deaf = await rawWebSocket(t, port, parent.key);
+  const talking = sockets.at(-1) as Socket;
+  deaf.socket.pause();
+  talking.write(Buffer.alloc(32 * 1024 * 1024));
+  await standstill(() => talking.bytesWritten - talking.writableLength + 1);
+  pass(9_000);
+  t.equal(streams.size, 2);
+  pass(2_000);
+  t.equal(streams.size, 1);
+
+  const leaving = await rawWebSocket(t, port, parent.key);
+  let ended = false;
+  sockets.at(-1)?.once('end', () => (ended = true));
+  leaving.socket.end();
+  await eventually(() => ended, 'its end at the upstream');
+  pass(9_000);
+  t.equal(streams.size, 2);
+  pass(2_000);
+  t.equal(streams.size, 1);
+  t.match(finished, [
+    { status: 101, code: 'request_timeout' },
+    { status: 101, code: 'request_timeout' },
+  ]);
+
+  sockets[0]?.write('\x81\x01x', 'latin1');
+  await silent.until(() => silent.text.endsWith('\x81\x01x'));
+});
+
+t.test('a withdrawal closes between frames and cuts within one', async (t) => {
+  let server: Socket | undefined;
+  const upstream = await startTcpUpstream(t, (socket) => {
+    server = socket;
+    socket.write(consent);
+  });
+  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const closeFrame = `\x88\x16\x11\x33access was withdrawn`;
+  for (const [name, said, told] of [
+    ['after nothing', '', true],
+    ['after a message', '\x81\x02hi', true],
+    ['between the fragments of a message', '\x01\x02hi', true],
+    ['after a ping', '\x89\x00', true],
+    ['after half a head', '\x81', false],
+    ['after a head', '\x81\x02', false],
+    ['within the length', '\x82\x7f\x00\x00\x00\x00', false],
+    ['within a message', '\x81\x02h', false],
+    ['after a close frame', '\x88\x00', false],
+  ] as const) {
+    const client = await rawWebSocket(t, port, parent.key);
+    const head = client.text;
+    server?.write(said, 'latin1');
+    await client.until(() => client.text.length === head.length + said.length);
+    const before = [parent.keyKey, directory.facts.get(parent.keyKey) ?? null] as const;
+    t.equal(directory.withdraw(parent.revoked), 1, name);
+    server?.write('\x81\x04late', 'latin1');
+    await client.end();
+    t.equal(client.text.slice(head.length), said + (told ? closeFrame : ''), name);
+    await eventually(() => server?.closed === true, 'the end at the upstream');
+    directory.facts.set(...before);
+  }
+  t.ok(finished.every(({ status, code }) => status === 101 && code === 'withdrawn'));
+});
+
+t.test('nothing that waits for a slow client is delivered after a withdrawal', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await openWebSocket(t, port, '/', bearer(parent.key));
+  await eventually(() => upstream.sockets.length === 1, 'the connection');
+  const server = upstream.sockets[0] as WebSocket;
+  client.socket.pause();
+  for (let i = 0; i < 256; i++) server.send(Buffer.alloc(64 * 1024));
+  await standstill(() => 2 ** 30 - server.bufferedAmount);
+  t.equal(directory.withdraw(parent.revoked), 1);
+  client.socket.resume();
+  await eventually(() => client.closed !== null, 'the end');
+  t.equal(client.closed?.code, 1006);
+  t.ok(client.messages.length < 256);
+});
+
+t.test('an upgrade that waits for its upstream’s answer is refused when access goes', async (t) => {
+  let asked = 0;
+  const upstream = await startTcpUpstream(t, () => (asked += 1));
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', handshake(parent.key)));
+  await eventually(() => asked === 1, 'the handshake');
+  t.equal(directory.withdraw(parent.revoked), 1);
+  t.equal((await client.answer()).status, 503);
+  await client.end();
+});
+
+t.test('an answer in place of a consent is cut when access goes', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome');
+  });
+  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', handshake(parent.key)));
+  await client.until(() => client.text.endsWith('some'));
+  t.equal(directory.withdraw(parent.revoked), 1);
+  await client.end();
+  t.match(finished, [{ status: 200, code: 'withdrawn' }]);
+});
+
+t.test('a client that leaves before the upstream answered leaves nothing behind', async (t) => {
+  const sockets: Socket[] = [];
+  const upstream = await startTcpUpstream(t, (socket) => sockets.push(socket));
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', handshake(parent.key)));
+  await eventually(() => sockets.length === 1, 'the handshake');
+  client.socket.destroy();
+  await eventually(() => finished.length === 1 && sockets[0]?.closed === true, 'the end');
+  t.match(finished, [{ status: 499, code: 'client_gone' }]);
+});
+
+t.test('when the gateway goes away, WebSockets are told', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const streams = new Streams();
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url }, streams });
+  const client = await openWebSocket(t, port, '/', bearer(parent.key));
+  streams.goAway();
+  await eventually(() => client.closed !== null, 'the close');
+  t.equal(client.closed?.code, 1001);
+  t.match(finished, [{ status: 101, code: null }]);
+});
+
+const consent =
+  'HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n';
+
+/** A connection on which the upstream has just consented. */
+async function rawWebSocket(t: Scope, port: number, key: string): Promise<RawClient> {
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', handshake(key)));
+  await client.until(() => client.text.endsWith('\r\n\r\n'));
+  return client;
+}
+
+function ending(socket: WebSocket): Promise<{ code: number; reason: string }> {
+  return new Promise((resolve) => {
+    socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
+}
+
+/** The same frame as a client has to send it. */
+function masked([first, length, ...payload]: readonly number[]): number[] {
+  return [first ?? 0, (length ?? 0) | 0x80, 0, 0, 0, 0, ...payload];
+}
+
+function bearer(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` };
+}
+
+function handshake(key: string): [string, string][] {
+  return [
+    ['Authorization', `Bearer ${key}`],
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+    ['Sec-WebSocket-Version', '13'],
+    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+  ];
+}
