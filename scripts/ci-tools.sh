@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Brings what test/helm needs beside npm packages into .cache/tools, once: Helm, and the schemas by which Kubernetes and
-# two extensions check manifests. All of it comes as Go modules; without Go the tests of the chart say that they are skipped.
+# Brings what test/helm needs beside npm packages into .cache/tools, once: promtool, which tests the alerts; Helm, and the
+# schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
+# are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,13 +12,33 @@ GATEWAY_API=v1.4.0
 PROMETHEUS_OPERATOR=v0.85.0
 
 tools=.cache/tools
+mkdir -p "$tools/schemas"
+
+# Only the program: Debian's package would start a Prometheus on this machine.
+get_promtool() {
+  command -v promtool >/dev/null && return 0
+  [ -x "$tools/promtool" ] && return 0
+  command -v apt-get >/dev/null || return 1
+  local scratch
+  scratch="$(mktemp -d)"
+  (
+    cd "$scratch"
+    download=(apt-get download -qq -o APT::Sandbox::User=root prometheus)
+    "${download[@]}" || { apt-get update -qq && "${download[@]}"; }
+    dpkg-deb --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin/promtool
+  ) >&2 && install -m 755 "$scratch/usr/bin/promtool" "$tools/promtool"
+  local status=$?
+  rm -rf "$scratch"
+  return $status
+}
+(get_promtool) || echo 'ci-tools: promtool cannot be had here (apt-get install prometheus): alerts will not be tested.' >&2
+
 stamp="$tools/.$HELM-$OLDEST_KUBERNETES-$NEWEST_KUBERNETES-$GATEWAY_API-$PROMETHEUS_OPERATOR"
 [ -e "$stamp" ] && exit 0
 if ! command -v go >/dev/null; then
   echo 'ci-tools: there is no Go here, so neither Helm nor schemas: most tests of the chart will be skipped.' >&2
   exit 0
 fi
-mkdir -p "$tools/schemas"
 
 # A release build would say which Kubernetes it is for; without that Helm takes 1.20 for the cluster it renders for.
 minor=${NEWEST_KUBERNETES#v1.}

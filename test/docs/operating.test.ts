@@ -1,0 +1,134 @@
+import t from 'tap';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from '../support/eventually.ts';
+import { httpClient } from '../support/http-client.ts';
+import { freshDatabase } from '../support/postgres.ts';
+import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
+import { fromRunner } from '../support/servers.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const page = readFileSync(at('docs/operating.md'), 'utf8');
+
+/** Commands of a section, in their order. */
+function commandsOf(title: string): string[] {
+  const [, section = ''] = page.split(`\n## ${title}\n`);
+  return [...section.split('\n## ')[0]!.matchAll(/^( *)```sh\n([^]*?)^ *```$/gm)].map(
+    ([, indent = '', text = '']) => text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  );
+}
+
+t.test('the runbook of a leaked key works, word for word', async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const upstream = await startUpstream(t);
+  const { url, internalUrl, env, program } = await startProcess(t, {
+    DATABASE_URL: databaseUrl,
+    UPSTREAM_URL: upstream.url,
+    ADMIN_TOKEN: 'a-token-of-the-operator-of-this-test',
+  });
+  await becomes(internalUrl, 200);
+  const call = httpClient(t, url);
+  const make = async (...args: string[]): Promise<Record<string, string>> =>
+    JSON.parse((await cli(env, '--json', ...args)).stdout) as Record<string, string>;
+  const parent = await make('accounts', 'create', 'Acme');
+  const parentKey = await make('keys', 'create', parent['id'] ?? '', '--name', 'production');
+  const key = parentKey['api_key'] ?? '';
+  const sub = (await call('POST', '/v1/sub-accounts', { key, body: { name: 'Ada' } })).body as { id: string };
+  const leaked = (await call('POST', `/v1/sub-accounts/${sub.id}/api-keys`, { key, body: { name: 'shop' } }))
+    .body as { id: string; api_key: string };
+  t.equal((await call('GET', '/before', { key: leaked.api_key })).status, 200);
+
+  const bin = tempFolder(t);
+  writeFileSync(
+    join(bin, 'tenancy-gateway'),
+    `#!/bin/sh\nexec "${process.execPath}" "${at('dist/cli.js')}" "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  const variables: Record<string, string> = {
+    ...env,
+    PATH: [bin, fromRunner('TEST_POSTGRES_BIN'), process.env['PATH']].join(delimiter),
+    NO_COLOR: '1',
+    GATEWAY_URL: url,
+    LOG: join(bin, 'log'),
+    PREFIX: leaked.api_key.slice(0, 8),
+    LAST4: leaked.api_key.slice(-4),
+  };
+  const run = (command: string | undefined): string =>
+    execFileSync('sh', ['-ec', command ?? 'exit 99'], { env: variables, encoding: 'utf8', stdio: 'pipe' });
+  const [find, revokeParents, mint, revoke, explain, log, usage, cleanUp, ...more] =
+    commandsOf('A key has leaked');
+  t.same(more, []);
+
+  const found = run(find).trim().split(',');
+  t.same(
+    found.slice(0, 4),
+    [leaked.id, sub.id, parent['id'], 'shop'],
+    'the key is found by what is shown of it',
+  );
+  Object.assign(variables, { KEY_ID: leaked.id, ACCOUNT_ID: sub.id, PARENT_ID: parent['id'] });
+
+  const minted = JSON.parse(run(mint?.replace('tenancy-gateway', 'tenancy-gateway --json'))) as Record<
+    string,
+    string
+  >;
+  Object.assign(variables, { INCIDENT_KEY: minted['api_key'], INCIDENT_ID: minted['id'] });
+  t.match(run(revoke), /^HTTP\/1.1 200 OK[^]*^x-service-enforced: replicas=1; ms=\d+/im);
+  const refused = await call('GET', '/after', { key: leaked.api_key });
+  t.equal(refused.status, 401);
+  t.match(run(explain), /refused, 401 api_key_revoked/);
+
+  await eventually(() => program.log().filter(({ key_id: id }) => id === leaked.id).length === 1);
+  writeFileSync(variables['LOG'] ?? '', program.stdout);
+  const lines = run(log)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  t.match(lines, [{ path: '/before', tenant: sub.id, status: 200, request_id: String }]);
+  await eventually(() => run(usage).includes(leaked.id));
+
+  run(cleanUp);
+  t.equal((await call('GET', '/v1/sub-accounts', { key: minted['api_key'] ?? '' })).status, 401);
+  Object.assign(variables, { KEY_ID: parentKey['id'], ACCOUNT_ID: parent['id'] });
+  t.match(run(revokeParents), /is revoked/);
+  t.equal((await call('GET', '/x', { key })).status, 401);
+});
+
+t.test('tables of the database and commands of the command line are as the page says', async (t) => {
+  const databaseUrl = await freshDatabase(t);
+  const env = { DATABASE_URL: databaseUrl };
+  const [migrate, steps] = commandsOf('Upgrade and roll back');
+  t.equal((await cli(env, ...(migrate?.trim().split(' ').slice(1) ?? []))).code, 0);
+  const shown = execFileSync('sh', ['-ec', steps ?? 'exit 99'], {
+    env: { ...env, PATH: [fromRunner('TEST_POSTGRES_BIN'), process.env['PATH']].join(delimiter) },
+    encoding: 'utf8',
+  });
+  t.match(shown, /1 \| accounts_and_keys +\| +1 \|/);
+
+  const { stdout: help } = await cli({}, '--help');
+  for (const [, command = ''] of page.matchAll(/`(?:.* -- )?tenancy-gateway (?:--json )?([a-z]+)/g))
+    t.match(help, new RegExp(`^ +${command}\\b`, 'm'), command);
+  const { scripts } = JSON.parse(readFileSync(at('package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  for (const [, script = ''] of page.matchAll(/npm run ([a-z:]+)/g)) t.ok(script in scripts, script);
+});
+
+t.test('metrics and keys of the configuration that the page names are there', async (t) => {
+  const config = readFileSync(at('docs/configuration.md'), 'utf8');
+  const paths = ['coherence', 'database', 'limits', 'log', 'redis', 'route_defaults'].join('|');
+  const keys = [
+    ...page.matchAll(new RegExp(`\`((?:${paths})\\.[a-z_]+|drain(?:_delay)?_ms|trusted_proxies)`, 'g')),
+  ];
+  t.ok(keys.length > 10);
+  for (const [, key = ''] of keys) t.ok(config.includes(`\`${key}\``), key);
+
+  const dashboard = readFileSync(at('helm/tenancy-gateway/files/dashboard.json'), 'utf8');
+  const metrics = [...page.matchAll(/`([a-z]+(?:_[a-z0-9]+)*_(?:total|seconds|breaker))(?:\{[^`]*\})?`/g)];
+  t.ok(metrics.length > 5);
+  for (const [, metric = ''] of metrics) t.ok(dashboard.includes(metric), metric);
+});
