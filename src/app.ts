@@ -21,10 +21,12 @@ import { metricsRoute } from './ops/metrics-route.ts';
 import { noteKeyUse, observeReplies } from './ops/observe.ts';
 import type { RequestObserver } from './ops/request-record.ts';
 import { shedLoad } from './ops/shed.ts';
+import { traceReplies } from './ops/trace-replies.ts';
 import type { Barrier } from './ports/barrier.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Directory } from './ports/directory.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
+import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink, UsageStore } from './ports/usage.ts';
 
 /** What both listeners work with. Everything they do goes through these; nothing is global. */
@@ -40,6 +42,8 @@ export interface AppDeps extends ReplicasDeps {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly observe: RequestObserver;
+  /** `null` where requests are not traced. */
+  readonly tracer: Tracer | null;
   /** What keeps this process from deciding; empty when it is ready. */
   readonly unready: () => readonly Unreadiness[];
 }
@@ -73,6 +77,7 @@ export async function publicServer(
   installErrorReplies(app);
   // 2. Whatever is answered below is logged and counted, refusals of the next two steps included.
   observeReplies(app, publicRouteName(config), observe);
+  if (deps.tracer !== null) traceReplies(app, publicRouteName(config), deps.tracer);
   // 3. Before anybody looks at who calls: one path only, one framing only. A request that two readers could
   //    understand differently goes no further, so the steps below and the upstream read the same one.
   door.install(app);

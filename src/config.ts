@@ -16,7 +16,9 @@ export interface Config {
   /** Longest prefix wins. Empty only on the embedded store, where the echo upstream answers. */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
-  readonly log: { readonly level: string };
+  readonly log: { readonly level: string; readonly sample2xx: number };
+  /** `null`: requests are not traced. */
+  readonly tracing: TracingConfig | null;
   /** Longest time from SIGTERM to exit. */
   readonly drainMs: number;
   /** Part of that: how long requests are taken as before, while `/readyz` already says no. */
@@ -61,6 +63,14 @@ export interface RouteConfig {
     readonly keyFile: string | null;
     readonly serverName: string | null;
   };
+}
+
+export interface TracingConfig {
+  /** Where an OTLP/HTTP collector takes traces. */
+  readonly endpoint: string;
+  /** Share of requests that are traced, of those that come without a trace of their own; 0 to 1. */
+  readonly sampleRatio: number;
+  readonly serviceName: string;
 }
 
 export interface LimitsConfig {

@@ -40,7 +40,12 @@ export interface GatewayFile {
     readonly max_event_loop_delay_ms: number;
     readonly max_heap_bytes?: number;
   };
-  readonly log: { readonly level: string };
+  readonly log: { readonly level: string; readonly sample_2xx: number };
+  readonly tracing: {
+    readonly endpoint?: string;
+    readonly sample_ratio: number;
+    readonly service_name: string;
+  };
   readonly drain_ms: number;
   readonly drain_delay_ms: number;
 }

@@ -32,6 +32,10 @@ export const formats: Readonly<Record<string, TextFormat>> = {
       'an address such as redis://host:6379/0, redis+sentinel://host1,host2/master or redis+cluster://host1,host2 (rediss for TLS)',
     accepts: (text) => parseRedisAddress(text) !== undefined,
   },
+  'http-url': {
+    expected: 'an address such as http://host:port/path or https://host/path, without user',
+    accepts: (text) => hasProtocol(text, 'http:', 'https:') && !/^[^/]*\/\/[^/]*@/.test(text),
+  },
   'upstream-url': {
     expected:
       'http://host:port, https://host:port or unix:/path/to.sock, without user, path and query (paths are not rewritten)',

@@ -9,7 +9,7 @@ const heapShare = 0.85;
 
 /** The typed configuration from a file without faults. */
 export function makeConfig(file: GatewayFile): Config {
-  const { listen, internal, database, limits } = file;
+  const { listen, internal, database, limits, tracing } = file;
   return {
     listen: {
       host: listen.host,
@@ -53,7 +53,15 @@ export function makeConfig(file: GatewayFile): Config {
       maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
       maxHeapBytes: limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare),
     },
-    log: { level: file.log.level },
+    log: { level: file.log.level, sample2xx: file.log.sample_2xx },
+    tracing:
+      tracing.endpoint === undefined
+        ? null
+        : {
+            endpoint: tracing.endpoint,
+            sampleRatio: tracing.sample_ratio,
+            serviceName: tracing.service_name,
+          },
     drainMs: file.drain_ms,
     drainDelayMs: file.drain_delay_ms,
   };

@@ -86,6 +86,7 @@ const typeNames: Readonly<Record<string, string>> = {
   array: 'a list',
   string: 'text; put numbers, true and false in quotes',
   integer: 'a whole number',
+  number: 'a number',
   boolean: 'true or false (a variable may also say on or off)',
 };
 

@@ -58,7 +58,7 @@ export class Exchange implements Stream, Parties, AnswerHandler {
     this.#target = target;
     this.#requestId = requestId;
     this.#startedMs = relay.tools.clock.monotonicMs();
-    this.#judgement = new Judgement(relay, this);
+    this.#judgement = new Judgement(relay, request, this);
     this.#answer = new AnswerWriter(response, request.method === 'HEAD');
   }
 
@@ -99,7 +99,7 @@ export class Exchange implements Stream, Parties, AnswerHandler {
     this.#state = 'queued';
     this.#dispatchedMs = tools.clock.monotonicMs();
     this.#dispatching = deciding;
-    const headers = headersFor(this.#relay, request, this.#requestId, this.#judgement.admission);
+    const headers = headersFor(this.#relay, request, this.#requestId, this.#judgement);
     upstream.send({ method: request.method ?? '', target: this.#target, headers, body }, this);
     this.#dispatching = false;
   }

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { trustedPeers } from '../http/trusted-peers.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
+import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import { answerCleaner } from './answer-headers.ts';
 import { Exchange } from './exchange.ts';
@@ -25,6 +26,8 @@ export interface GatewayDeps {
   readonly usage: UsageSink;
   readonly clock: Clock;
   readonly onFinished: OnFinished;
+  /** Left out: requests are not traced. */
+  readonly tracer?: Tracer | null;
   /** Where everything under way is kept; left out: nobody else looks. */
   readonly streams?: Streams;
   /** Where places are counted; left out: here alone. */
@@ -47,6 +50,7 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
     directory,
     clock,
     usage: deps.usage,
+    tracer: deps.tracer ?? null,
     onFinished: deps.onFinished,
     failures: new FailureLog(app.log, clock),
     names: config.headers,

@@ -5,10 +5,12 @@ import { ProblemError, type Problem } from '../domain/problem.ts';
 import { headerValues } from '../http/raw-headers.ts';
 import type { Facts, Wanted } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
+import type { RequestTrace } from '../ports/tracer.ts';
 import { tooManyUnderWay } from './refusals.ts';
 import type { Relay } from './relay.ts';
 import {
   admit,
+  callerSettled,
   factsLivedBy,
   readClaims,
   type Admission,
@@ -29,11 +31,14 @@ export class Judgement {
   admission: Admission | null = null;
   /** Set as soon as it is known, for the log. */
   caller: Caller | null = null;
+  /** `null` where requests are not traced. */
+  readonly trace: RequestTrace | null;
   readonly #relay: Relay;
   readonly #parties: Parties;
   #claims: Claims | null = null;
 
-  constructor(relay: Relay, parties: Parties) {
+  constructor(relay: Relay, request: IncomingMessage, parties: Parties) {
+    this.trace = relay.tools.tracer?.begin(request, relay.route.prefix) ?? null;
     this.#relay = relay;
     this.#parties = parties;
   }
@@ -42,6 +47,7 @@ export class Judgement {
   open({ method = '', rawHeaders }: IncomingMessage): void {
     const kind = methodKind(method);
     if (kind === undefined) throw new Error('a method that is not served came through');
+    this.trace?.judging();
     const { names } = this.#relay.tools;
     const claims = readClaims(
       headerValues(rawHeaders, 'authorization'),
@@ -97,11 +103,15 @@ export class Judgement {
 
   readonly #attempt = (facts: Facts): Admission | Rejection | Wanted => {
     const { rules, tools } = this.#relay;
-    return admit(facts, this.#claims as Claims, rules, tools.clock.wallMs());
+    const nowMs = tools.clock.wallMs();
+    if (this.trace !== null && callerSettled(facts, this.#claims as Claims, nowMs))
+      this.trace.authenticated();
+    return admit(facts, this.#claims as Claims, rules, nowMs);
   };
 
   readonly #onVerdict = (verdict: Admission | Rejection): void => {
     this.caller = verdict.caller;
+    this.trace?.decided();
     if ('problem' in verdict) return this.#parties.refused(verdict.problem);
     if (!this.#relay.tools.inFlight.enter(verdict.permit.resolvedTenant))
       return this.#parties.refused(tooManyUnderWay);

@@ -5,6 +5,7 @@ import type { HeaderNames } from '../domain/header-names.ts';
 import type { TrustedPeers } from '../http/trusted-peers.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
+import type { RequestTrace, Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { AnswerCleaner } from './answer-headers.ts';
 import type { FailureLog } from './failure-log.ts';
@@ -20,6 +21,8 @@ export interface RelayTools {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly usage: UsageSink;
+  /** `null` where requests are not traced. */
+  readonly tracer: Tracer | null;
   readonly onFinished: OnFinished;
   readonly failures: FailureLog;
   readonly names: HeaderNames;
@@ -41,17 +44,19 @@ export interface Relay {
 
 /** The headers a request's upstream gets, of plain requests and of upgrades alike. Flat list of names and values. */
 export function headersFor(
-  { route, tools }: Relay,
+  { route, tools, upstream }: Relay,
   { rawHeaders, socket }: IncomingMessage,
   requestId: string,
-  identity: Admission | null,
+  { admission, trace }: { readonly admission: Admission | null; readonly trace: RequestTrace | null },
 ): string[] {
   const context = {
     requestId,
-    identity,
+    identity: admission,
     peer: socket.remoteAddress,
     peerTrusted: tools.isTrusted(socket),
     encrypted: (socket as Partial<TLSSocket>).encrypted === true,
   };
-  return tools.outbound(rawHeaders, context, route);
+  const headers = tools.outbound(rawHeaders, context, route);
+  trace?.forward(headers, upstream);
+  return headers;
 }

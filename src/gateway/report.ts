@@ -23,7 +23,11 @@ export interface End {
 }
 
 /** Counts a finished exchange for whom it operated on, tells the observer, and logs what failed. */
-export function reportFinished({ route, tools }: Relay, { admission, caller }: Judgement, end: End): void {
+export function reportFinished(
+  { route, tools }: Relay,
+  { admission, caller, trace }: Judgement,
+  end: End,
+): void {
   const { requestId, method, target, status, code, bytesIn, bytesOut } = end;
   const kind = methodKind(method);
   if (admission !== null && kind !== undefined) {
@@ -38,10 +42,19 @@ export function reportFinished({ route, tools }: Relay, { admission, caller }: J
     });
   }
   if (end.cause !== undefined) tools.failures.write(end.cause, { route: route.prefix, requestId, code });
+  const path = pathOf(target);
+  trace?.end({
+    requestId,
+    path,
+    status,
+    code,
+    callerKnown: caller !== null,
+    upstreamAnswered: end.upstreamMs !== null,
+  });
   tools.onFinished({
     requestId,
     method,
-    path: pathOf(target),
+    path,
     route: route.prefix,
     status,
     code,

@@ -87,6 +87,11 @@ export function admit(
   return { caller, permit: decision, expiresAtMs: facts.key(claims.digest)?.expiresAtMs ?? null };
 }
 
+/** Whether nothing must be loaded any more to say who calls, or that nobody does. */
+export function callerSettled(facts: Facts, { digest }: Claims, nowMs: number): boolean {
+  return !(authenticate(facts, digest, nowMs) instanceof Wanted);
+}
+
 /** Facts whose withdrawal ends what was admitted: the key, its account, that account's parent, and the target. */
 export function factsLivedBy(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
   const keys = [

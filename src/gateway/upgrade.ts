@@ -53,7 +53,7 @@ export class Upgrade implements Stream, Parties {
     this.#response = response;
     this.#requestId = requestId;
     this.#startedMs = relay.tools.clock.monotonicMs();
-    this.#judgement = new Judgement(relay, this);
+    this.#judgement = new Judgement(relay, request, this);
   }
 
   /** Takes the request from here to its end. */
@@ -92,7 +92,7 @@ export class Upgrade implements Stream, Parties {
 
   #prepare(connection: Socket): void {
     if (this.#connection !== connection) return;
-    const headers = headersFor(this.#relay, this.#request, this.#requestId, this.#judgement.admission);
+    const headers = headersFor(this.#relay, this.#request, this.#requestId, this.#judgement);
     if (this.#relay.route.host === 'upstream') headers.push('host', this.#relay.upstream.origin.host);
     const handshake = prepareHandshake(connection, this.#request.url ?? '', headers);
     handshake.on('error', (error) => this.#failed(connection, error));

@@ -4,20 +4,43 @@ import type { RequestObserver, RequestRecord } from './request-record.ts';
 
 const maxPathLength = 1024;
 
+export interface AccessLogOptions {
+  readonly clock?: Pick<Clock, 'wallMs'>;
+  readonly sample?: {
+    /** From 0 to 1. */
+    readonly share: number;
+    /** From 0 to less than 1. */
+    readonly random: () => number;
+  };
+}
+
 /**
  * Writes one line a request, at `info`; `undefined` where the level leaves requests out, so that they cost nothing.
  *
  * The line is what pino would make of the same fields. It is put together here because there is one for every request:
  * knowing the fields beforehand, and writing lines together, takes a third of the time (`bench/observability.ts`).
+ *
+ * With a share, so many of the proxied requests answered 2xx get a line. Everything else does, also what was cut after
+ * such an answer, and management.
  */
 export function accessLog(
   logger: Logger,
-  clock: Pick<Clock, 'wallMs'> = systemClock,
+  { clock = systemClock, sample = { share: 1, random: Math.random } }: AccessLogOptions = {},
 ): RequestObserver | undefined {
   if (!logger.isLevelEnabled('info')) return undefined;
   const write = lineWriter(logger);
   const now = isoTimes(clock);
-  return (record) => write(`{"level":"info","time":"${now()}",${fieldsOf(record)},"msg":"request"}\n`);
+  const writeLine: RequestObserver = (record) =>
+    write(`{"level":"info","time":"${now()}",${fieldsOf(record)},"msg":"request"}\n`);
+  if (sample.share >= 1) return writeLine;
+  return (record) => {
+    if (!isOrdinary(record) || sample.random() < sample.share) writeLine(record);
+  };
+}
+
+/** Acted for somebody, and all went well. Calls to management have no such reason, and are kept for who asks later. */
+function isOrdinary({ status, code, reason }: RequestRecord): boolean {
+  return status >= 200 && status < 300 && code === null && reason !== null;
 }
 
 function fieldsOf(record: RequestRecord): string {

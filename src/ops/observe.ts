@@ -48,11 +48,12 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /** By convention of nginx 499: the client left before it was answered. */
-function statusOf(reply: FastifyReply): number {
+export function statusOf(reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.statusCode : 499;
 }
 
-function pathOf({ url }: FastifyRequest): string {
+/** As it was called, without its query: a query may hold a secret. */
+export function pathOf({ url }: FastifyRequest): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
 }

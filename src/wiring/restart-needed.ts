@@ -11,6 +11,7 @@ const fixed = {
   coherence: 'coherence',
   headers: 'headers',
   log: 'log',
+  tracing: 'tracing',
 } as const satisfies Partial<Record<keyof Config, string>>;
 
 /** Sections of the file that differ and take effect only with a restart. Both as they were read. */

@@ -18,6 +18,7 @@ import { listen, type Address } from './listen.ts';
 import { ensureOperatorToken } from './operator-token.ts';
 import { restartNeeded } from './restart-needed.ts';
 import { openStore, type Store } from './store.ts';
+import { openTracing } from './tracing.ts';
 import { version } from './version.ts';
 
 /** A gateway that listens. It may not be ready yet. */
@@ -70,6 +71,8 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
     buildInfo(registry, version());
     const engine = startEngine({ config, store, clock, timers, logger, registry });
     release.push(() => engine.stop());
+    const tracing = await openTracing(config, { clock, timers, logger });
+    release.push(() => tracing?.close());
 
     let draining = false;
     const deps: AppDeps = {
@@ -89,7 +92,11 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       randomBytes,
       logger,
       registry,
-      observe: both(requestMetrics(registry), accessLog(logger)),
+      tracer: tracing?.tracer ?? null,
+      observe: both(
+        requestMetrics(registry),
+        accessLog(logger, { sample: { share: config.log.sample2xx, random: Math.random } }),
+      ),
       unready: () => [...(draining ? [drainingNow] : []), ...engine.unready()],
     };
     const inFlight = new InFlight(config.limits.inFlightPerTenant);

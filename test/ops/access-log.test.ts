@@ -26,7 +26,7 @@ const noon = { wallMs: () => Date.UTC(2026, 0, 2, 12) };
 
 t.test('a request is one line of JSON with these fields and no others', async (t) => {
   const { log, lines } = logIn(t);
-  accessLog(log.logger, noon)?.(answered);
+  accessLog(log.logger, { clock: noon })?.(answered);
   await closed(log);
   t.equal(
     lines()[0],
@@ -83,6 +83,34 @@ t.test('lines stand in the order in which they were written, and wait for no oth
     said.map(({ path, msg }) => path ?? `/${msg}`),
     Array.from({ length: 199 }, (_, i) => `/${i + 1}`),
   );
+});
+
+t.test('with a share, so many of the ordinary requests have a line; all others do', async (t) => {
+  const { log, lines } = logIn(t);
+  const draws = [0.09, 0.1, 0.11, 0.99, 0];
+  const random = (): number => draws.shift() ?? 0.99;
+  const observe = accessLog(log.logger, { sample: { share: 0.1, random } });
+  const write = (path: string, more: Partial<RequestRecord> = {}) =>
+    observe?.({ ...answered, path, ...more });
+  for (const path of ['/0.09', '/0.1', '/0.11', '/0.99', '/0']) write(path);
+  for (const status of [101, 304, 401, 404, 429, 499, 500, 503]) write(`/${status}`, { status });
+  write('/cut', { status: 200, code: 'cut_by_upstream' });
+  write('/withdrawn', { status: 200, code: 'withdrawn' });
+  write('/v1/sub-accounts', { reason: null });
+  await closed(log);
+  const paths = lines().map((line) => (JSON.parse(line) as { path: string }).path);
+  const others = ['/101', '/304', '/401', '/404', '/429', '/499', '/500', '/503'];
+  t.same(paths, ['/0.09', '/0', ...others, '/cut', '/withdrawn', '/v1/sub-accounts']);
+});
+
+t.test('a share of 0 leaves out every ordinary request, and draws hold to the share', async (t) => {
+  const { log, lines } = logIn(t);
+  const none = accessLog(log.logger, { sample: { share: 0, random: () => 0 } });
+  for (let i = 0; i < 100; i++) none?.(answered);
+  const half = accessLog(log.logger, { sample: { share: 0.5, random: Math.random } });
+  for (let i = 0; i < 4_000; i++) half?.(answered);
+  await closed(log);
+  t.ok(lines().length > 1_750 && lines().length < 2_250, `${lines().length} of 4000`);
 });
 
 t.test('a level above info leaves requests out', async (t) => {

@@ -1,0 +1,153 @@
+import {
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Context,
+  type Span,
+  type Tracer as SpanMaker,
+} from '@opentelemetry/api';
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../ports/clock.ts';
+import type { RequestTrace, TraceEnd, TracedUpstream, Tracer } from '../ports/tracer.ts';
+import { readTraceContext, writeTraceContext } from './trace-context.ts';
+
+const maxPathLength = 1024;
+
+/**
+ * Makes spans of requests: one for the request as a server, below it `authenticate`, `decide`, and one for the request
+ * to the upstream as a client. Attributes follow OpenTelemetry's conventions for HTTP. None holds a key, a query, or
+ * who a request is from or for: that stands in the log, under the request's id.
+ */
+export function requestSpans(spans: SpanMaker, clock: Clock): Tracer {
+  return {
+    begin: ({ method = '', rawHeaders, socket }, route, agoMs = 0) => {
+      const startedMs = clock.wallMs() - agoMs;
+      const parent = readTraceContext(rawHeaders);
+      const attributes = {
+        'http.request.method': method,
+        'http.route': route,
+        'url.scheme': (socket as Partial<TLSSocket>).encrypted === true ? 'https' : 'http',
+      };
+      const options = { kind: SpanKind.SERVER, startTime: startedMs, attributes };
+      const span = spans.startSpan(`${method} ${route}`, options, parent);
+      return new RequestSpans(spans, clock, span, trace.setSpan(parent, span), method, startedMs);
+    },
+  };
+}
+
+class RequestSpans implements RequestTrace {
+  readonly #spans: SpanMaker;
+  readonly #clock: Clock;
+  readonly #span: Span;
+  readonly #inside: Context;
+  readonly #method: string;
+  /** What to add to the monotonic clock: one reading of the wall clock, so that durations hold when it is set. */
+  readonly #epochMs: number;
+  #judgingMs = 0;
+  #authenticatedMs = 0;
+  #decidedMs = 0;
+  #forward: Span | null = null;
+
+  constructor(
+    spans: SpanMaker,
+    clock: Clock,
+    span: Span,
+    inside: Context,
+    method: string,
+    startedMs: number,
+  ) {
+    this.#spans = spans;
+    this.#clock = clock;
+    this.#span = span;
+    this.#inside = inside;
+    this.#method = method;
+    this.#epochMs = startedMs - clock.monotonicMs();
+  }
+
+  judging(): void {
+    this.#judgingMs ||= this.#nowMs();
+  }
+
+  authenticated(): void {
+    this.#authenticatedMs ||= this.#nowMs();
+  }
+
+  decided(): void {
+    this.#decidedMs ||= this.#nowMs();
+  }
+
+  forward(headers: string[], { origin, socketPath }: TracedUpstream): void {
+    this.#forward ??= this.#spans.startSpan(
+      this.#method,
+      {
+        kind: SpanKind.CLIENT,
+        startTime: this.#nowMs(),
+        attributes: {
+          'http.request.method': this.#method,
+          ...(socketPath === null
+            ? {
+                'server.address': origin.hostname,
+                'server.port': portOf(origin),
+                'url.scheme': schemeOf(origin),
+              }
+            : { 'server.address': socketPath, 'network.transport': 'unix' }),
+        },
+      },
+      this.#inside,
+    );
+    writeTraceContext(headers, this.#forward.spanContext());
+  }
+
+  end(end: TraceEnd): void {
+    if (!this.#span.isRecording()) return;
+    const endMs = this.#nowMs();
+    const authenticatedMs = this.#authenticatedMs || endMs;
+    if (this.#judgingMs > 0) {
+      this.#child('authenticate', this.#judgingMs, authenticatedMs, end.callerKnown ? null : end);
+      if (end.callerKnown)
+        this.#child('decide', authenticatedMs, this.#decidedMs || endMs, this.#forward === null ? end : null);
+    }
+    if (this.#forward !== null) {
+      const { upstreamAnswered, status } = end;
+      if (upstreamAnswered) this.#forward.setAttribute('http.response.status_code', status);
+      const cut = end.code !== null;
+      if (cut || status >= 400) fail(this.#forward, cut ? end.code : String(status), true);
+      this.#forward.end(endMs);
+    }
+    const path = end.path.length > maxPathLength ? `${end.path.slice(0, maxPathLength)}…` : end.path;
+    this.#span.setAttributes({
+      'url.path': path,
+      'http.response.status_code': end.status,
+      'tenancy_gateway.request_id': end.requestId,
+    });
+    // What the client brought upon itself has a type, and is no error of ours.
+    const ours = end.status >= 500 || end.code === 'cut_by_upstream';
+    fail(this.#span, end.code ?? (ours ? String(end.status) : null), ours);
+    this.#span.end(endMs);
+  }
+
+  /** @param refusal what became of the request, where it was here that it went no further */
+  #child(name: string, startTime: number, endMs: number, refusal: TraceEnd | null): void {
+    const span = this.#spans.startSpan(name, { startTime }, this.#inside);
+    if (refusal !== null) fail(span, refusal.code, refusal.status >= 500);
+    span.end(endMs);
+  }
+
+  #nowMs(): number {
+    return this.#epochMs + this.#clock.monotonicMs();
+  }
+}
+
+function fail(span: Span, type: string | null, error: boolean): void {
+  if (type !== null) span.setAttribute('error.type', type);
+  if (error) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function portOf({ port, protocol }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}
+
+function schemeOf({ protocol }: URL): string {
+  return protocol.slice(0, -1);
+}

@@ -1,0 +1,13 @@
+import type { Config } from '../config.ts';
+import type { Tracing, TracingParts } from '../ops/tracing.ts';
+import { version } from './version.ts';
+
+/** Starts tracing where the configuration asks for it. What it needs is loaded then and not before. */
+export async function openTracing(
+  { tracing }: Pick<Config, 'tracing'>,
+  parts: Omit<TracingParts, 'config' | 'version'>,
+): Promise<Tracing | null> {
+  if (tracing === null) return null;
+  const { startTracing } = await import('../ops/tracing.ts');
+  return startTracing({ ...parts, config: tracing, version: version() });
+}
