@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frame-tracker.ts';
 import { hangUp } from './hang-up.ts';
 import { StallWatch } from './stall-watch.ts';
+import { mostUnsentBytes } from './wire/connection.ts';
 
 /** A peer that is gone without a word is found out by the system, some minutes after this much silence. */
 const keepAliveMs = 60_000;
@@ -99,7 +100,7 @@ class Flow {
     this.#from.on('data', this.#onData).on('end', this.#onEnd);
     this.#to.on('drain', this.#onDrain);
     if (first.length > 0) this.#onData(first);
-    if (!this.#to.writableNeedDrain) this.#from.resume();
+    if (this.#to.writableLength < mostUnsentBytes) this.#from.resume();
   }
 
   shut(): void {
@@ -114,7 +115,8 @@ class Flow {
 
   readonly #onData = (chunk: Buffer): void => {
     this.frames.feed(chunk);
-    if (!this.#to.write(chunk)) this.#from.pause();
+    this.#to.write(chunk);
+    if (this.#to.writableLength >= mostUnsentBytes) this.#from.pause();
   };
 
   readonly #onEnd = (): void => void this.#to.end();

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { standstill, startGateway } from '../support/gateway.ts';
+import { eventually, standstill, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../support/upstreams.ts';
 
@@ -140,7 +140,8 @@ t.test('an answer is told as it was: status, reason, headers in their order, coo
 t.test('interim answers of an upstream stay on its side', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write(
-      'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n' +
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n' +
+        'HTTP/1.1 102 Processing\r\n\r\n' +
         'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
     );
   });
@@ -169,6 +170,28 @@ t.test('an event stream arrives as it is written', async (t) => {
   await client.until(() => client.text.includes('data: one'));
   sockets[0]?.emit('tock');
   t.equal((await client.answer()).body, 'data: one\n\ndata: two\n\n');
+});
+
+t.test('an event stream lives as long as it talks, and is cut when it falls silent', async (t) => {
+  let events = 0;
+  const upstream = await startRawUpstream(t, () => (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const talking = setInterval(() => {
+      response.write(':\n');
+      if (++events === 25) clearInterval(talking);
+    }, 100);
+  });
+  const timeouts = { connectMs: 5000, headersMs: 5000, bodyMs: 1500 };
+  const { port, parent, finished } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, timeouts } },
+  });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  await client.end();
+  t.equal(client.text.split(':\n\r\n').length, 26, 'all events, over a time longer than the limit');
+  t.notMatch(client.text, /\r\n0\r\n\r\n$/, 'cut, not ended');
+  await eventually(() => finished.length === 1, 'the record');
+  t.equal(finished[0]?.code, 'cut_by_upstream');
 });
 
 t.test('a long answer is not held in memory for a slow reader', async (t) => {

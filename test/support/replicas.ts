@@ -16,6 +16,9 @@ export interface Replicas {
   /** The other replica: where tests look whether it is enforced. */
   readonly call: Call;
   readonly operator: Call;
+  /** Of the first replica. */
+  readonly manageOrigin: string;
+  /** Of the other one. */
   readonly origin: string;
   readonly internal: Call;
   /** Of the first replica. */
@@ -47,6 +50,7 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     manage,
     call: httpClient(t, second.origin),
     operator,
+    manageOrigin: first.origin,
     origin: second.origin,
     internal,
     internalOrigin: first.internalOrigin,
