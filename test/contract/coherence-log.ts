@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { ReplicaRow } from '../../src/ports/coherence-log.ts';
+import { eventually } from '../support/eventually.ts';
 import { createParent, createSub } from '../support/store.ts';
 
 export async function coherenceLogContract(t: Test, store: Store): Promise<void> {
@@ -23,6 +24,24 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     await log.ack('r', 7, 2);
     await log.register({ id: 'r', nonce: 'two', leaseMs: 4_000 });
     t.same(await row('r'), { id: 'r', nonce: 'two', acked: 7, leaseMs: 4_000, streamsClosed: 2 });
+  });
+
+  await t.test('people see of a replica what it says of itself, and when it last said so', async (t) => {
+    const entry = async () => (await store.roster.read()).entries.find(({ id }) => id === 'told');
+    const note = { version: '1.2.3', host: 'pod-1', leaving: false };
+    await log.register({ id: 'told', nonce: 'n', leaseMs: 3_000, note });
+    await log.ack('told', 4, 0);
+    t.match(await entry(), { leaseMs: 3_000, applied: 4, ...note });
+    const first = (await entry())?.ageMs ?? NaN;
+    t.ok(first >= 0 && first < 60_000, `${first} ms`);
+    await eventually(async () => ((await entry())?.ageMs ?? 0) > first + 50);
+    await log.register({ id: 'told', nonce: 'm', leaseMs: 3_000, note: { ...note, leaving: true } });
+    t.match(await entry(), { applied: 4, leaving: true });
+    await log.register({ id: 'told', nonce: 'o', leaseMs: 3_000 });
+    t.match(await entry(), { version: null, host: null, leaving: false });
+    const { seq, incarnation, adopted } = await log.replicas();
+    t.match(await store.roster.read(), { seq, incarnation, complete: adopted });
+    await log.removeReplica('told', 'o');
   });
 
   await t.test('a late word takes nothing back', async (t) => {

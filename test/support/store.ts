@@ -40,11 +40,19 @@ export function rawSql(t: Scope, url: string): Sql {
 }
 
 export function newAccountId(): AccountId {
-  return uuidV7(Date.now(), randomBytes(10)) as AccountId;
+  return uuidV7(laterMs(), randomBytes(10)) as AccountId;
 }
 
 export function newKeyId(): KeyId {
-  return uuidV7(Date.now(), randomBytes(10)) as KeyId;
+  return uuidV7(laterMs(), randomBytes(10)) as KeyId;
+}
+
+let lastMs = 0;
+
+/** The time, and never the same twice: ids of one millisecond come in any order, and lists are read by order. */
+function laterMs(): number {
+  lastMs = Math.max(Date.now(), lastMs + 1);
+  return lastMs;
 }
 
 export function subAccountDraft(draft: Partial<NewSubAccount> = {}): NewSubAccount {
