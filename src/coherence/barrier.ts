@@ -13,7 +13,7 @@ import { within } from './within.ts';
 
 export interface BarrierParts {
   readonly census: Pick<Census, 'read'>;
-  readonly lease: Pick<Lease, 'id' | 'caughtUp'>;
+  readonly lease: Pick<Lease, 'id' | 'caughtUp' | 'streamsEnded'>;
   readonly view: Pick<View, 'applied' | 'incarnation'>;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -126,9 +126,15 @@ export class CommitBarrier implements Barrier {
     this.#done(writer).resolve({
       replicas: rows.length,
       unheard: pending.length,
-      streamsClosed: rows.reduce((sum, row) => sum + (pending.includes(row) ? 0 : row.streamsClosed), 0),
+      streamsClosed: rows.reduce((sum, row) => sum + this.#endedBy(row, writer), 0),
       ms,
     });
+  }
+
+  /** Streams a replica has ended for a mutation, as far as it is known. */
+  #endedBy(row: ReplicaRow, writer: Writer): number {
+    if (row.acked >= writer.seq) return row.streamsClosed;
+    return this.#isOwnAndThere(row, writer) ? this.#parts.lease.streamsEnded : 0;
   }
 
   #done(writer: Writer): Writer {

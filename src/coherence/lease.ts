@@ -41,6 +41,7 @@ export class Lease {
   #id: string;
   #nonce = '';
   #acked: Seq = -1;
+  #streamsEnded = 0;
   /** When it ends, by both clocks of this machine; see {@link holds}. */
   #until = -Infinity;
   #wallUntil = -Infinity;
@@ -63,6 +64,11 @@ export class Lease {
   /** Name of this replica; another one after everything was forgotten. */
   get id(): string {
     return this.#id;
+  }
+
+  /** How many streams the last reading that brought news has ended. The row says so a little later. */
+  get streamsEnded(): number {
+    return this.#streamsEnded;
   }
 
   /** Milliseconds left; negative once it ran out. */
@@ -188,6 +194,7 @@ export class Lease {
     const withdrawn = view.take(reading);
     if (withdrawn === 'lost') return this.#beginAnew();
     const ended = withdrawals.announce(withdrawn);
+    if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     // A row can only be taken away from under a replica whose lease has run out; else the last word still stands.
     if (reading.seq !== this.#acked || !held) {
       await this.#step(log.ack(this.#id, reading.seq, ended));

@@ -12,7 +12,7 @@ const outwaitedMs = timing.leaseMs + timing.epsilonMs;
 function make() {
   const time = new ManualTime();
   const log = new ScriptedLog();
-  const lease = { id: 'own', caughtUp: async () => undefined };
+  const lease = { id: 'own', streamsEnded: 3, caughtUp: async () => undefined };
   const view = { applied: 5, incarnation: 'i' as string | null };
   const { clock, timers } = time;
   const census = new Census(log, clock, timers, timing);
@@ -48,11 +48,12 @@ t.test('a writer is answered once every replica has confirmed', async (t) => {
 
 t.test('its own replica needs no row to know what it decides by', async (t) => {
   const { log, wait } = make();
-  log.rows = [row('own', 3)];
+  log.rows = [row('own', 3, { streamsClosed: 7 })];
   const writer = wait(5);
   await everythingThatFollows();
   t.equal(writer.state, 'enforced');
   t.same(log.asked, ['replicas']);
+  t.match(writer.receipt, { streamsClosed: 3 }, 'what the row says is about something earlier');
 });
 
 t.test('its own replica is asked to catch up at the same time', async (t) => {
