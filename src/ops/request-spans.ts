@@ -77,6 +77,8 @@ class RequestSpans implements RequestTrace {
   }
 
   forward(headers: string[], { origin, socketPath }: TracedUpstream): void {
+    // Nobody will see a span below one that is not sampled.
+    if (!this.#span.isRecording()) return writeTraceContext(headers, this.#span.spanContext());
     this.#forward ??= this.#spans.startSpan(
       this.#method,
       {

@@ -69,10 +69,11 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
     let config = await echo.into(withOperatorToken(given));
     const registry = createRegistry();
     buildInfo(registry, version());
-    const engine = startEngine({ config, store, clock, timers, logger, registry });
-    release.push(() => engine.stop());
+    // Goes after the engine: usage and lease do not wait for a collector.
     const tracing = await openTracing(config, { clock, timers, logger });
     release.push(() => tracing?.close());
+    const engine = startEngine({ config, store, clock, timers, logger, registry });
+    release.push(() => engine.stop());
 
     let draining = false;
     const deps: AppDeps = {

@@ -1,6 +1,9 @@
 /** Traces, seen by a real collector and by real upstreams. */
 import { createServer } from 'node:net';
 import t from 'tap';
+import type { Logger } from '../../src/ops/logger.ts';
+import { startTracing } from '../../src/ops/tracing.ts';
+import { systemTimers } from '../../src/ports/timers.ts';
 import { eventually } from '../support/eventually.ts';
 import { startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.ts';
 import { start } from '../support/reload.ts';
@@ -196,6 +199,42 @@ t.test('a collector that hangs or is away slows neither requests nor the end', a
     t.ok(performance.now() - stoppingMs < 4_000, 'and it ends as it would have');
   }
   t.ok(hanging.exports.length > 0);
+});
+
+t.test('a collector that takes nothing is one line a minute, and says how much was lost', async (t) => {
+  const collector = await startCollector(t, { status: 400 });
+  const lines: unknown[] = [];
+  let nowMs = 0;
+  const tracing = startTracing({
+    config: { endpoint: collector.endpoint, sampleRatio: 1, serviceName: 'edge' },
+    version: '0',
+    clock: { wallMs: () => Date.now(), monotonicMs: () => nowMs },
+    timers: systemTimers,
+    logger: { warn: (fields: unknown) => lines.push(fields) } as unknown as Logger,
+  });
+  t.teardown(() => tracing.close());
+  const lose = async (): Promise<void> => {
+    const before = collector.exports.length;
+    const trace = tracing.tracer.begin({ method: 'GET', rawHeaders: [], socket: {} }, '/');
+    trace.end({
+      requestId: '',
+      path: '/',
+      status: 200,
+      code: null,
+      callerKnown: false,
+      upstreamAnswered: false,
+    });
+    await eventually(() => collector.exports.length > before);
+  };
+  await lose();
+  await eventually(() => lines.length === 1);
+  nowMs = 59_999;
+  await lose();
+  await lose();
+  nowMs = 60_000;
+  await lose();
+  await eventually(() => lines.length === 2);
+  t.match(lines, [{ spans: 1 }, { spans: 3 }]);
 });
 
 interface Setting {

@@ -28,8 +28,8 @@ export interface Collector {
   readonly bodies: Buffer[];
 }
 
-/** @param hangs take exports and never answer */
-export async function startCollector(t: Scope, { hangs = false } = {}): Promise<Collector> {
+/** @param hangs take exports and never answer @param status what it answers */
+export async function startCollector(t: Scope, { hangs = false, status = 200 } = {}): Promise<Collector> {
   const collector = {
     endpoint: '',
     spans: [] as CollectedSpan[],
@@ -41,7 +41,7 @@ export async function startCollector(t: Scope, { hangs = false } = {}): Promise<
     void buffer(request).then((body) => {
       collector.bodies.push(body);
       collector.spans.push(...spansOf(body));
-      if (!hangs) response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+      if (!hangs) response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
