@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
 import { methodKind } from '../domain/method.ts';
@@ -45,12 +46,15 @@ export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>)
       routeUpgrades(app.server, route);
       app.addHook('onRequest', (request, reply, done) => {
         const { raw } = request;
+        // What came in one piece with a message that nobody could cut apart is nobody's request.
+        if ((raw.socket as Doubtful).gatewayDoubts) return void reply.hijack();
         raw.url = request.originalUrl;
         const target = (raw as Judged).gatewayTarget;
         if (target?.kind === 'refused') return done(new ProblemError(target.problem));
         const malformed = judgeHead(raw);
         if (malformed !== undefined) {
           // Where the next request begins is anybody's guess.
+          (raw.socket as Doubtful).gatewayDoubts = true;
           reply.header('connection', 'close');
           return done(new ProblemError(malformed));
         }
@@ -75,6 +79,11 @@ const routePaths: string[] = [];
 /** The verdict travels with the request: a WeakMap costs more than everything else in here. */
 interface Judged extends IncomingMessage {
   gatewayTarget?: Target;
+}
+
+/** A connection on which nothing more is a request: Node goes on parsing what it has read until the answer is out. */
+interface Doubtful extends Socket {
+  gatewayDoubts?: boolean;
 }
 
 function unfitForRoute(request: IncomingMessage): Problem | undefined {

@@ -20,6 +20,9 @@ export function compileFraming(
   return ({ rawHeaders, httpVersion }) => {
     // Node has to be told not to drop what is beyond its own limit: see server-options.ts.
     if (rawHeaders.length > 2 * maxHeaders) return tooMany;
+    // Node's parser reads `GET /path` that ends with a bare LF as HTTP/0.9, and takes headers after it all the same.
+    if (httpVersion !== '1.1' && httpVersion !== '1.0')
+      return malformed('Its version is neither 1.1 nor 1.0.');
     let hosts = 0;
     let lengths = 0;
     let encodings = 0;

@@ -59,9 +59,11 @@ function ignore(): void {
 
 /** What Node's parser refuses never becomes a request. */
 function answerClientError(code: string | undefined, socket: Socket, requestId: string): void {
-  // An answer that is under way must not be mixed with another one, nor taken for the answer to this.
-  const busy = (socket as Socket & { _httpMessage?: unknown })._httpMessage;
-  if (!socket.writable || busy || code === 'ECONNRESET') {
+  const { _httpMessage: busy, parser } = socket as Parsed;
+  // An answer that is under way must not be mixed with another one, nor taken for the answer to this; and a request
+  // that was answered before its body went wrong is not answered twice.
+  const answered = parser?.incoming?.complete === false;
+  if (!socket.writable || busy || answered || code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
@@ -71,6 +73,12 @@ function answerClientError(code: string | undefined, socket: Socket, requestId: 
   ];
   socket.end(rawProblem({ code: problemCode, detail }, requestId));
   socket.destroySoon();
+}
+
+/** What Node keeps on a connection: the answer under way, and the request that is being parsed. */
+interface Parsed extends Socket {
+  readonly _httpMessage?: unknown;
+  readonly parser?: { readonly incoming: { readonly complete: boolean } | null } | null;
 }
 
 const clientErrors: Readonly<Record<string, readonly [ProblemCode, string]>> = {

@@ -5,6 +5,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';
 import { runAnswers } from './answers/run.ts';
 import { readCorpus } from './corpus.ts';
+import { runRequests } from './requests/run.ts';
 import { describe, progress, summary, table, Tally } from './tally.ts';
 import { builtGateway } from './world.ts';
 
@@ -33,7 +34,7 @@ const { values } = parseArgs({
   },
 });
 
-const modes = { answers: runAnswers };
+const modes = { requests: runRequests, answers: runAnswers };
 
 if (values.help) {
   process.stdout.write(usage);
@@ -69,6 +70,7 @@ if (values.help) {
           count: Number(values.count),
           until: () => seconds() > limit,
           tally,
+          say,
           ...(values.replay !== undefined && { only: readCorpus(values.replay) }),
         });
       } finally {

@@ -5,6 +5,8 @@
  * Bytes are strings of Latin-1 throughout: one character is one byte.
  */
 
+import { METHODS } from 'node:http';
+
 /** Names (in lower case) and values, without the blanks around them. */
 export type Fields = readonly (readonly [name: string, value: string])[];
 
@@ -19,7 +21,7 @@ export interface StrictRequest {
 /** Requests that are there whole, and what became of the bytes after them. */
 export interface StrictRequests {
   readonly requests: readonly StrictRequest[];
-  /** `opaque`: an upgrade was asked for, so that what follows need not be HTTP. */
+  /** `opaque`: an upgrade was asked for, or the last request was said to be the last: what follows is no request. */
   readonly rest: 'nothing' | 'partial' | 'malformed' | 'opaque';
   /** The head after the whole ones, where that is well formed: its body is what is amiss. */
   readonly unfinished: StrictRequest | undefined;
@@ -35,9 +37,9 @@ export function readRequests(bytes: string, from = 0): StrictRequests {
     return { requests, rest, unfinished, end };
   };
   for (;;) {
-    // A server ought to skip empty lines before a request (RFC 9112 §2.2).
+    // A server ought to skip empty lines before a request (RFC 9112 §2.2), and Node skips their halves.
     let at = end;
-    while (bytes.startsWith('\r\n', at)) at += 2;
+    while (bytes[at] === '\r' || bytes[at] === '\n') at += 1;
     if (at === bytes.length) return stop('nothing');
     const head = readHead(bytes, at);
     if (typeof head === 'string') return stop(head);
@@ -47,13 +49,14 @@ export function readRequests(bytes: string, from = 0): StrictRequests {
     const [, method = '', target = '', minor = ''] = line;
     const version = minor === '1' ? '1.1' : '1.0';
     const framing = requestFraming(fields, version);
-    if (framing === undefined) return stop('malformed');
+    if (framing === undefined || !METHODS.includes(method)) return stop('malformed');
     const body = readBody(bytes, head.end, framing);
     const request: StrictRequest = { method, target, version, fields, body: body.data };
     if (body.state !== 'whole') return stop(body.state, request);
     requests.push(request);
     end = body.end;
     if (asksForUpgrade(fields) || method === 'CONNECT') return stop('opaque');
+    if (isLast(fields, version)) return stop(end === bytes.length ? 'nothing' : 'opaque');
   }
 }
 
@@ -108,7 +111,8 @@ export function valuesOf(fields: Fields, name: string): string[] {
 }
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-const requestLine = /^([A-Z][A-Z-]*) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
+/** More blanks than one may stand between the words (RFC 9112 §3), since they do not go on. */
+const requestLine = /^([A-Z][A-Z-]*) +([!-~\x80-\xff]+) +HTTP\/1\.([01])$/;
 /** Nobody reads the reason, so nothing in it is amiss. */
 const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: ([^\r\n]*))?$/;
 const fieldLine = new RegExp(
@@ -134,6 +138,8 @@ function readFields(lines: readonly string[]): Fields | undefined {
   for (const line of lines) {
     const [, name, value] = fieldLine.exec(line) ?? [];
     if (name === undefined || value === undefined) return undefined;
+    // Not everybody takes a tab for a blank here.
+    if (line.includes('\t') && name.toLowerCase() === 'transfer-encoding') return undefined;
     fields.push([name.toLowerCase(), value]);
   }
   return fields;
@@ -182,8 +188,21 @@ function looksLikeFraming(name: string): boolean {
 }
 
 function asksForUpgrade(fields: Fields): boolean {
-  const named = valuesOf(fields, 'connection').join(',').toLowerCase().split(',');
-  return valuesOf(fields, 'upgrade').length > 0 && named.some((each) => each.trim() === 'upgrade');
+  return valuesOf(fields, 'upgrade').length > 0 && namesInConnection(fields).includes('upgrade');
+}
+
+/** Whether nothing that follows is a request (RFC 9112 §9.3). */
+function isLast(fields: Fields, version: string): boolean {
+  const named = namesInConnection(fields);
+  return named.includes('close') || (version === '1.0' && !named.includes('keep-alive'));
+}
+
+function namesInConnection(fields: Fields): string[] {
+  // Some take what old clients tell proxies for themselves.
+  const values = [...valuesOf(fields, 'connection'), ...valuesOf(fields, 'proxy-connection')]
+    .join(',')
+    .toLowerCase();
+  return values.split(',').map((each) => each.trim());
 }
 
 interface Body {

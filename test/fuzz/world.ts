@@ -61,6 +61,7 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
       ADMIN_TOKEN: adminToken,
       DATABASE_URL: options.databaseUrl,
       REDIS_URL: options.redisUrl,
+      COHERENCE_LEASE_MS: '10000',
       LOG_LEVEL: 'error',
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -58,6 +58,8 @@ const ambiguous: Readonly<Record<string, string>> = {
   'HTTP/1.0 with Transfer-Encoding':
     'POST / HTTP/1.0\r\nHost: gateway.test\r\nAuthorization: KEY\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nSMUGGLED',
   'HTTP/0.9': 'GET /\r\n\r\n',
+  'HTTP/0.9 with headers': 'GET /\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\nSMUGGLED',
+  'HTTP/2.0 in words': 'GET / HTTP/2.0\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\nSMUGGLED',
   'HTTP/2 preface': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'unknown version': 'GET / HTTP/1.9\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\n',
   'blank in the target': 'GET /a b HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\n',

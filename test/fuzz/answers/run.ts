@@ -1,29 +1,20 @@
 import type { Scope } from '../../support/servers.ts';
 import { Random } from '../../support/coherence/random.ts';
-import { corpusFile, readCorpus, type Kept } from '../corpus.ts';
+import { corpusFile, readCorpus } from '../corpus.ts';
+import type { RunOptions } from '../options.ts';
 import type { Tally } from '../tally.ts';
-import { startWorld, type WorldOptions } from '../world.ts';
+import { startWorld } from '../world.ts';
 import { ask } from './client.ts';
 import { drawPlan } from './generate.ts';
 import { judge } from './judge.ts';
 import { planFrom, tokenOf, type AnswerPlan } from './plan.ts';
 import { startAnsweringUpstream, type Exchange } from './upstream.ts';
 
-export interface AnswersOptions extends Omit<WorldOptions, 'config'> {
-  readonly seed: number;
-  /** Drawn plans, beside those of the corpus; the run also ends when `until` says so. */
-  readonly count: number;
-  readonly until: () => boolean;
-  readonly tally: Tally;
-  /** Plans to try instead of drawing any. */
-  readonly only?: readonly Kept[];
-}
-
 /** Requests that are under way at a time, on as many connections. */
 const lanes = 48;
 
 /** Hostile upstreams: every answer to a client is the one meant for it, or a refusal, or cut short. */
-export async function runAnswers(t: Scope, options: AnswersOptions): Promise<void> {
+export async function runAnswers(t: Scope, options: RunOptions): Promise<void> {
   const { tally } = options;
   const failures = new Failures(tally);
   const upstream = await startAnsweringUpstream(t, (fault, exchange) => failures.note(fault, exchange));

@@ -1,0 +1,72 @@
+import { connect } from 'node:net';
+import { readAnswer, valuesOf, type StrictAnswer, type StrictRequests } from '../strict.ts';
+
+/** What a client got on its connection. */
+export interface Heard {
+  /** One for each request, as far as they came. */
+  readonly answers: readonly StrictAnswer[];
+  /** What came after the last whole answer. */
+  readonly leftover: string;
+  /** The gateway ended the connection. */
+  readonly ended: boolean;
+}
+
+/** Times nobody waits beyond: for answers that must come, and for those that need not. */
+const patienceMs = { owed: 6_000, doubtful: 150 };
+
+/** Sends bytes on a connection of their own, in pieces, and listens until there is nothing more to expect. */
+export function speak(
+  port: number,
+  bytes: string,
+  splits: readonly number[],
+  sent: StrictRequests,
+): Promise<Heard> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+    const answers: StrictAnswer[] = [];
+    const { requests, unfinished } = sent;
+    let text = '';
+    let over = false;
+    let sending = true;
+    const finish = (ended: boolean): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      take();
+      socket.destroy();
+      resolve({ answers, leftover: text, ended });
+    };
+    let timer = setTimeout(() => finish(false), patienceMs.owed);
+    const wait = (): void => {
+      clearTimeout(timer);
+      const owed = sending || answers.length < requests.length;
+      timer = setTimeout(() => finish(false), owed ? patienceMs.owed : patienceMs.doubtful);
+    };
+    const take = (): void => {
+      while (text !== '') {
+        const method = (requests[answers.length] ?? unfinished)?.method ?? 'GET';
+        const answer = readAnswer(text, method);
+        if (answer.status === 0 && text.startsWith('HTTP/1.1 101')) return;
+        if (answer.state !== 'whole') return;
+        answers.push(answer);
+        text = text.slice(answer.end);
+        if (valuesOf(answer.fields, 'connection').includes('close')) return;
+      }
+    };
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1');
+      take();
+      wait();
+    });
+    socket.on('error', () => undefined).on('close', () => finish(true));
+    const cuts = [0, ...splits.filter((at) => at < bytes.length), bytes.length];
+    const send = (index: number): void => {
+      if (over) return;
+      socket.write(Buffer.from(bytes.slice(cuts[index], cuts[index + 1]), 'latin1'));
+      if (index + 2 < cuts.length) return void setTimeout(() => send(index + 1), 1);
+      sending = false;
+      wait();
+    };
+    send(0);
+  });
+}

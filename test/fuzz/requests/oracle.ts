@@ -1,0 +1,156 @@
+/**
+ * What the gateway owes an upstream, said once more and as plainly as possible: small enough to be believed without
+ * a test, and without a line of the gateway in it.
+ */
+import { valuesOf, type Fields, type StrictRequest } from '../strict.ts';
+import type { Holder, World } from '../world.ts';
+import type { Kind } from './case.ts';
+import type { Sighting } from './sighting.ts';
+
+export interface Identity {
+  readonly caller: Holder;
+  readonly tenant: string;
+}
+
+/** Who the upstream is to be told that a request is from and for; `null` where it must not get there. */
+export function identityOf(world: World, { method, fields }: StrictRequest): Identity | null {
+  const credentials = valuesOf(fields, 'authorization');
+  const key = credentials.length === 1 ? /^bearer +(\S+)$/i.exec(credentials[0] ?? '')?.[1] : undefined;
+  const caller = [world.parent, world.sub, world.solo].find((holder) => holder.key === key);
+  if (caller === undefined || !served.test(method)) return null;
+  const acting = valuesOf(fields, 'x-service-acting-tenant');
+  if (acting.length > 1) return null;
+  const tenant = tenantOf(world, caller, acting[0], writes.test(method));
+  return tenant === null ? null : { caller, tenant };
+}
+
+const served = /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)$/;
+const writes = /^(?:POST|PUT|PATCH|DELETE)$/;
+
+function tenantOf(world: World, caller: Holder, acting: string | undefined, write: boolean): string | null {
+  const own = caller.accountId;
+  const { a } = world.subAccounts;
+  if (acting === undefined) return write && caller === world.parent ? null : own;
+  if (acting === 'self' || acting.toLowerCase() === own) return own;
+  if (caller === world.sub) return acting === 'ext:a' ? own : null;
+  if (caller === world.parent && (acting === 'ext:a' || acting.toLowerCase() === a)) return a;
+  return null;
+}
+
+/** The route a path leads to, by its raw bytes. */
+export function kindOf(target: string): Kind {
+  const [, letter] = /^\/up-([ebnh])(?:[/?]|$)/.exec(target) ?? [];
+  return (letter as Kind | undefined) ?? 'n';
+}
+
+/** Whether it is so ordinary that it must be relayed, if whoever sends it may. */
+export function isOrdinary({ version, target, fields }: StrictRequest): boolean {
+  return (
+    version === '1.1' &&
+    /^\/up-[ebnh]\/[=\w/-]*[=\w](?:\?[\w=&]*)?$/.test(target) &&
+    !target.includes('//') &&
+    fields.length < 90 &&
+    fields.every(([name, value]) => ordinary.test(name) && /^[ -~]*$/.test(value) && value.length < 1000) &&
+    /^[\w.]+$/.test(valuesOf(fields, 'host')[0] ?? '')
+  );
+}
+
+const ordinary =
+  /^(?:host|authorization|x-service-acting-tenant|content-length|content-type|accept|user-agent|connection|x-dull-\d+)$/;
+
+/** How what an upstream saw differs from what it ought to see of a request. */
+export function misreadings(request: StrictRequest, { caller, tenant }: Identity, seen: Sighting): string[] {
+  const faults: string[] = [];
+  const host = valuesOf(request.fields, 'host')[0] ?? '';
+  const owed: Readonly<Record<string, string>> = {
+    'x-service-resolved-tenant': tenant,
+    'x-service-caller-tenant': caller.accountId,
+    'x-service-caller-key': caller.keyId,
+    'x-service-caller-scopes': caller.scopes.join(' '),
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-proto': 'http',
+    ...(host !== '' && { host, 'x-forwarded-host': host }),
+  };
+  for (const [name, value] of Object.entries(owed)) {
+    const values = valuesOf(seen.fields, name);
+    // A client that is gone has no address any more.
+    if (name === 'x-forwarded-for' && values.length === 0) continue;
+    if (values.length !== 1 || values[0] !== value)
+      faults.push(`${name} is ${JSON.stringify(values)}, not ${value}`);
+  }
+  if (!/^[0-9a-f]{32}$/.test(valuesOf(seen.fields, 'x-request-id').join()))
+    faults.push('x-request-id is not the gateway’s');
+  if (seen.body !== request.body)
+    faults.push(`a body of ${seen.body.length} bytes for one of ${request.body.length}, or another one`);
+  faults.push(...strangers(request.fields, seen, owed));
+  if (leadsToManagement(seen)) faults.push('its path can be read as one of management');
+  return faults;
+}
+
+/** Headers that should not be there, or are missing. */
+function strangers(sent: Fields, seen: Sighting, owed: Readonly<Record<string, string>>): string[] {
+  const named = valuesOf(sent, 'connection')
+    .flatMap((value) => value.toLowerCase().split(','))
+    .map((each) => each.trim());
+  const passing = sent.filter(([name]) => !isTheGateways(name) && !named.includes(name)).map(line);
+  const left = [...passing];
+  const faults: string[] = [];
+  for (const field of seen.fields) {
+    const [name] = field;
+    if (
+      Object.hasOwn(owed, name) ||
+      /^(?:x-request-id|connection|content-length|transfer-encoding|host|x-nginx-uri|x-haproxy-path)$/.test(
+        name,
+      )
+    )
+      continue;
+    const at = left.indexOf(line(field));
+    if (at !== -1) left.splice(at, 1);
+    else faults.push(`a header from nowhere: ${line(field).slice(0, 200)}`);
+  }
+  // What stands between may have its own opinion on odd headers.
+  if ((seen.kind === 'e' || seen.kind === 'b') && left.length > 0)
+    faults.push(`headers went missing: ${left.join('; ').slice(0, 200)}`);
+  return faults;
+}
+
+function line([name, value]: readonly [string, string]): string {
+  return `${name}: ${value}`;
+}
+
+/** Names that a client has no say in, as the most careless reader would take them. */
+function isTheGateways(name: string): boolean {
+  const folded = name.replace(/[^a-z0-9]/g, '-');
+  return (
+    /^x-service-|^x-forwarded-|^proxy(?:-|$)/.test(folded) ||
+    /^(?:x-request-id|forwarded|x-real-ip|x-original-url|x-rewrite-url|te|trailer|keep-alive|http2-settings)$/.test(
+      folded,
+    ) ||
+    /^(?:connection|content-length|transfer-encoding|expect|upgrade|authorization|host)$/.test(name)
+  );
+}
+
+/** As nginx reads it, and as somebody would who decodes until nothing changes. */
+function leadsToManagement({ target, fields }: Sighting): boolean {
+  return [target, ...valuesOf(fields, 'x-nginx-uri'), ...valuesOf(fields, 'x-haproxy-path')].some((path) =>
+    /^\/v1\/sub-accounts(?:\/|$)/.test(simplest(path)),
+  );
+}
+
+function simplest(target: string): string {
+  let path = target.split('?')[0] ?? '';
+  for (let times = 0; times < 4; times++)
+    path = path.replace(/%([0-9a-f]{2})/gi, (_, code: string) =>
+      String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  path = (path.split(/[?#\0]/)[0] ?? '')
+    .replaceAll('\\', '/')
+    .replace(/;[^/]*/g, '')
+    .toLowerCase();
+  const segments: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') segments.pop();
+    else if (segment !== '' && segment !== '.') segments.push(segment);
+  }
+  return `/${segments.join('/')}`;
+}

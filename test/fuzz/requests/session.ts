@@ -1,0 +1,177 @@
+import { readRequests, valuesOf, type StrictAnswer, type StrictRequest } from '../strict.ts';
+import type { World } from '../world.ts';
+import { anyWord, filled, wordOf, type Kind, type RequestCase } from './case.ts';
+import { speak, type Heard } from './client.ts';
+import { identityOf, isOrdinary, kindOf, misreadings } from './oracle.ts';
+import type { Sighting } from './sighting.ts';
+
+export interface Fault {
+  readonly what: string;
+  /** What caused it, where that is known. */
+  readonly of: RequestCase | undefined;
+  /** What the client got. */
+  readonly heard: string;
+}
+
+export interface Outcome {
+  readonly kind: Kind;
+  /** `relayed …`, `refused …`, `unclear`; one for each request that is whole. */
+  readonly endings: readonly string[];
+  readonly statuses: readonly number[];
+}
+
+/** A request on its way, and what an upstream made of it. */
+interface Sent {
+  readonly request: StrictRequest;
+  readonly of: RequestCase;
+  seen: Sighting | null;
+}
+
+/** Sends cases to all upstreams at once and holds what they saw against what was sent. */
+export class Session {
+  readonly #world: World;
+  readonly #kinds: readonly Kind[];
+  readonly #outstanding = new Map<string, Sent[]>();
+  readonly #cases = new Map<string, RequestCase>();
+  #onFault: (fault: Fault) => void;
+  #sightings = 0;
+  #number = 0;
+
+  constructor(world: World, kinds: readonly Kind[], onFault: (fault: Fault) => void) {
+    this.#world = world;
+    this.#kinds = kinds;
+    this.#onFault = onFault;
+  }
+
+  /** Changes who is told of faults. Returns who was. */
+  tell(onFault: (fault: Fault) => void): (fault: Fault) => void {
+    const before = this.#onFault;
+    this.#onFault = onFault;
+    return before;
+  }
+
+  /** An upstream reports a request. Returns the id for its answer. */
+  witness(seen: Omit<Sighting, 'id'>): string {
+    const sighting: Sighting = { ...seen, id: String(++this.#sightings) };
+    if (sighting.target === '/started') return sighting.id;
+    const waiting = this.#outstanding.get(keyOf(sighting)) ?? [];
+    const sent =
+      waiting.find((each) => each.seen === null && each.request.body === seen.body) ??
+      waiting.find((each) => each.seen === null);
+    if (sent === undefined) {
+      const { kind, method, target, body } = sighting;
+      const text = `${target} ${body} ${sighting.fields.join()}`;
+      this.#fault(
+        `${kind} was asked what nobody sent: ${JSON.stringify(`${method} ${target}`.slice(0, 300))}`,
+        this.#cases.get(anyWord.exec(text)?.[1] ?? ''),
+      );
+      return sighting.id;
+    }
+    sent.seen = sighting;
+    const identity = identityOf(this.#world, sent.request);
+    if (identity === null) this.#fault(`${sighting.kind} was asked what must be refused`, sent.of);
+    else
+      for (const fault of misreadings(sent.request, identity, sighting))
+        this.#fault(`${sighting.kind}: ${fault}`, sent.of);
+    if (kindOf(sighting.target) !== sighting.kind)
+      this.#fault(`${sighting.target} came to ${sighting.kind}`, sent.of);
+    return sighting.id;
+  }
+
+  /** Sends one case to every upstream. */
+  async tryOut(one: RequestCase): Promise<Outcome[]> {
+    const number = this.#number++;
+    const words = this.#kinds.map((kind) => wordOf(number, kind));
+    for (const word of words) this.#cases.set(word, one);
+    const outcomes = await Promise.all(this.#kinds.map((kind) => this.#send(one, kind, number)));
+    this.#compare(one, outcomes);
+    // What comes late is still known for a while.
+    setTimeout(() => words.forEach((word) => this.#cases.delete(word)), 10_000).unref();
+    return outcomes;
+  }
+
+  async #send(one: RequestCase, kind: Kind, number: number): Promise<Outcome> {
+    const bytes = filled(one.bytes, kind, number);
+    const strict = readRequests(bytes);
+    const sent = strict.requests.map((request): Sent => ({ request, of: one, seen: null }));
+    for (const each of sent) {
+      const key = keyOf({ kind: kindOf(each.request.target), ...each.request });
+      const list = this.#outstanding.get(key);
+      if (list === undefined) this.#outstanding.set(key, [each]);
+      else list.push(each);
+      setTimeout(() => this.#outstanding.delete(key), 10_000).unref();
+    }
+    const heard = await speak(this.#world.port, bytes, one.splits, strict);
+    const endings = sent.map((each, i) => this.#judge(each, heard.answers[i], heard));
+    const { answers, leftover, ended } = heard;
+    const more = strict.rest === 'nothing' ? 0 : 1;
+    const fault = (what: string): void => this.#fault(`${kind}: ${what}`, one, shown(heard));
+    if (answers.length > sent.length + more) fault(`${answers.length} answers to ${sent.length} requests`);
+    for (const extra of answers.slice(sent.length))
+      if (valuesOf(extra.fields, 'x-seen').length > 0)
+        fault('an answer from an upstream to what is no request');
+    const last = answers.at(-1);
+    const said = last !== undefined && valuesOf(last.fields, 'connection').includes('close');
+    // What is odd may end a connection on which another answer is under way.
+    const modest = sent.every(({ request }) => isOrdinary(request));
+    if (
+      modest &&
+      answers.length < sent.length &&
+      strict.rest === 'nothing' &&
+      !said &&
+      !leftover.startsWith('HTTP/1.1 101')
+    )
+      fault(ended ? 'the connection ended without a word' : 'an answer did not come');
+    // What was refused before it was a request is answered with a body, even to a HEAD.
+    const toHead = sent[answers.length - 1]?.request.method === 'HEAD';
+    if (said && leftover !== '' && !toHead) fault('something came after the last answer');
+    return { kind, endings, statuses: answers.map(({ status }) => status) };
+  }
+
+  #judge({ request, of, seen }: Sent, answer: StrictAnswer | undefined, heard: Heard): string {
+    if (answer === undefined) return 'unclear';
+    const fault = (what: string): void => this.#fault(what, of, shown(heard));
+    const { status, fields, body } = answer;
+    const ids = valuesOf(fields, 'x-seen');
+    const tenant = valuesOf(fields, 'x-service-resolved-tenant').join();
+    if (ids.length > 0) {
+      if (seen === null || ids.join() !== seen.id) fault('the answer is to another request');
+      if (tenant !== identityOf(this.#world, request)?.tenant) fault(`the answer names tenant ${tenant}`);
+      return `relayed ${tenant} ${request.method}`;
+    }
+    const code = /"code":"(\w+)"/.exec(body)?.[1];
+    const own = valuesOf(fields, 'content-type').join() === 'application/problem+json';
+    // On a busy machine a lease may run out: then it must not decide.
+    if (isOrdinary(request) && identityOf(this.#world, request) !== null && code !== 'unavailable')
+      fault(`an ordinary request was not relayed: ${status} ${code ?? ''}`);
+    return own && status < 500 ? `refused ${status} ${code ?? ''}` : 'unclear';
+  }
+
+  #compare(one: RequestCase, outcomes: readonly Outcome[]): void {
+    const longest = Math.max(...outcomes.map(({ endings }) => endings.length));
+    for (let i = 0; i < longest; i++) {
+      const clear = outcomes
+        .map(({ kind, endings }) => [kind, endings[i] ?? 'unclear'] as const)
+        .filter(([, ending]) => ending !== 'unclear');
+      if (new Set(clear.map(([, ending]) => ending)).size > 1)
+        this.#fault(
+          `request ${i + 1} went differently: ${clear.map((each) => each.join(' ')).join(', ')}`,
+          one,
+        );
+    }
+  }
+
+  #fault(what: string, of: RequestCase | undefined, heard = ''): void {
+    this.#onFault({ what, of, heard });
+  }
+}
+
+function keyOf({ kind, method, target }: Pick<Sighting, 'kind' | 'method' | 'target'>): string {
+  return `${kind} ${method} ${target}`;
+}
+
+function shown({ answers, leftover }: Heard): string {
+  return (
+    answers.map(({ status, body }) => `${status} ${body.slice(0, 200)}\n`).join('') + leftover.slice(0, 500)
+  );
+}
