@@ -41,6 +41,13 @@ export function openLog(level: string, fd = 1): Log {
     },
     lines,
   );
+  let dropped = 0;
+  output.on('drop', () => (dropped += 1));
+  output.on('drain', () => {
+    if (dropped === 0) return;
+    logger.warn({ writes: dropped }, 'lines of this log were dropped: nobody read them');
+    dropped = 0;
+  });
   let closing = false;
   return {
     logger,

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { openSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createReadStream, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { accessLog } from '../../src/ops/access-log.ts';
@@ -112,6 +113,29 @@ t.test('a share of 0 leaves out every ordinary request, and draws hold to the sh
   await closed(log);
   t.ok(lines().length > 1_750 && lines().length < 2_250, `${lines().length} of 4000`);
 });
+
+t.test(
+  'a reader who stops reading costs lines, which the log says, and no more memory than that',
+  async (t) => {
+    const pipe = join(tempFolder(t), 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    // Open for both, so that it opens without a reader.
+    const log = openLog('info', openSync(pipe, 'r+'));
+    const observe = accessLog(log.logger);
+    const before = process.memoryUsage().rss;
+    // Some 60 MB of lines.
+    for (let i = 0; i < 200_000; i++) observe?.(answered);
+    t.ok(process.memoryUsage().rss - before < 100e6);
+    let read = '';
+    const reader = createReadStream(pipe, 'utf8').on(
+      'data',
+      (chunk) => (read = (read + chunk.toString()).slice(-10_000)),
+    );
+    await eventually(() => /"msg":"lines of this log were dropped: nobody read them"/.test(read));
+    await closed(log);
+    reader.destroy();
+  },
+);
 
 t.test('a level above info leaves requests out', async (t) => {
   const { log } = logIn(t, 'warn');
