@@ -82,7 +82,7 @@ export async function publicServer(
   //    understand differently goes no further, so the steps below and the upstream read the same one.
   door.install(app);
   // 4. Refusing is cheap only before any work has been done.
-  shedLoad(app, config.limits);
+  const shedding = shedLoad(app, config.limits);
   // 5. Management owns its prefix whole, with every method and every path under it, before there is a proxy that
   //    takes what nobody else does.
   app.register(async (scope) => {
@@ -90,8 +90,10 @@ export async function publicServer(
     await scope.register(management, { ...deps, prefix: managementPrefix });
   });
   // 6. Last, everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves
-  //    here without a permit.
-  app.register(gateway, { ...deps, onFinished: observe });
+  //    here without a permit. Plain requests are judged by the same functions without Fastify around them, which takes
+  //    whatever they object to.
+  const checks = { routeOf: door.routeOf, shedding, newRequestId };
+  app.register(gateway, { ...deps, onFinished: observe, checks });
   return made(app);
 }
 

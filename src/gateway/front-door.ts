@@ -17,6 +17,12 @@ import { upgradeFault } from './upgrade-request.ts';
 export interface FrontDoor {
   /** For the option of `Fastify()` of the same name: where the target leads decides which route is taken. */
   readonly rewriteUrl: (request: IncomingMessage) => string;
+  /**
+   * Judges all of it at once.
+   *
+   * @returns the route of a request for an upstream that nothing is wrong with; `null` for every other one
+   */
+  readonly routeOf: (request: IncomingMessage) => number | null;
   /** To be called on the root, before plugins are registered. */
   install(app: FastifyInstance): void;
 }
@@ -37,6 +43,13 @@ export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>)
       const target = judgeTarget(written);
       (request as Judged).gatewayTarget = target;
       return target.kind === 'management' ? written : internalPath(target);
+    },
+
+    routeOf(request) {
+      if (request.upgrade || (request.socket as Doubtful).gatewayDoubts) return null;
+      const target = judgeTarget(request.url ?? '');
+      if (target.kind !== 'route' || judgeHead(request) !== undefined) return null;
+      return unfitForRoute(request) === undefined ? target.route : null;
     },
 
     install(app) {

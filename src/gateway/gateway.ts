@@ -8,6 +8,7 @@ import type { UsageSink } from '../ports/usage.ts';
 import { answerCleaner } from './answer-headers.ts';
 import { Exchange } from './exchange.ts';
 import { FailureLog } from './failure-log.ts';
+import { takePlainRequests, type Checks } from './fast-path.ts';
 import type { OnFinished } from './finished.ts';
 import { internalPath } from './front-door.ts';
 import { headerRules } from './header-rules.ts';
@@ -28,6 +29,8 @@ export interface GatewayDeps {
   readonly onFinished: OnFinished;
   /** Left out: requests are not traced. */
   readonly tracer?: Tracer | null;
+  /** Of the front door, and whatever else may refuse requests before they get here. */
+  readonly checks: Checks;
   /** Where everything under way is kept; left out: nobody else looks. */
   readonly streams?: Streams;
   /** Where places are counted; left out: here alone. */
@@ -70,6 +73,7 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
     await app.register(async (scope) => mountRoute(scope, relay, internalPath({ kind: 'route', route })));
   }
 
+  takePlainRequests(app, relays, deps.checks);
   const unfollow = streams.follow(directory);
   const shortestMs = Math.min(
     config.limits.bodyIdleMs,

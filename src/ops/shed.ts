@@ -23,12 +23,13 @@ const windowsInARow = 2;
  * them late. To be called on the root, before everything that works on requests.
  *
  * @param look takes the pressure since it was called last
+ * @returns whether requests are being refused, for what does not go through Fastify's hooks
  */
 export function shedLoad(
   app: FastifyInstance,
   limits: Limits,
   look: () => Pressure = watchProcess(app),
-): void {
+): () => boolean {
   const isTooMuch = overload(limits);
   let shedding = false;
   const timer = setInterval(() => {
@@ -38,6 +39,7 @@ export function shedLoad(
   app.addHook('onRequest', (_request, _reply, done) => {
     done(shedding ? new ProblemError(overloaded) : undefined);
   });
+  return () => shedding;
 }
 
 /** Says, window by window, whether it has been too much for long enough. A limit of 0 is none. */

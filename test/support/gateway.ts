@@ -86,6 +86,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
   app.all('/v1/sub-accounts', async () => ({ management: true }));
   app.all('/v1/sub-accounts/*', async () => ({ management: true }));
   await app.register(gateway, {
+    checks: { routeOf: door.routeOf, shedding: () => false, newRequestId },
     config,
     directory,
     usage: { record: (event) => usage.push(event), touch: () => undefined },
