@@ -63,14 +63,14 @@ export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>)
         if ((raw.socket as Doubtful).gatewayDoubts) return void reply.hijack();
         raw.url = request.originalUrl;
         const target = (raw as Judged).gatewayTarget;
-        if (target?.kind === 'refused') return done(new ProblemError(target.problem));
         const malformed = judgeHead(raw);
         if (malformed !== undefined) {
           // Where the next request begins is anybody's guess.
           (raw.socket as Doubtful).gatewayDoubts = true;
           reply.header('connection', 'close');
-          return done(new ProblemError(malformed));
         }
+        if (target?.kind === 'refused') return done(new ProblemError(target.problem));
+        if (malformed !== undefined) return done(new ProblemError(malformed));
         const unfit = target?.kind === 'route' ? unfitForRoute(raw) : undefined;
         done(unfit === undefined ? undefined : new ProblemError(unfit));
       });

@@ -47,6 +47,9 @@ const ambiguous: Readonly<Record<string, string>> = {
   'no name': head(': 1'),
   'no Host': 'GET / HTTP/1.1\r\nAuthorization: KEY\r\n\r\n',
   'two Hosts': head('Host: elsewhere.test'),
+  'a request in one piece with a refused one': head('Host: elsewhere.test') + 'SMUGGLED',
+  'a request behind a doubtful length and a refused target':
+    'POST /a/../b HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: KEY\r\nContent_Length: 90\r\n\r\nSMUGGLED',
   'Host that is none': 'GET / HTTP/1.1\r\nHost: a b\r\nAuthorization: KEY\r\n\r\n',
   'Host with user info': 'GET / HTTP/1.1\r\nHost: a@b\r\nAuthorization: KEY\r\n\r\n',
   'chunk size with a sign': head('Transfer-Encoding: chunked') + '+4\r\nbody\r\n0\r\n\r\n',
