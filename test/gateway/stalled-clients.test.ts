@@ -1,0 +1,80 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import { eventually, standstill, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
+import { startRawUpstream } from '../support/upstreams.ts';
+
+const clients = 50;
+const bodyBytes = 64 * 1024 * 1024;
+/** A piece that was read, what may wait to be sent, and the same once more at the other ends, which are in this process. */
+const mostBytesPerClient = 256 * 1024;
+
+t.test('clients that stop reading hold a bounded piece each, however large the body', async (t) => {
+  let taken = 0;
+  const piece = Buffer.alloc(64 * 1024);
+  const upstream = await startRawUpstream(t, () => (_request, response) => {
+    response.writeHead(200, { 'content-length': bodyBytes });
+    const more = (): void => {
+      while (response.writable && response.write(piece)) taken += piece.length;
+      taken += piece.length;
+    };
+    response.on('drain', more);
+    more();
+  });
+  const { port, parent, finished } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: clients } },
+  });
+  const before = buffered();
+  const stalled: RawClient[] = [];
+  for (let i = 0; i < clients; i++) {
+    const client = await rawClient(t, port);
+    client.socket.pause();
+    client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+    stalled.push(client);
+  }
+  await standstill(() => taken);
+  t.equal(upstream.heads, clients);
+  const perClient = (buffered() - before) / clients;
+  t.ok(perClient < mostBytesPerClient, `${Math.round(perClient / 1024)} KB a client`);
+  for (const { socket } of stalled) socket.destroy();
+  await eventually(() => finished.length === clients, 'their ends');
+});
+
+t.test('so do clients whose upstream stops reading', async (t) => {
+  const upstream = await startRawUpstream(t, () => (request) => void request.pause());
+  const timeouts = { connectMs: 5000, headersMs: 5000, bodyMs: 5000 };
+  const { port, parent, finished } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: clients, timeouts } },
+  });
+  const before = buffered();
+  let sent = 0;
+  const piece = Buffer.alloc(64 * 1024);
+  const stalled: RawClient[] = [];
+  for (let i = 0; i < clients; i++) {
+    const client = await rawClient(t, port);
+    const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];
+    client.send(requestText('POST', '/', [authorization, ['Content-Length', String(bodyBytes)]]));
+    const more = (): void => {
+      while (client.socket.writable && client.socket.write(piece)) sent += piece.length;
+      sent += piece.length;
+    };
+    client.socket.on('drain', more);
+    more();
+    stalled.push(client);
+  }
+  await standstill(() => sent);
+  t.equal(upstream.heads, clients);
+  const perClient = (buffered() - before) / clients;
+  t.ok(perClient < mostBytesPerClient, `${Math.round(perClient / 1024)} KB a client`);
+  // That they leave is not seen while nothing is read from them; the upstream's limit ends the wait.
+  for (const { socket } of stalled) socket.destroy();
+  await eventually(() => finished.length === clients, 'their ends');
+});
+
+/** Bytes that are kept in buffers of this process: the gateway's, and those of the clients and the upstream. */
+function buffered(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  return process.memoryUsage().arrayBuffers;
+}
