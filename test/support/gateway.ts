@@ -8,7 +8,7 @@ import { headerNames } from '../../src/domain/header-names.ts';
 import type { FinishedExchange } from '../../src/gateway/finished.ts';
 import { frontDoor } from '../../src/gateway/front-door.ts';
 import { gateway } from '../../src/gateway/gateway.ts';
-import { serverOptions } from '../../src/gateway/server-options.ts';
+import { nodeServerOptions, serverOptions } from '../../src/gateway/server-options.ts';
 import type { Streams } from '../../src/gateway/streams.ts';
 import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
 import { requestIds } from '../../src/http/request-id.ts';
@@ -27,6 +27,8 @@ export interface GatewayOptions {
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
   readonly streams?: Streams;
+  /** Certificate and key of a listener that speaks TLS, both PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 export interface TestGateway {
@@ -76,6 +78,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
   });
   const app = Fastify({
     ...serverOptions(config.limits, () => 'no-request'),
+    ...(options.tls === undefined ? {} : { https: { ...nodeServerOptions(config.limits), ...options.tls } }),
     rewriteUrl: door.rewriteUrl,
     genReqId: newRequestId,
     frameworkErrors: replyToError,
