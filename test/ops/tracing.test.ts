@@ -6,7 +6,7 @@ import { startTracing } from '../../src/ops/tracing.ts';
 import { systemTimers } from '../../src/ports/timers.ts';
 import { eventually } from '../support/eventually.ts';
 import { startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.ts';
-import { start } from '../support/reload.ts';
+import { raw, start } from '../support/reload.ts';
 import type { Scope } from '../support/servers.ts';
 import { startUpstream, type Received } from '../support/upstreams.ts';
 import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
@@ -65,7 +65,7 @@ t.test('who a client says it acts for is in no span', async (t) => {
 t.test(
   'what is malformed, or said twice, begins a new trace, and takes its tracestate with it',
   async (t) => {
-    const { collector, upstream, call } = await traced(t);
+    const { collector, upstream, call, key, port } = await traced(t);
     const bad = [
       'hello',
       `00-${traceId}-${parentId}`,
@@ -77,14 +77,17 @@ t.test(
       `${sampled}, ${sampled}`,
     ];
     for (const traceparent of bad) await call('/x', { traceparent, tracestate: 'a=1' });
-    await eventually(() => collector.spans.length === 4 * bad.length);
+    const twice = `traceparent: ${sampled}\r\n`.repeat(2);
+    const head = `GET /x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n`;
+    await raw(port, `${head}${twice}tracestate: a=1\r\n\r\n`);
+    await eventually(() => collector.spans.length === 4 * (bad.length + 1));
     t.notOk(collector.spans.some((span) => span.traceId === traceId));
     for (const received of upstream.received) {
       t.match(received.values('traceparent'), [/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/]);
       t.equal(received.values('traceparent').length, 1);
       t.same(received.values('tracestate'), []);
     }
-    t.equal(new Set(collector.spans.map((span) => span.traceId)).size, bad.length);
+    t.equal(new Set(collector.spans.map((span) => span.traceId)).size, bad.length + 1);
   },
 );
 
