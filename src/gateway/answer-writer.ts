@@ -42,8 +42,9 @@ export class AnswerWriter {
       status === 304;
     if (this.#collecting) return;
     this.#writeHead();
-    // Event streams say nothing for a while after their head.
-    this.#response.flushHeaders();
+    // Event streams say nothing for a while after their head. `flushHeaders()` would write it as UTF-8, which turns one
+    // byte beyond ASCII into two.
+    this.#response.write('', 'latin1');
     this.#response.on('drain', drained);
   }
 

@@ -47,3 +47,21 @@ t.test('bytes after an answer are not the answer to the next request', async (t)
     else t.equal(answer.status, 502);
   }
 });
+
+t.test('bytes beyond ASCII in a header stay the bytes they are, however the answer is written', async (t) => {
+  let framing = '';
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.end(Buffer.from(`HTTP/1.1 200 caf\xe9\r\nX-Bytes: caf\xe9\r\n${framing}`, 'latin1'));
+  });
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (framing of [
+    'Content-Length: 2\r\n\r\nok',
+    'Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+    '\r\nok',
+  ]) {
+    const answer = await call('GET', '/');
+    t.equal(answer.status, 200);
+    t.equal(answer.headers['x-bytes'], 'caf\xe9', JSON.stringify(framing));
+    t.equal(answer.body, 'ok');
+  }
+});
