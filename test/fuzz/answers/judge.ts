@@ -29,7 +29,11 @@ export function judge(
   const ending = endingOf(got);
   if (got.late) faults.push('no answer, and no end of the connection');
   const sound =
-    said.state === 'whole' && plan.after !== 'reset' && plan.when === 'whole' && !exchange.orphaned;
+    said.state === 'whole' &&
+    plan.after !== 'reset' &&
+    plan.when === 'whole' &&
+    !exchange.orphaned &&
+    exchange.arrivals > 0;
   if (got.answer.state === 'malformed') faults.push('the answer to the client breaks the protocol');
   if (sound && ending !== 'relayed' && isModest(said, plan.bytes))
     faults.push(`a sound answer was not relayed: ${ending}`);
@@ -73,7 +77,8 @@ function isModest({ status, fields, trailers, interim, reason }: StrictAnswer, b
     return false;
   // A 204 has no length (RFC 9110 §8.6).
   if (status === 204 && valuesOf(fields, 'content-length').length > 0) return false;
-  if (valuesOf(trailers, 'content-length').length > 0) return false;
+  if (valuesOf(trailers, 'content-length').length > 0 || /;x{9999}/.test(bytes)) return false;
+  if (valuesOf(fields, 'content-length').some((value) => value.length > 15)) return false;
   return valuesOf(fields, 'transfer-encoding').length < 2;
 }
 

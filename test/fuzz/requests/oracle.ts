@@ -104,6 +104,8 @@ function strangers(sent: Fields, seen: Sighting, owed: Readonly<Record<string, s
       )
     )
       continue;
+    if (line(field) === 'upgrade: websocket' && /^websocket$/i.test(valuesOf(sent, 'upgrade').join()))
+      continue;
     const at = left.indexOf(line(field));
     if (at !== -1) left.splice(at, 1);
     else faults.push(`a header from nowhere: ${line(field).slice(0, 200)}`);

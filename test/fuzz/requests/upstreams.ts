@@ -66,6 +66,7 @@ async function startNode(t: Scope, kind: Kind, witness: Witness): Promise<string
   );
   server.maxHeadersCount = 0;
   const refuse = (request: IncomingMessage, socket: Socket | NodeJS.WritableStream): void => {
+    socket.on('error', ignore);
     const id = see(request, Buffer.alloc(0));
     socket.end(`HTTP/1.1 400 Bad Request\r\nX-Seen: ${id}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   };
