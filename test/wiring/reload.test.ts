@@ -24,12 +24,16 @@ t.test('the next request on an open connection goes where the new configuration 
   t.teardown(() => agent.destroy());
   const first = await get(agent, `${origin}/x`, key);
   t.equal(first.body, 'before');
-  await gateway.reload(goodConfig(settings(`upstream_url: ${after.url}\nlimits: { max_headers: 20 }`)));
+  await gateway.reload(
+    goodConfig(settings(`upstream_url: ${after.url}\nlimits: { max_headers: 20, max_header_bytes: 4096 }`)),
+  );
   const second = await get(agent, `${origin}/x`, key);
   t.equal(second.body, 'after');
   t.equal(second.localPort, first.localPort, 'on the same connection');
   const many = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`x-a-${i}`, '1']));
   t.equal((await get(agent, `${origin}/x`, key, many)).status, 431, 'limits hold, too');
+  const long = { 'x-long': 'a'.repeat(6_000) };
+  t.equal((await get(new Agent(), `${origin}/x`, key, long)).status, 431, 'those of new connections as well');
   await eventually(() => before.open() === 0);
   t.pass('the old upstream has no connection left');
 });
