@@ -82,7 +82,7 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       barrier: engine.barrier,
       tenants: store.tenants,
       roster: store.roster,
-      ownReplicaId: engine.replicaId,
+      ownReplicaId: () => engine.replicaId(),
       usage: {
         record: (event) => engine.usage.record(event),
         touch: (accountId, keyId) => engine.usage.touch(accountId, keyId),
