@@ -75,6 +75,7 @@ function isModest({ status, fields, trailers, interim, reason }: StrictAnswer, b
     return false;
   if (/^HTTP\/1\.[01] 1[^]*?\r\n(?:connection|content-length|transfer-encoding):[^]*?\r\n\r\n./i.test(bytes))
     return false;
+  if (/HTTP\/1\.0 /.test(bytes) && valuesOf(fields, 'transfer-encoding').length > 0) return false;
   // A 204 has no length (RFC 9110 §8.6).
   if (status === 204 && valuesOf(fields, 'content-length').length > 0) return false;
   if (valuesOf(trailers, 'content-length').length > 0 || /;x{9999}/.test(bytes)) return false;

@@ -132,10 +132,10 @@ function isTheGateways(name: string): boolean {
   );
 }
 
-/** As nginx reads it, and as somebody would who decodes until nothing changes. */
+/** As nginx and HAProxy read it (with a mark behind, since blanks there would get lost), and as somebody would who decodes until nothing changes. */
 function leadsToManagement({ target, fields }: Sighting): boolean {
   return [target, ...valuesOf(fields, 'x-nginx-uri'), ...valuesOf(fields, 'x-haproxy-path')].some((path) =>
-    /^\/v1\/sub-accounts(?:\/|$)/.test(simplest(path)),
+    /^\/v1\/sub-accounts(?:\/|$)/.test(simplest(path.replace(/\|$/, ''))),
   );
 }
 

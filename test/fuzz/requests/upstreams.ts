@@ -118,7 +118,7 @@ async function startNginx(t: Scope, program: string, origin: string): Promise<st
         location / {
           proxy_pass http://origin; proxy_http_version 1.1;
           proxy_set_header Host $http_host; proxy_set_header Connection "";
-          proxy_set_header X-Nginx-Uri $uri;
+          proxy_set_header X-Nginx-Uri "$uri|";
         }
       }
     }`,
@@ -142,7 +142,7 @@ defaults
   retries 0
 frontend clients
   bind 127.0.0.1:${port}
-  http-request set-header X-Haproxy-Path %[path]
+  http-request set-header X-Haproxy-Path %[path]|
   default_backend origin
 backend origin
   server origin ${origin.slice('http://'.length)}
