@@ -77,7 +77,7 @@ export function parseAnswerHead(text: string, toHead: boolean): AnswerHead {
     reason: line[3] ?? '',
     headers,
     body: framingOf(status, toHead, chunked, length),
-    keepAlive: current ? !hasToken(connection, 'close') : hasToken(connection, 'keep-alive'),
+    keepAlive: !hasToken(connection, 'close') && (current || hasToken(connection, 'keep-alive')),
     keepAliveMs,
   };
 }

@@ -80,7 +80,9 @@ export class AnswerParser {
       end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
       if (upTo === to) break;
     }
-    if ((end === -1 ? this.#text.length : end) > maxAnswerHeadBytes) throw new AnswerFault('too long a head');
+    // Its end may be coming in: three of the four bytes may be there already.
+    const least = end === -1 ? this.#text.length - 3 : end;
+    if (least > maxAnswerHeadBytes) throw new AnswerFault('too long a head');
     if (end === -1) return to;
     const head = parseAnswerHead(this.#text.slice(0, end + 2), this.#toHead);
     this.#text = '';

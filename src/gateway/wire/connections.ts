@@ -23,6 +23,7 @@ const idle = { mostMs: 4000, marginMs: 2000 };
 const readBytes = 64 * 1024;
 
 interface Waiting {
+  readonly sinceMs: number;
   readonly request: OutgoingRequest;
   readonly handler: AnswerHandler;
 }
@@ -45,7 +46,10 @@ export class Connections implements ConnectionKeeper {
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
-    this.#sweep = setInterval(() => this.#closeIdle(), 1000).unref();
+    this.#sweep = setInterval(() => {
+      this.#closeIdle();
+      this.#endLongWaits();
+    }, 1000).unref();
   }
 
   /** Sends a request, once. */
@@ -53,10 +57,10 @@ export class Connections implements ConnectionKeeper {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
     const connection = this.#takeIdle();
     if (connection === undefined) {
-      this.#waiting.push({ request, handler });
+      this.#waiting.push({ sinceMs: this.#options.clock.monotonicMs(), request, handler });
       this.#connectIfNeeded();
     } else if (handler.onSending(connection)) connection.send(request, handler);
-    else this.free(connection);
+    else this.#offer(connection);
   }
 
   /** Ends all connections, whatever is on them. What waits for one fails. */
@@ -71,10 +75,14 @@ export class Connections implements ConnectionKeeper {
   }
 
   free(connection: Connection): void {
+    connection.idleSinceMs = this.#options.clock.monotonicMs();
+    this.#offer(connection);
+  }
+
+  #offer(connection: Connection): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       if (next.handler.onSending(connection)) return connection.send(next.request, next.handler);
     }
-    connection.idleSinceMs = this.#options.clock.monotonicMs();
     this.#idle.push(connection);
   }
 
@@ -96,6 +104,17 @@ export class Connections implements ConnectionKeeper {
 
   #closeIdle(): void {
     for (const connection of this.#idle.filter((each) => this.#tooOld(each))) connection.close();
+  }
+
+  /**
+   * Whoever has waited as long as a connection may take to be made has waited long enough. Most have left by then,
+   * unnoticed here: all connections may be taken for hours, and nobody may be remembered that long.
+   */
+  #endLongWaits(): void {
+    const since = this.#options.clock.monotonicMs() - this.#options.connectMs;
+    while ((this.#waiting.first?.sinceMs ?? Infinity) < since) {
+      this.#waiting.shift()?.handler.onFailure(new UpstreamTimeout('have a connection free'));
+    }
   }
 
   #tooOld({ idleSinceMs, keepAliveMs }: Connection): boolean {

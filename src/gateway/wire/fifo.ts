@@ -7,6 +7,11 @@ export class Fifo<T> {
     return this.#entries.length - this.#first;
   }
 
+  /** The one that {@link shift} would take. */
+  get first(): T | undefined {
+    return this.#entries[this.#first];
+  }
+
   push(entry: T): void {
     this.#entries.push(entry);
   }

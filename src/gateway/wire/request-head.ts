@@ -25,6 +25,7 @@ export interface BodySink {
   end(): void;
 }
 
+const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
 const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -38,18 +39,31 @@ const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
  * @throws Error on what would end a line early: it has been judged before, and is not trusted all the same
  */
 export function requestHead({ method, target, headers, body }: OutgoingRequest, host: string): string {
+  if (!token.test(method)) throw new Error('a method that is not a token');
   if (!lineForm.test(target)) throw new Error('a target that is not one line');
   let fields = '';
   let named = host;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
     const value = headers[i + 1] as string;
+    if (!token.test(name)) throw new Error('a header name that is not a token');
     if (!valueForm.test(value)) throw new Error('a header value that is not one line');
-    if (name === 'host') named = value;
-    else if (name !== 'content-length' && name !== 'transfer-encoding') fields += `${name}: ${value}\r\n`;
+    const own = ownName(name);
+    if (own === 'host') named = value;
+    else if (own === null) fields += `${name}: ${value}\r\n`;
   }
   return `${method} ${target} HTTP/1.1\r\nhost: ${named}\r\n${framing(method, body)}${fields}\r\n`;
 }
+
+/** Which of the headers that are written here this is, however it is spelled. Told by the length, mostly. */
+function ownName(name: string): string | null {
+  if (!ownLengths.has(name.length)) return null;
+  const lower = name.toLowerCase();
+  return ownNames.has(lower) ? lower : null;
+}
+
+const ownNames = new Set(['host', 'content-length', 'transfer-encoding']);
+const ownLengths = new Set([...ownNames].map(({ length }) => length));
 
 function framing(method: string, body: OutgoingRequest['body']): string {
   if (body === null) return expectsBody.has(method) ? 'content-length: 0\r\n' : '';
