@@ -19,30 +19,50 @@ export interface Address {
   readonly tls: UpstreamTls;
 }
 
-/** Opens connections to one upstream; for TLS it takes up the session of an earlier one. */
-export function connector({ origin, socketPath, tls }: Address): (onread: OnReadOpts) => {
-  socket: Socket;
-  /** Event after which it can be used. */
-  ready: 'connect' | 'secureConnect';
-} {
-  const secure = origin.protocol === 'https:';
-  const port = origin.port === '' ? (secure ? 443 : 80) : Number(origin.port);
-  const host = origin.hostname.replace(/^\[|\]$/g, '');
-  let session: Buffer | undefined;
+/** A connection in the making. */
+export interface Connecting {
+  readonly socket: Socket;
+  /** Event after which it can be used; what goes wrong before is an `error` of the socket. */
+  readonly ready: 'connect' | 'secureConnect';
+}
 
+/** What becomes of a connection that is opened. */
+export interface Use {
+  readonly onread?: OnReadOpts;
+  /** Its halves end apart. */
+  readonly allowHalfOpen?: boolean;
+  /** TLS session of an earlier connection. */
+  readonly session?: Buffer | undefined;
+}
+
+/** Opens a connection to an upstream. */
+export function openConnection({ origin, socketPath, tls }: Address, { session, ...use }: Use): Connecting {
+  if (socketPath !== null) return { socket: connectTcp({ path: socketPath, ...use }), ready: 'connect' };
+  const secure = origin.protocol === 'https:';
+  const tcp = {
+    host: origin.hostname.replace(/^\[|\]$/g, ''),
+    port: origin.port === '' ? (secure ? 443 : 80) : Number(origin.port),
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+    ...use,
+  };
+  if (!secure) return { socket: connectTcp(tcp), ready: 'connect' };
+  const resumed = session === undefined ? {} : { session };
+  return {
+    socket: connectTls({ ...tcp, ...tls, ...resumed, ALPNProtocols: ['http/1.1'] }),
+    ready: 'secureConnect',
+  };
+}
+
+/** Opens connections to one upstream; for TLS each takes up the session of an earlier one. */
+export function connector(address: Address): (onread: OnReadOpts) => Connecting {
+  let session: Buffer | undefined;
   return (onread) => {
-    if (socketPath !== null) return { socket: connectTcp({ path: socketPath, onread }), ready: 'connect' };
-    const tcp = { host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000, onread };
-    if (!secure) return { socket: connectTcp(tcp), ready: 'connect' };
-    const socket = connectTls({
-      ...tcp,
-      ...tls,
-      ALPNProtocols: ['http/1.1'],
-      ...(session === undefined ? {} : { session }),
-    });
-    socket.on('session', (latest) => (session = latest));
+    const connecting = openConnection(address, { onread, session });
+    connecting.socket.on('session', (latest: Buffer) => (session = latest));
     // One that is refused is not offered again.
-    socket.on('error', () => (session = undefined));
-    return { socket, ready: 'secureConnect' };
+    connecting.socket.on('error', () => (session = undefined));
+    return connecting;
   };
 }
