@@ -11,7 +11,7 @@ import { headersFor, type Relay } from './relay.ts';
 import { CollectedBody, mostCollectedBytes } from './collected-body.ts';
 import { clientGone, reportFinished } from './report.ts';
 import { bodyLength, discardRest, RequestBody, type BodyProgress } from './request-body.ts';
-import { StallWatch } from './stall-watch.ts';
+import { Silence } from './silence.ts';
 import type { Stream } from './streams.ts';
 import { upstreamProblem } from './upstream-failure.ts';
 import type { AnswerHead } from './wire/answer-head.ts';
@@ -42,7 +42,7 @@ export class Exchange implements Stream, Parties, AnswerHandler {
   #dispatchedMs = 0;
   #upstreamMs: number | null = null;
   #wire: Wire | null = null;
-  #watches: Readonly<Record<'client' | 'head' | 'body', StallWatch>> | null = null;
+  #silence: Silence | null = null;
 
   /** @param target of the request as the client sent it, already judged */
   constructor(
@@ -214,24 +214,16 @@ export class Exchange implements Stream, Parties, AnswerHandler {
     }
     if (this.#state !== 'sent' && this.#state !== 'collecting') return;
     if (this.#judgement.expired) return this.#end(withdrawn, 'withdrawn');
-    this.#checkSilence(nowMs);
-  }
-
-  #checkSilence(nowMs: number): void {
-    const { route, tools } = this.#relay;
-    this.#watches ??= {
-      client: new StallWatch(tools.limits.bodyIdleMs),
-      head: new StallWatch(route.timeouts.headersMs),
-      body: new StallWatch(route.timeouts.bodyMs),
-    };
-    const waitsForClient = this.#body?.starving === true || this.#response.writableLength > 0;
-    const fromClient = (this.#body?.bytes ?? 0) + (this.#response.socket?.bytesWritten ?? 0);
-    if (this.#watches.client.stalled(waitsForClient, fromClient, nowMs)) {
-      return this.#end(tooSlow, 'request_timeout');
-    }
-    const waitsForUpstream = this.#wire !== null && !waitsForClient;
     const awaited = this.#answer.status === 0 ? 'head' : 'body';
-    if (this.#watches[awaited].stalled(waitsForUpstream, this.#wire?.progress ?? 0, nowMs)) {
+    const standing = {
+      waitsForClient: this.#body?.starving === true || this.#response.writableLength > 0,
+      clientProgress: (this.#body?.bytes ?? 0) + (this.#response.socket?.bytesWritten ?? 0),
+      upstreamProgress: this.#wire?.progress ?? null,
+      awaited,
+    } as const;
+    const broken = (this.#silence ??= new Silence(this.#relay)).broken(standing, nowMs);
+    if (broken === 'client') return this.#end(tooSlow, 'request_timeout');
+    if (broken === 'upstream') {
       this.#abort();
       this.onFailure(new UpstreamTimeout(`send the ${awaited} of its answer`));
     }
