@@ -9,6 +9,7 @@
  *     paced [-k <file>] [-s <ms>] <port> <rate per second> <seconds> <connections> <file with the raw request>
  *
  * -k  API keys, one a line, all of the same length: one after another takes the place of `{key}` in the request.
+ *     Connections are opened as they are needed then, not all at the beginning.
  * -s  prints a line [2xx, 503, others, broken connections] for every so many milliseconds, as they pass.
  *
  * The last line printed is a JSON object; times in microseconds. The answers must carry Content-Length.
@@ -243,8 +244,14 @@ int main(int argc, char **argv) {
   latencies = calloc(total, sizeof *latencies);
   lags = calloc(total, sizeof *lags);
   for (int i = 0; i < count; i++) {
-    open_connection(&connections[i]);
-    idle[idle_count++] = &connections[i];
+    /* A server may close a connection on which nothing ever came, so those that are for a storm wait for it. */
+    if (keys) {
+      connections[i].fd = -1;
+      closed[closed_count++] = &connections[i];
+    } else {
+      open_connection(&connections[i]);
+      idle[idle_count++] = &connections[i];
+    }
   }
 
   int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
