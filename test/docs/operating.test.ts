@@ -122,7 +122,7 @@ t.test('metrics and keys of the configuration that the page names are there', as
   const config = readFileSync(at('docs/configuration.md'), 'utf8');
   const paths = ['coherence', 'database', 'limits', 'log', 'redis', 'route_defaults'].join('|');
   const keys = [
-    ...page.matchAll(new RegExp(`\`((?:${paths})\\.[a-z_]+|drain(?:_delay)?_ms|trusted_proxies)`, 'g')),
+    ...page.matchAll(new RegExp(`\`((?:${paths})\\.[a-z0-9_]+|drain(?:_delay)?_ms|trusted_proxies)`, 'g')),
   ];
   t.ok(keys.length > 10);
   for (const [, key = ''] of keys) t.ok(config.includes(`\`${key}\``), key);
