@@ -28,6 +28,7 @@ export class Tunnel {
     this.#upstream = upstream;
     this.#in = new Flow(client, upstream, idleMs);
     this.#out = new Flow(upstream, client, idleMs);
+    let open = 2;
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -36,7 +37,8 @@ export class Tunnel {
       socket.once('close', () => {
         const whole = socket.readableEnded && socket.writableFinished;
         if (!whole && !this.#ended) other.destroy();
-        if (other.closed) over();
+        open -= 1;
+        if (open === 0) over();
       });
     }
   }
