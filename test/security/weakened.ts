@@ -1,0 +1,157 @@
+/** For every attack in this folder the line that guards against it, and what the line becomes when it is taken away. */
+export interface Weakness {
+  /** File of this folder. */
+  readonly attack: string;
+  readonly source: string;
+  /** Stands in the source exactly once. */
+  readonly guard: string;
+  readonly instead: string;
+}
+
+export const weaknesses: readonly Weakness[] = [
+  {
+    attack: 'absolute-form',
+    source: 'src/gateway/canonical-target.ts',
+    guard: "if (!path.startsWith('/')) return refused('It must be a path that starts with `/`.');",
+    instead: '',
+  },
+  {
+    attack: 'connection-strips-trusted-header',
+    source: 'src/gateway/outbound-headers.ts',
+    guard: 'pushTrusted(headers, own, context);\n    return headers;',
+    instead:
+      'pushTrusted(headers, own, context);\n    return named === undefined ? headers : withoutNamed(headers, named);',
+  },
+  {
+    attack: 'error-body-leak',
+    source: 'src/gateway/upstream-failure.ts',
+    guard: 'timedOut : unreachable;',
+    instead: 'timedOut : { ...unreachable, detail: String(error) };',
+  },
+  {
+    attack: 'expect-continue',
+    source: 'src/gateway/expect-continue.ts',
+    guard: 'waiting.set(request, response);',
+    instead: 'response.writeContinue();',
+  },
+  {
+    attack: 'forwarded-spoofing',
+    source: 'src/gateway/outbound-headers.ts',
+    guard: 'if (context.peerTrusted) said.for =',
+    instead: 'said.for =',
+  },
+  {
+    attack: 'header-count',
+    source: 'src/gateway/server-options.ts',
+    guard: 'server.maxHeadersCount = 0;',
+    instead: '',
+  },
+  {
+    attack: 'header-size',
+    source: 'src/gateway/server-options.ts',
+    guard: 'maxHeaderSize: limits.maxHeaderBytes,',
+    instead: 'maxHeaderSize: 1024 * 1024,',
+  },
+  {
+    attack: 'hop-by-hop-from-upstream',
+    source: 'src/gateway/answer-headers.ts',
+    guard: 'reserved || hopByHop.has(folded) ||',
+    instead: 'reserved ||',
+  },
+  {
+    attack: 'http-pipelining',
+    source: 'src/gateway/exchange.ts',
+    guard: 'queued ? this.#request.socket.setMaxListeners(0) : this.#response;',
+    instead: 'queued ? this.#response : this.#response;',
+  },
+  {
+    attack: 'method-override',
+    source: 'src/gateway/header-rules.ts',
+    guard: "if (overrides.has(name)) return 'override';",
+    instead: '',
+  },
+  {
+    attack: 'path-confusion',
+    source: 'src/gateway/canonical-target.ts',
+    guard: 'for (const reading of readings.paths) if (land(folded, reading) !== landing) return elsewhere;',
+    instead: '',
+  },
+  {
+    attack: 'repeated-acting-header',
+    source: 'src/domain/acting-header.ts',
+    guard: "if (values.length > 1) return malformed('It was sent more than once.');",
+    instead: '',
+  },
+  {
+    attack: 'repeated-authorization',
+    source: 'src/http/authenticate.ts',
+    guard: 'if (authorization.length > 1)',
+    instead: 'if (authorization.length > 99)',
+  },
+  {
+    attack: 'request-smuggling',
+    source: 'src/gateway/front-door.ts',
+    guard: 'if ((raw.socket as Doubtful).gatewayDoubts) return void reply.hijack();',
+    instead: '',
+  },
+  {
+    attack: 'response-splitting-by-upstream',
+    source: 'src/gateway/wire/answer-head.ts',
+    guard: "if (chunked && length !== undefined) throw new AnswerFault('a length and chunks');",
+    instead: '',
+  },
+  {
+    attack: 'retry-on-503',
+    source: 'src/gateway/exchange.ts',
+    guard: 'if (!this.#answer.started) return this.#refuse(upstreamProblem(error), error);',
+    instead: 'if (!this.#answer.started) return this.#decideAgain();',
+  },
+  {
+    attack: 'secrets-canary',
+    source: 'src/gateway/outbound-headers.ts',
+    guard: 'if (route.passAuthorization) out.push(name, value);',
+    instead: 'out.push(name, value);',
+  },
+  {
+    attack: 'slow-body',
+    source: 'src/gateway/stall-watch.ts',
+    guard: 'return nowMs - this.#sinceMs > this.#mostMs;',
+    instead: 'return false;',
+  },
+  {
+    attack: 'slow-loris-head',
+    source: 'src/gateway/server-options.ts',
+    guard: 'headersTimeout: limits.headTimeoutMs,',
+    instead: 'headersTimeout: 0,',
+  },
+  {
+    attack: 'tls-unverified',
+    source: 'src/gateway/upstream.ts',
+    guard: 'rejectUnauthorized: true,',
+    instead: 'rejectUnauthorized: false,',
+  },
+  {
+    attack: 'trailers',
+    source: 'src/gateway/answer-headers.ts',
+    guard: "if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;",
+    instead: '',
+  },
+  {
+    attack: 'underscore-dot-variants',
+    source: 'src/domain/header-names.ts',
+    guard: "return name.toLowerCase().replace(/[^a-z0-9]/g, '-');",
+    instead: 'return name.toLowerCase();',
+  },
+  {
+    attack: 'upgrade-headers',
+    source: 'src/gateway/upgrade-request.ts',
+    guard: "if (headers.upgrade?.toLowerCase() !== 'websocket')",
+    instead: 'if (headers.upgrade === undefined)',
+  },
+  {
+    attack: 'upgrade-path',
+    source: 'src/gateway/canonical-target.ts',
+    guard: 'return land(folded, path.toLowerCase()) === landing ? landing : elsewhere;',
+    instead: 'return landing;',
+  },
+];
