@@ -41,7 +41,7 @@ export function readRequests(bytes: string, from = 0): StrictRequests {
     let at = end;
     while (bytes[at] === '\r' || bytes[at] === '\n') at += 1;
     if (at === bytes.length) return stop('nothing');
-    const head = readHead(bytes, at);
+    const head = readHead(bytes, at, true);
     if (typeof head === 'string') return stop(head);
     const line = requestLine.exec(head.startLine);
     if (line === null) return stop('malformed');
@@ -125,21 +125,21 @@ interface Head {
   readonly end: number;
 }
 
-function readHead(bytes: string, from: number): Head | 'partial' | 'malformed' {
+function readHead(bytes: string, from: number, ofRequest = false): Head | 'partial' | 'malformed' {
   const end = bytes.indexOf('\r\n\r\n', from);
   if (end === -1) return 'partial';
   const [startLine = '', ...lines] = bytes.slice(from, end).split('\r\n');
-  const fields = readFields(lines);
+  const fields = readFields(lines, ofRequest);
   return fields === undefined ? 'malformed' : { startLine, fields, end: end + 4 };
 }
 
-function readFields(lines: readonly string[]): Fields | undefined {
+function readFields(lines: readonly string[], ofRequest = false): Fields | undefined {
   const fields: [string, string][] = [];
   for (const line of lines) {
     const [, name, value] = fieldLine.exec(line) ?? [];
     if (name === undefined || value === undefined) return undefined;
     // Not everybody takes a tab for a blank here.
-    if (line.includes('\t') && name.toLowerCase() === 'transfer-encoding') return undefined;
+    if (ofRequest && line.includes('\t') && name.toLowerCase() === 'transfer-encoding') return undefined;
     fields.push([name.toLowerCase(), value]);
   }
   return fields;

@@ -78,7 +78,7 @@ function isModest({ status, fields, trailers, interim, reason }: StrictAnswer, b
   if (/HTTP\/1\.0 /.test(bytes) && valuesOf(fields, 'transfer-encoding').length > 0) return false;
   // A 204 has no length (RFC 9110 §8.6).
   if (status === 204 && valuesOf(fields, 'content-length').length > 0) return false;
-  if (valuesOf(trailers, 'content-length').length > 0 || /;x{9999}/.test(bytes)) return false;
+  if (valuesOf(trailers, 'content-length').length > 0 || /;[^\r\n]{4000}/.test(bytes)) return false;
   if (valuesOf(fields, 'content-length').some((value) => value.length > 15)) return false;
   return valuesOf(fields, 'transfer-encoding').length < 2;
 }
