@@ -152,6 +152,23 @@ t.test('interim answers of an upstream stay on its side', async (t) => {
   t.ok(client.text.startsWith('HTTP/1.1 200 '));
 });
 
+t.test('100 is swallowed, and after a HEAD the connection carries the next request', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const reply = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';
+    socket.write(head.startsWith('HEAD') ? reply : `${reply}ok`);
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  for (const method of ['HEAD', 'GET', 'HEAD', 'POST']) {
+    client.send(requestText(method, '/', [['Authorization', `Bearer ${parent.key}`]]));
+    const { status, body } = await client.answer(method);
+    t.equal(status, 200);
+    t.equal(body, method === 'HEAD' ? '' : 'ok');
+  }
+  t.notMatch(client.text, / 100 /);
+  t.equal(upstream.connections, 1);
+});
+
 t.test('an event stream arrives as it is written', async (t) => {
   const upstream = await startRawUpstream(t, () => (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
