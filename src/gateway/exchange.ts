@@ -66,6 +66,8 @@ export class Exchange implements Stream, Parties, AnswerHandler {
   start(): void {
     const { route, tools } = this.#relay;
     tools.streams.enter(this);
+    // What was read from a connection that has broken since: nobody waits for an answer, or says any more who asks.
+    if (this.#request.socket.destroyed) return this.#finish(clientGone, 'client_gone');
     this.#followClient();
     if (route.preflight === 'pass' && isPreflight(this.#request)) this.admitted();
     else this.#judgement.open(this.#request);
@@ -106,6 +108,10 @@ export class Exchange implements Stream, Parties, AnswerHandler {
 
   onSending(wire: Wire): boolean {
     if (this.#state === 'over') return false;
+    if (this.#request.socket.destroyed) {
+      this.#finish(clientGone, 'client_gone');
+      return false;
+    }
     if (!this.#dispatching && !this.#judgement.stillHolds()) {
       this.#decideAgain();
       return false;

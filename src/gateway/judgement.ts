@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
+import type { KeyId } from '../domain/ids.ts';
 import { methodKind } from '../domain/method.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { headerValues } from '../http/raw-headers.ts';
@@ -31,6 +32,8 @@ export class Judgement {
   admission: Admission | null = null;
   /** Set as soon as it is known, for the log. */
   caller: Caller | null = null;
+  /** The same for the key, which may be known where nobody may call with it. */
+  keyId: KeyId | null = null;
   /** `null` where requests are not traced. */
   readonly trace: RequestTrace | null;
   readonly #relay: Relay;
@@ -111,6 +114,7 @@ export class Judgement {
 
   readonly #onVerdict = (verdict: Admission | Rejection): void => {
     this.caller = verdict.caller;
+    this.keyId = 'problem' in verdict ? verdict.keyId : verdict.caller.keyId;
     this.trace?.decided();
     if ('problem' in verdict) return this.#parties.refused(verdict.problem);
     if (!this.#relay.tools.inFlight.enter(verdict.permit.resolvedTenant))

@@ -25,16 +25,15 @@ export interface End {
 /** Counts a finished exchange for whom it operated on, tells the observer, and logs what failed. */
 export function reportFinished(
   { route, tools }: Relay,
-  { admission, caller, trace }: Judgement,
+  { admission, caller, keyId, trace }: Judgement,
   end: End,
 ): void {
   const { requestId, method, target, status, code, bytesIn, bytesOut } = end;
   const kind = methodKind(method);
   if (admission !== null && kind !== undefined) {
-    const keyId = admission.caller.keyId;
     tools.usage.record({
       accountId: admission.permit.resolvedTenant,
-      keyId,
+      keyId: admission.caller.keyId,
       kind,
       status,
       bytesIn,
@@ -59,7 +58,7 @@ export function reportFinished(
     status,
     code,
     reason: admission?.permit.reason ?? null,
-    keyId: caller?.keyId ?? null,
+    keyId,
     resolvedTenant: admission?.permit.resolvedTenant ?? null,
     durationMs: tools.clock.monotonicMs() - end.startedMs,
     upstreamMs: end.upstreamMs,

@@ -9,6 +9,7 @@ import {
 import { readActingHeader, type ActingHeader } from '../domain/acting-header.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
+import type { KeyId } from '../domain/ids.ts';
 import type { MethodKind } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
 import { authenticate, readCredentials } from '../http/authenticate.ts';
@@ -34,6 +35,8 @@ export interface Admission {
 export interface Rejection {
   readonly problem: Problem;
   readonly caller: Caller | null;
+  /** Of the key that was sent, where there is such a key: who looks for one that was revoked finds it in the log. */
+  readonly keyId: KeyId | null;
 }
 
 /** The rules of a route that bear on who may use it. */
@@ -74,16 +77,20 @@ export function admit(
 ): Admission | Rejection | Wanted {
   const authentication = authenticate(facts, claims.digest, nowMs);
   if (authentication instanceof Wanted) return authentication;
-  if ('problem' in authentication) return { problem: authentication.problem, caller: null };
+  if ('problem' in authentication) {
+    const keyId = facts.key(claims.digest)?.keyId ?? null;
+    return { problem: authentication.problem, caller: null, keyId };
+  }
   const { caller } = authentication;
 
   const found = look(facts, factsNeeded(caller, claims.acting, claims.method));
   if (found instanceof Wanted) return found;
   const decision = decide(caller, claims.acting, claims.method, found, rules.actingHeader);
-  if (decision.kind === 'refusal') return { problem: decision.problem, caller };
+  if (decision.kind === 'refusal') return { problem: decision.problem, caller, keyId: caller.keyId };
 
   const scope = rules.scopes[claims.method];
-  if (scope !== null && !caller.scopes.includes(scope)) return { problem: lacksScope(scope), caller };
+  if (scope !== null && !caller.scopes.includes(scope))
+    return { problem: lacksScope(scope), caller, keyId: caller.keyId };
   return { caller, permit: decision, expiresAtMs: facts.key(claims.digest)?.expiresAtMs ?? null };
 }
 
