@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { AnswerHead } from './answer-head.ts';
 import { AnswerParser, type AnswerEvents } from './answer-parser.ts';
 import { latin1 } from './latin1.ts';
+import type { Reading } from './reading.ts';
 import { requestHead, type BodySink, type OutgoingRequest, type StreamedBody } from './request-head.ts';
 
 /** The request's side of a connection, while it is on it. */
@@ -48,7 +49,7 @@ export class Connection implements Wire, BodySink, AnswerEvents {
   /** Since when it has had nothing to do, on the keeper's clock. */
   idleSinceMs = 0;
   readonly #socket: Socket;
-  readonly #reading: Buffer;
+  readonly #reading: Reading;
   readonly #host: string;
   readonly #keeper: ConnectionKeeper;
   readonly #parser = new AnswerParser(this);
@@ -56,13 +57,14 @@ export class Connection implements Wire, BodySink, AnswerEvents {
   #body: StreamedBody | null = null;
   #sent = true;
   #paused = false;
+  #latestRead = 0;
   #gone = false;
 
   /**
    * @param reading what the socket reads into
    * @param host what upstreams are told where the request names none
    */
-  constructor(socket: Socket, reading: Buffer, host: string, keeper: ConnectionKeeper) {
+  constructor(socket: Socket, reading: Reading, host: string, keeper: ConnectionKeeper) {
     this.#socket = socket;
     this.#reading = reading;
     this.#host = host;
@@ -147,12 +149,18 @@ export class Connection implements Wire, BodySink, AnswerEvents {
     this.#keeper.gone(this);
   }
 
+  /** For the socket: where the next read goes. */
+  nextBuffer(): Buffer {
+    return this.#reading.next(this.#latestRead, !this.#gone && !this.#parser.over);
+  }
+
   /** For the socket: `length` bytes have been read into the buffer. */
   read(length: number): void {
+    this.#latestRead = length;
     if (this.#gone) return;
     let taken: number;
     try {
-      taken = this.#parser.feed(this.#reading, length);
+      taken = this.#parser.feed(this.#reading.bytes, length);
     } catch (error) {
       return this.#fail(error as Error);
     }
@@ -169,10 +177,8 @@ export class Connection implements Wire, BodySink, AnswerEvents {
     this.#handler?.onHead(head);
   }
 
-  onBytes(bytes: Buffer, from: number, to: number): void {
-    // A copy: the next read, on whatever connection, goes to the same place.
-    const chunk = Buffer.from(bytes.subarray(from, to));
-    if (this.#handler === null || this.#handler.onBody(chunk) || this.#gone) return;
+  onBytes(_bytes: Buffer, from: number, to: number): void {
+    if (this.#handler === null || this.#handler.onBody(this.#reading.keep(from, to)) || this.#gone) return;
     this.#paused = true;
     this.#socket.pause();
   }

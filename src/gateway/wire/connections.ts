@@ -2,6 +2,7 @@ import type { OnReadOpts, Socket } from 'node:net';
 import type { Clock } from '../../ports/clock.ts';
 import { Connection, type AnswerHandler, type ConnectionKeeper } from './connection.ts';
 import { Fifo } from './fifo.ts';
+import { readBytes, Reading } from './reading.ts';
 import type { OutgoingRequest } from './request-head.ts';
 import { UpstreamTimeout } from './upstream-timeout.ts';
 
@@ -19,9 +20,6 @@ export interface ConnectionsOptions {
 /** An idle connection is given up after this long, and this long before the upstream says it would. */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
-/** Of one read, at most. */
-const readBytes = 64 * 1024;
-
 interface Waiting {
   readonly sinceMs: number;
   readonly request: OutgoingRequest;
@@ -34,8 +32,8 @@ interface Waiting {
  */
 export class Connections implements ConnectionKeeper {
   readonly #options: ConnectionsOptions;
-  /** Reads are dealt with before the next one begins, so all connections share it. */
-  readonly #reading = Buffer.allocUnsafeSlow(readBytes);
+  /** @see Reading */
+  readonly #shared = Buffer.allocUnsafeSlow(readBytes);
   readonly #open = new Set<Connection>();
   readonly #connecting = new Set<Socket>();
   /** The one that was used last comes last. */
@@ -134,9 +132,10 @@ export class Connections implements ConnectionKeeper {
 
   #connect(): void {
     const { connect, connectMs, host } = this.#options;
+    const reading = new Reading(this.#shared);
     let connection: Connection | undefined;
     const { socket, ready } = connect({
-      buffer: this.#reading,
+      buffer: () => connection?.nextBuffer() ?? reading.bytes,
       callback: (length) => {
         connection?.read(length);
         return true;
@@ -150,7 +149,7 @@ export class Connections implements ConnectionKeeper {
     };
     socket.once(ready, () => {
       over();
-      connection = new Connection(socket, this.#reading, host, this);
+      connection = new Connection(socket, reading, host, this);
       this.#open.add(connection);
       this.free(connection);
     });

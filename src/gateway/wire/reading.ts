@@ -1,0 +1,50 @@
+/** Bytes of one read, at most. */
+export const readBytes = 64 * 1024;
+
+/** From here on a piece is worth a buffer of its own. */
+const largeBytes = readBytes / 2;
+
+/**
+ * What one socket reads into. Reads are dealt with before the next one begins, so all sockets share one buffer, and
+ * what is to be kept of it is copied. A body that comes in large pieces would be copied whole: while one does, the
+ * socket reads into buffers of its own, which are given away as they are.
+ */
+export class Reading {
+  readonly #shared: Buffer;
+  #current: Buffer;
+  #given = false;
+
+  /** @param shared of {@link readBytes} */
+  constructor(shared: Buffer) {
+    this.#shared = shared;
+    this.#current = shared;
+  }
+
+  /** What the latest read went into. */
+  get bytes(): Buffer {
+    return this.#current;
+  }
+
+  /** Makes a part of the latest read the caller's to keep. A small part never keeps a large buffer from being freed. */
+  keep(from: number, to: number): Buffer {
+    const part = this.#current.subarray(from, to);
+    if (this.#current === this.#shared || part.length < largeBytes) return Buffer.from(part);
+    this.#given = true;
+    return part;
+  }
+
+  /**
+   * The buffer for the next read.
+   *
+   * @param length of the latest read
+   * @param more the answer it belonged to goes on
+   */
+  next(length: number, more: boolean): Buffer {
+    if (!more || length < largeBytes) this.#current = this.#shared;
+    else if (this.#given || this.#current === this.#shared) {
+      this.#current = Buffer.allocUnsafeSlow(readBytes);
+    }
+    this.#given = false;
+    return this.#current;
+  }
+}
