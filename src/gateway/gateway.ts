@@ -75,10 +75,12 @@ export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<
 
   takePlainRequests(app, relays, deps.checks);
   const unfollow = streams.follow(directory);
-  const shortestMs = Math.min(
-    config.limits.bodyIdleMs,
-    ...config.routes.flatMap(({ timeouts }) => [timeouts.connectMs, timeouts.headersMs, timeouts.bodyMs]),
-  );
+  const waits = config.routes.flatMap(({ timeouts }) => [
+    timeouts.connectMs,
+    timeouts.headersMs,
+    timeouts.bodyMs === 0 ? Infinity : timeouts.bodyMs,
+  ]);
+  const shortestMs = Math.min(config.limits.bodyIdleMs, ...waits);
   const everyMs = Math.max(20, Math.min(checkEveryMs, shortestMs / 4));
   const checking = setInterval(() => streams.check(clock.monotonicMs()), everyMs).unref();
   // The server waits for its connections; those of WebSockets do not end by themselves.

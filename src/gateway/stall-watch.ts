@@ -4,8 +4,9 @@ export class StallWatch {
   #progress = -1;
   #sinceMs = 0;
 
+  /** @param mostMs how long it may make none; 0 for ever */
   constructor(mostMs: number) {
-    this.#mostMs = mostMs;
+    this.#mostMs = mostMs === 0 ? Infinity : mostMs;
   }
 
   /**

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import t from 'tap';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
@@ -135,6 +138,34 @@ t.test('a request that gets no connection is 504, and is not sent later', async 
   );
   t.equal(upstream.connections, 1, 'a request given up in the queue costs no connection');
   t.equal(finished.length, 3);
+});
+
+t.test('an upstream that lets nobody in is 504 in time', async (t) => {
+  const listening = "require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }";
+  const program = `${listening}, function () { console.log(this.address().port) })`;
+  const stopped = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.teardown(() => stopped.kill('SIGKILL'));
+  const [line] = (await once(stopped.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString());
+  stopped.kill('SIGSTOP');
+  // The system accepts a few for a process that does not; whoever comes after them hears nothing.
+  for (let i = 0; i < 4; i++) {
+    const filler = connect(port, '127.0.0.1').on('error', () => undefined);
+    t.teardown(() => filler.destroy());
+  }
+  const silent = await startTcpUpstream(t, () => undefined);
+  const { call, finished } = await startGateway(t, {
+    routes: {
+      '/full': { upstream: `http://127.0.0.1:${port}`, timeouts: { ...timeouts, connectMs: 300 } },
+      '/no-tls': { upstream: `https://127.0.0.1:${silent.port}`, timeouts: { ...timeouts, connectMs: 300 } },
+    },
+  });
+  for (const target of ['/full', '/no-tls']) {
+    const answer = await call('GET', target);
+    t.equal(answer.status, 504, target);
+    t.equal(answer.json().code, 'upstream_timeout');
+    t.ok((finished.at(-1)?.durationMs ?? Infinity) < 2000, 'long before the others would');
+  }
 });
 
 t.test('one tenant cannot take every place', async (t) => {

@@ -7,6 +7,8 @@ import { FailureLog } from '../../src/gateway/failure-log.ts';
 import { headerRules } from '../../src/gateway/header-rules.ts';
 import { InFlight } from '../../src/gateway/in-flight.ts';
 import { compileFraming } from '../../src/gateway/message-framing.ts';
+import type { Relay } from '../../src/gateway/relay.ts';
+import { Silence } from '../../src/gateway/silence.ts';
 import { StallWatch } from '../../src/gateway/stall-watch.ts';
 import { Streams, type Stream } from '../../src/gateway/streams.ts';
 import { upstreamProblem } from '../../src/gateway/upstream-failure.ts';
@@ -140,6 +142,40 @@ t.test('a peer is stalled once it was its turn for too long without anything hap
   t.equal(watch.stalled(true, 2, 400), false);
   t.equal(watch.stalled(true, 2, 401), true);
 });
+
+t.test(
+  'an upstream may be silent for as long as its route says, before its answer and within it',
+  async (t) => {
+    const silence = (headersMs: number, bodyMs: number): Silence =>
+      new Silence({
+        route: { timeouts: { headersMs, bodyMs } },
+        tools: { limits: { bodyIdleMs: 50 } },
+      } as Relay);
+    const standing = { waitsForClient: false, clientProgress: 0, upstreamProgress: 0 };
+    const head = { ...standing, awaited: 'head' } as const;
+    const body = { ...standing, awaited: 'body' } as const;
+
+    const both = silence(100, 200);
+    t.equal(both.broken(head, 0), null);
+    t.equal(both.broken(head, 101), 'upstream');
+    t.equal(both.broken(body, 101), null, 'another wait begins with the body');
+    t.equal(both.broken(body, 301), null);
+    t.equal(both.broken(body, 302), 'upstream');
+
+    const patient = silence(100, 0);
+    t.equal(patient.broken(body, 0), null);
+    t.equal(patient.broken(body, 1e9), null, '0 is for ever');
+
+    const asked = silence(100, 100);
+    t.equal(asked.broken({ ...body, waitsForClient: true }, 0), null);
+    t.equal(
+      asked.broken({ ...body, waitsForClient: true }, 51),
+      'client',
+      "the silence is not the upstream's",
+    );
+    t.equal(asked.broken({ ...head, upstreamProgress: null }, 1e9), null, 'nobody has asked it');
+  },
+);
 
 t.test('failures on the way to an upstream are 504 where time ran out, 502 otherwise', async (t) => {
   for (const error of [new UpstreamTimeout('answer'), Object.assign(new Error('x'), { code: 'ETIMEDOUT' })]) {
