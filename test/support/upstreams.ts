@@ -58,6 +58,8 @@ export async function startRawUpstream(
     listen(request, response);
   });
   server.on('connection', () => (upstream.connections += 1));
+  // Newer versions of Node refuse more than a thousand headers, older ones leave out the others.
+  server.maxHeadersCount = 0;
   await new Promise<void>((resolve) => {
     if (listening.path === undefined) server.listen(0, '127.0.0.1', resolve);
     else server.listen(listening.path, resolve);

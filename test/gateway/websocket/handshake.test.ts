@@ -83,13 +83,16 @@ t.test('an upstream’s refusal is the client’s, status, headers and body', as
 });
 
 t.test('a refusal that breaks off is cut, not ended', async (t) => {
+  let breakOff = (): unknown => undefined;
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 403 No\r\nContent-Length: 10\r\n\r\nhalf');
-    setImmediate(() => socket.destroy());
+    breakOff = () => socket.destroy();
   });
   const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(requestText('GET', '/', handshake(parent.key)));
+  await eventually(() => client.text.includes('half'), 'the first half of the answer');
+  breakOff();
   await client.end();
   t.notMatch(client.text, /\r\n\r\n.{10}/);
   await eventually(() => finished.length === 1, 'the record');
