@@ -26,6 +26,8 @@ export function compileFraming(
     let hosts = 0;
     let lengths = 0;
     let encodings = 0;
+    let kept = false;
+    let closed = false;
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const value = rawHeaders[i + 1] as string;
       switch (rules(rawHeaders[i] as string).rule) {
@@ -41,6 +43,10 @@ export function compileFraming(
           encodings += 1;
           if (value.toLowerCase() !== 'chunked') return malformed('Its Transfer-Encoding is not `chunked`.');
           break;
+        case 'connection':
+          kept ||= keepAliveOption.test(value);
+          closed ||= closeOption.test(value);
+          break;
         case 'framing':
           return malformed('It has a header that could be taken for Content-Length or Transfer-Encoding.');
         case 'expect':
@@ -53,6 +59,9 @@ export function compileFraming(
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths + encodings > 1) return malformed('Its length is given more than once.');
+    // Node keeps the connection, others close it, and what follows would be a request for some only.
+    if (kept && closed && httpVersion === '1.0')
+      return malformed('It asks to keep the connection and to close it.');
     if (encodings > 0 && httpVersion === '1.0') return malformed('HTTP/1.0 has no Transfer-Encoding.');
     return undefined;
   };
@@ -60,6 +69,8 @@ export function compileFraming(
 
 /** Characters of a host and a port (RFC 3986 §3.2.2); no `@`, no comma, no blanks. May be empty (RFC 9112 §3.2). */
 const hostForm = /^[\w.~!$&'()*+;=:%[\]-]*$/;
+const keepAliveOption = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
+const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 /** More digits than this no JavaScript number holds. */
 const lengthForm = /^\d{1,15}$/;
 

@@ -58,6 +58,8 @@ const ambiguous: Readonly<Record<string, string>> = {
   'chunk size that ends with LF': head('Transfer-Encoding: chunked') + '4\nbody\r\n0\r\n\r\n',
   'chunk size beyond all numbers':
     head('Transfer-Encoding: chunked') + 'fffffffffffffffff\r\nbody\r\n0\r\n\r\n',
+  'HTTP/1.0 that is to be kept and closed':
+    'GET / HTTP/1.0\r\nHost: gateway.test\r\nAuthorization: KEY\r\nConnection: keep-alive\r\nConnection: close\r\n\r\nSMUGGLED',
   'HTTP/1.0 with Transfer-Encoding':
     'POST / HTTP/1.0\r\nHost: gateway.test\r\nAuthorization: KEY\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nSMUGGLED',
   'HTTP/0.9': 'GET /\r\n\r\n',

@@ -123,7 +123,8 @@ export class Session {
     )
       fault(ended ? 'the connection ended without a word' : 'an answer did not come');
     // What was refused before it was a request is answered with a body, even to a HEAD.
-    const toHead = sent[answers.length - 1]?.request.method === 'HEAD';
+    const unread = answers.length > sent.length && /(?:^|\n)HEAD /.test(one.bytes);
+    const toHead = unread || sent[answers.length - 1]?.request.method === 'HEAD';
     if (said && leftover !== '' && !toHead) fault('something came after the last answer');
     return { kind, endings, statuses: answers.map(({ status }) => status) };
   }
