@@ -46,6 +46,7 @@ t.test('all of it holds over TLS: messages, close codes, cuts and withdrawals', 
   upstream.sockets.at(-1)?.terminate();
   t.equal(await broken, 1006);
 
+  await eventually(() => finished.length === 4, 'the end of the others');
   const doomed = await open();
   const ended = closeCode(doomed);
   t.equal(directory.withdraw(parent.revoked), 1);
