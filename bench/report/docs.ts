@@ -79,16 +79,15 @@ What Node's profiler finds at half of what the gateway can do
 | SHA-256 and CRC-32 of the key | 3 % |
 | collecting garbage | 2 % |
 
-- **Beside nginx + Lua.** Both pay for the same four passes through the kernel. What is left is twenty-odd microseconds of
-  JavaScript instead of a few of C, half of it Node's own. The fuller the machine, the less a pass costs (nobody has to be woken),
-  which is why everybody is dearer at a constant rate than in a closed loop, and why the ratio is smaller there.
-- **p50** at the same constant rate differs by those microseconds. A write costs more than a read: its body is taken in whole before
-  the upstream hears of the request, so that a slow client holds no connection.
-- **p99** is pauses. One thread does everything, and for a few milliseconds it collects garbage, writes usage down or renews its
-  lease while requests wait; nginx has no such moments.
+- **Beside nginx + Lua.** Both pay for the same four passes through the kernel. The rest is some fifteen microseconds of JavaScript,
+  half of it Node's own. Everybody is dearer at a constant rate than in a closed loop, and the ratio is smaller there.
+- **p50** at the same constant rate: reads are level with nginx + Lua, writes take longer. A write's body is taken in whole before the
+  upstream hears of the request, so that a slow client holds no connection.
+- **p99** is several times nginx's. One thread does everything, and requests wait behind whatever holds it; which of its pauses
+  these are has not been traced.
 - **Beside plain @fastify/http-proxy.** Its client to the upstream, its router and its streams cost what the gateway does not do: it speaks
   HTTP/1.1 to upstreams itself and takes plain requests before the router. Redis adds a round trip to every request.
-- **Large bodies** are given away in the pieces in which they were read, so the kernel's copying is nearly all there is.
+- **Large bodies** are given away in the pieces in which they were read, without a copy.
 `;
 
 function chart({ contenders, results }: RunRecord): string {

@@ -13,8 +13,8 @@ export interface Checks {
 }
 
 /**
- * Takes plain requests for upstreams before Fastify does: they need nothing of it, and its router, its objects and its
- * hooks would be a twentieth of what they cost. Whatever is special or wrong about a request, it goes to Fastify as it
+ * Takes plain requests for upstreams before Fastify does: they need nothing of its router, its objects and its
+ * hooks (3 % of a profile). Whatever is special or wrong about a request, it goes to Fastify as it
  * came, where the same functions judge it again, and where it is answered.
  */
 export function takePlainRequests(app: FastifyInstance, relays: readonly Relay[], checks: Checks): void {

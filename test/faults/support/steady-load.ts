@@ -42,7 +42,7 @@ export function startLoad(url: string, key: string, perSecond: number): SteadyLo
     const dueMs = began + ((number + 1) / perSecond) * 1000;
     try {
       const { statusCode, body } = await pool.request({
-        path: `/work/${number}`,
+        path: `/item/${number}`,
         method: number % 2 === 0 ? 'GET' : 'POST',
         headers: { authorization: `Bearer ${key}` },
         body: number % 2 === 0 ? null : 'payload',
