@@ -82,13 +82,17 @@ t.test('the runbook of a leaked key works, word for word', async (t) => {
   t.equal(refused.status, 401);
   t.match(run(explain), /refused, 401 api_key_revoked/);
 
-  await eventually(() => program.log().filter(({ key_id: id }) => id === leaked.id).length === 1);
+  // What the key did before, and what it was refused afterwards.
+  await eventually(() => program.log().filter(({ key_id: id }) => id === leaked.id).length === 2);
   writeFileSync(variables['LOG'] ?? '', program.stdout);
   const lines = run(log)
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
-  t.match(lines, [{ path: '/before', tenant: sub.id, status: 200, request_id: String }]);
+  t.match(lines, [
+    { path: '/before', tenant: sub.id, status: 200, request_id: String },
+    { path: '/after', status: 401, code: 'api_key_revoked', request_id: String },
+  ]);
   await eventually(() => run(usage).includes(leaked.id));
 
   run(cleanUp);
