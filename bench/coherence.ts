@@ -159,11 +159,12 @@ function id(first: string, number: number): AccountId {
 
 function countedSource(facts: ReadonlyMap<FactKey, FactValue>, operations: { count: number }): FactSource {
   return {
-    readFact: async (key) => {
+    readFacts: async (asked) => {
       operations.count += 1;
+      const read = new Map<FactKey, FactValue>();
       // As a driver does: text of its own for every value.
-      const value = JSON.parse(JSON.stringify(facts.get(key) ?? null)) as FactValue;
-      return { seq: 0, incarnation: 'i', facts: new Map([[key, value]]) };
+      for (const key of asked) read.set(key, JSON.parse(JSON.stringify(facts.get(key) ?? null)) as FactValue);
+      return { seq: 0, incarnation: 'i', facts: read };
     },
   };
 }

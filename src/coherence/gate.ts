@@ -1,4 +1,4 @@
-import { ProblemError } from '../domain/problem.ts';
+import { overloaded } from './overloaded.ts';
 
 /** Lets a bounded number of tasks run at once and a bounded number wait; refuses the rest. */
 export class Gate {
@@ -37,12 +37,4 @@ export class Gate {
     if (next === undefined) this.#running -= 1;
     else next();
   }
-}
-
-function overloaded(): ProblemError {
-  return new ProblemError({
-    code: 'overloaded',
-    detail: 'Too many requests with keys or tenants that were not used lately. Try again in a moment.',
-    retryAfter: 1,
-  });
 }

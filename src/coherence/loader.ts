@@ -1,9 +1,10 @@
 import type { Clock } from '../ports/clock.ts';
 import type { FactCache, StampedFact } from '../ports/fact-cache.ts';
-import type { FactKey, FactReading, FactSource } from '../ports/facts.ts';
+import type { ApiKeyName, Asked, FactKey, FactReading, FactSource } from '../ports/facts.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { CoherenceEvents } from './events.ts';
 import { Gate } from './gate.ts';
+import { KeyReads } from './key-reads.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
 import type { View } from './view.ts';
@@ -28,22 +29,22 @@ interface Flight {
 }
 
 /**
- * Readings of the source at once, and waiting for that. Keys have a gate of their own: anybody can make up keys
- * that nobody has, and those must not keep known callers from their facts.
+ * Readings of the source at once, and waiting for that. Keys do not go through it: anybody can make up keys that nobody
+ * has, and those must not keep known callers from their facts.
  */
-const keyGate = { atOnce: 8, waiting: 1_000 };
 const factGate = { atOnce: 8, waiting: 10_000 };
 
 /** Fetches facts that memory does not hold: from the shared cache, else from the source, once for all who ask. */
 export class Loader {
   readonly #parts: LoaderParts;
   readonly #flights = new Map<FactKey, Flight>();
-  readonly #keyGate = new Gate(keyGate.atOnce, keyGate.waiting);
+  readonly #keyReads: KeyReads;
   readonly #factGate = new Gate(factGate.atOnce, factGate.waiting);
   #moment: Moment = 0;
 
   constructor(parts: LoaderParts) {
     this.#parts = parts;
+    this.#keyReads = new KeyReads(parts.clock, parts.timing, (keys) => this.#read(keys));
   }
 
   /** The present moment: what is loaded for a request must not be a "there is none" from before it. */
@@ -94,33 +95,46 @@ export class Loader {
   }
 
   async #fromSource(key: FactKey): Promise<StampedFact> {
-    const { cache, view, events } = this.#parts;
-    const { seq, incarnation, facts } = await this.#readSource(key);
-    const shared = new Map<FactKey, StampedFact>();
-    for (const [each, value] of facts) {
-      const fact = { value, seq, incarnation };
-      view.keep(each, fact);
-      if (value !== null) shared.set(each, fact);
-    }
-    if (shared.size > 0) cache.set(shared);
+    const { view, events } = this.#parts;
+    const { seq, incarnation, facts } = await this.#readingOf(key);
     const fact = { value: facts.get(key) ?? null, seq, incarnation };
     if (!view.admits(key, fact)) events.staleRefused?.('source');
     return fact;
   }
 
-  async #readSource(key: FactKey): Promise<FactReading> {
-    const { source, clock, timers, timing } = this.#parts;
-    const gate = key.startsWith('k:') ? this.#keyGate : this.#factGate;
-    const giveUpMs = clock.monotonicMs() + timing.settleMs;
-    const read = (): Promise<FactReading> => {
-      // Nobody waits any more for what stood in line too long.
-      if (clock.monotonicMs() >= giveUpMs) return Promise.reject(unavailable());
-      return within(timers, timing.stepMs, source.readFact(key));
-    };
+  async #readingOf(key: FactKey): Promise<FactReading> {
     try {
-      return await within(timers, timing.settleMs, gate.run(read));
+      return await (isApiKey(key) ? this.#keyReads.read(key) : this.#readInTurn(key));
     } catch (error) {
       throw unavailable(error);
     }
   }
+
+  #readInTurn(key: FactKey): Promise<FactReading> {
+    const { clock, timers, timing } = this.#parts;
+    const giveUpMs = clock.monotonicMs() + timing.settleMs;
+    const read = (): Promise<FactReading> =>
+      // Nobody waits any more for what stood in line too long.
+      clock.monotonicMs() >= giveUpMs ? Promise.reject(unavailable()) : this.#read([key]);
+    return within(timers, timing.settleMs, this.#factGate.run(read));
+  }
+
+  /** Reads the source, and puts what it says wherever it may be kept. */
+  async #read(asked: Asked): Promise<FactReading> {
+    const { cache, view, source, timers, timing } = this.#parts;
+    const reading = await within(timers, timing.stepMs, source.readFacts(asked));
+    const { seq, incarnation, facts } = reading;
+    const shared = new Map<FactKey, StampedFact>();
+    for (const [key, value] of facts) {
+      const fact = { value, seq, incarnation };
+      view.keep(key, fact);
+      if (value !== null) shared.set(key, fact);
+    }
+    if (shared.size > 0) cache.set(shared);
+    return reading;
+  }
+}
+
+function isApiKey(key: FactKey): key is ApiKeyName {
+  return key.startsWith('k:');
 }

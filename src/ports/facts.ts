@@ -28,10 +28,13 @@ export interface AccountFact {
  * - `x:<parent id>:<external_id>` → {@link AccountId} of the sub-account that has it
  * - `n:<parent id>` → number of active sub-accounts, exact in whether it is 0
  */
-export type FactKey = `k:${string}` | `a:${string}` | `x:${string}:${string}` | `n:${string}`;
+export type FactKey = ApiKeyName | `a:${string}` | `x:${string}:${string}` | `n:${string}`;
+
+/** The {@link FactKey} of an API key. */
+export type ApiKeyName = `k:${string}`;
 
 export const factKey = {
-  key: (digest: KeyDigest): FactKey => `k:${digest}`,
+  key: (digest: KeyDigest): ApiKeyName => `k:${digest}`,
   account: (id: AccountId): FactKey => `a:${id}`,
   externalId: (parent: AccountId, externalId: string): FactKey => `x:${parent}:${externalId}`,
   activeSubAccounts: (parent: AccountId): FactKey => `n:${parent}`,
@@ -51,8 +54,14 @@ export interface FactReading {
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }
 
+/** What can be asked for at once: any number of API keys, whoever sends them; of anything else one. */
+export type Asked = readonly ApiKeyName[] | readonly [FactKey];
+
 /** The truth. Implemented over PostgreSQL. */
 export interface FactSource {
-  /** Reads a fact and what a decision will ask for next (a key's account, its parent, …) in one statement. */
-  readFact(key: FactKey): Promise<FactReading>;
+  /**
+   * Reads facts and what a decision will ask for next (a key's account, its parent, …), in one statement. What does not
+   * exist is in the reading as `null`.
+   */
+  readFacts(asked: Asked): Promise<FactReading>;
 }

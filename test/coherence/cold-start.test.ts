@@ -121,9 +121,9 @@ async function replica(t: Scope, redisUrl: string) {
   const coherence = startCoherence({
     log: own.log,
     source: {
-      readFact: (key) => {
-        asked.push(key);
-        return own.facts.readFact(key);
+      readFacts: (keys) => {
+        asked.push(...keys);
+        return own.facts.readFacts(keys);
       },
     },
     cache,

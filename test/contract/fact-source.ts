@@ -40,12 +40,30 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
   ] as const;
   for (const [name, key, companions, value] of cases) {
     await t.test(`${name} comes with what a decision asks for next, in one reading`, async (t) => {
-      const reading = await facts.readFact(key);
+      const reading = await facts.readFacts([key]);
       t.same(reading.facts, new Map<string, unknown>([...companions, [key, value]]));
       const { seq, incarnation } = await log.replicas();
       t.same([reading.seq, reading.incarnation], [seq, incarnation]);
     });
   }
+
+  await t.test('several keys are read at once, each with what goes with it', async (t) => {
+    const [known, other] = [factKey.key(ofSub.digest), factKey.key(ofParent.digest)];
+    const nobodys = Array.from({ length: 200 }, (_, i) => factKey.key(digestSecret(`nobody has it ${i}`)));
+    const reading = await facts.readFacts([...nobodys, known, other, known]);
+    t.same(
+      reading.facts,
+      new Map<string, unknown>([
+        ...nobodys.map((key) => [key, null] as const),
+        ...subFacts,
+        [known, keyFact(ofSub.key, ['a', 'b:c'], +expiresAt)],
+        [other, keyFact(ofParent.key, ['sub_accounts:write'], null)],
+      ]),
+    );
+    const { seq, incarnation } = await log.replicas();
+    t.same([reading.seq, reading.incarnation], [seq, incarnation]);
+    t.same((await facts.readFacts(nobodys)).facts, new Map(nobodys.map((key) => [key, null])));
+  });
 
   await t.test('what does not exist is known not to', async (t) => {
     const stranger = (await createParent(tenants)).id;
@@ -56,16 +74,16 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
       factKey.externalId(stranger, 'x:y'),
       factKey.activeSubAccounts(newAccountId()),
     ]) {
-      t.same((await facts.readFact(key)).facts, new Map([[key, null]]), key);
+      t.same((await facts.readFacts([key])).facts, new Map([[key, null]]), key);
     }
     const none = factKey.activeSubAccounts(sub.id);
-    t.equal((await facts.readFact(none)).facts.get(none), null, 'a sub-account has no sub-accounts');
+    t.equal((await facts.readFacts([none])).facts.get(none), null, 'a sub-account has no sub-accounts');
   });
 
   await t.test('a revoked key and a suspended parent are read as such', async (t) => {
     await tenants.revokeKey(sub.id, ofSub.key.id);
     await tenants.setParentStatus(parent, 'suspended');
-    const reading = await facts.readFact(factKey.key(ofSub.digest));
+    const reading = await facts.readFacts([factKey.key(ofSub.digest)]);
     t.match(reading.facts.get(factKey.key(ofSub.digest)), { revoked: true });
     t.match(reading.facts.get(factKey.account(parent)), { status: 'suspended' });
   });

@@ -182,7 +182,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     }
     async function read(id: AccountId): Promise<void> {
       while (writing) {
-        const { seq, facts: found } = await facts.readFact(factKey.account(id));
+        const { seq, facts: found } = await facts.readFacts([factKey.account(id)]);
         const fact = found.get(factKey.account(id));
         readings.push({
           id,

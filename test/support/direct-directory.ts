@@ -30,7 +30,7 @@ export class DirectDirectory implements Directory {
         return;
       }
       const { key } = outcome;
-      this.#source.readFact(key).then((reading) => {
+      this.#source.readFacts([key]).then((reading) => {
         held.set(key, null);
         for (const [found, value] of reading.facts) held.set(found, value);
         again();

@@ -3,6 +3,8 @@ import type { AccountId, KeyId } from '../../domain/ids.ts';
 import {
   factKey,
   type AccountFact,
+  type ApiKeyName,
+  type Asked,
   type FactKey,
   type FactReading,
   type FactSource,
@@ -21,10 +23,11 @@ interface AccountJson {
   readonly active_sub_accounts: number | null;
 }
 
-/** One reading: the position and what was found, all of one snapshot because of one statement. */
+/** One row of a reading: the position and what was found, all rows of one snapshot because of one statement. */
 interface Found {
   readonly seq: number;
   readonly incarnation: string;
+  readonly digest?: Buffer | null;
   readonly key?: {
     readonly id: KeyId;
     readonly account_id: AccountId;
@@ -39,32 +42,38 @@ interface Found {
 /** Facts in PostgreSQL. */
 export function factSource(db: Runner): FactSource {
   return {
-    async readFact(key) {
-      const [found] = await db.run((sql) => statement(sql, key));
-      const facts = new Map<FactKey, FactValue>([[key, null]]);
-      addAccount(facts, found.parent);
-      addAccount(facts, found.account);
-      if (found.key) facts.set(key, keyFact(found.key));
-      if (key.startsWith('x:') && found.account) facts.set(key, found.account.id);
-      return { seq: found.seq, incarnation: found.incarnation, facts } satisfies FactReading;
+    async readFacts(asked) {
+      const rows = await db.run((sql) => statement(sql, asked));
+      const facts = new Map<FactKey, FactValue>();
+      for (const key of asked) facts.set(key, null);
+      for (const { digest, key, account, parent } of rows) {
+        addAccount(facts, parent);
+        addAccount(facts, account);
+        if (digest && key) facts.set(factKey.key(digest.toString('base64url') as KeyDigest), keyFact(key));
+      }
+      const [{ seq, incarnation, account }] = rows;
+      const [only] = asked;
+      if (only?.startsWith('x:') && account) facts.set(only, account.id);
+      return { seq, incarnation, facts } satisfies FactReading;
     },
   };
 }
 
-/**
- * The one statement for a key. It starts from the row of the position, so it answers with exactly one row however
- * little exists.
- */
-function statement(sql: Sql, key: FactKey): PromiseLike<[Found]> {
+/** One statement. It starts from the row of the position, so it answers with a row however little exists. */
+function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   const position = sql`s.v as seq, coherence_incarnation() as incarnation`;
   const accounts = sql`to_jsonb(a) as account, to_jsonb(p) as parent`;
-  const rest = key.slice(2);
-  if (key.startsWith('k:')) {
+  if (areApiKeys(asked)) {
+    const digests = asked.map((key) => digestBytes(key.slice(2) as KeyDigest).toString('hex'));
     return sql<[Found]>`
-      select ${position}, api_key_json(k) as key, ${accounts}
-      from coherence_seq s left join api_key k on k.digest = ${digestBytes(rest as KeyDigest)}
+      select ${position}, k.digest, api_key_json(k) as key, ${accounts}
+      from coherence_seq s
+        left join api_key k
+          on k.digest = any (array(select decode(hex, 'hex') from jsonb_array_elements_text(${sql.json(digests)}) as hex))
         left join account a on a.id = k.account_id left join account p on p.id = a.parent_id`;
   }
+  const [key] = asked;
+  const rest = key.slice(2);
   if (key.startsWith('x:')) {
     const [parent, externalId] = [rest.slice(0, uuidLength), rest.slice(uuidLength + 1)];
     return sql<[Found]>`
@@ -75,6 +84,10 @@ function statement(sql: Sql, key: FactKey): PromiseLike<[Found]> {
   return sql<[Found]>`
     select ${position}, ${accounts}
     from coherence_seq s left join account a on a.id = ${rest} left join account p on p.id = a.parent_id`;
+}
+
+function areApiKeys(asked: Asked): asked is readonly ApiKeyName[] {
+  return asked[0]?.startsWith('k:') ?? true;
 }
 
 const uuidLength = 36;

@@ -4,7 +4,7 @@ import { openPostgres, type Store } from '../../../src/adapters/postgres/store.t
 import { storeFailure } from '../../../src/adapters/postgres/failure.ts';
 import { Pool } from '../../../src/adapters/postgres/pool.ts';
 import { connectByUrl } from '../../../src/adapters/postgres/sql.ts';
-import { factKey, type FactReading } from '../../../src/ports/facts.ts';
+import { factKey, type FactKey, type FactReading } from '../../../src/ports/facts.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';
 import { createParent, freshStore, problemCode, rawSql } from '../../support/store.ts';
@@ -35,7 +35,7 @@ t.test('a server that is frozen, killed and back', async (t) => {
     async (t) => {
       await server.pause();
       const before = performance.now();
-      const calls = Array.from({ length: 20 }, () => problemCode(store.facts.readFact(key)));
+      const calls = Array.from({ length: 20 }, () => problemCode(store.facts.readFacts([key])));
       calls.push(
         problemCode(createParent(store.tenants)),
         problemCode(store.log.replicas()),
@@ -45,7 +45,7 @@ t.test('a server that is frozen, killed and back', async (t) => {
       const tookMs = performance.now() - before;
       // Twice the deadline for machines that have other things to do as well.
       t.ok(tookMs < 2 * deadlines.queryMs, `${Math.round(tookMs)} ms`);
-      t.equal(await problemCode(store.facts.readFact(key)), 'unavailable', 'and whoever comes later');
+      t.equal(await problemCode(store.facts.readFacts([key])), 'unavailable', 'and whoever comes later');
     },
   );
 
@@ -56,7 +56,7 @@ t.test('a server that is frozen, killed and back', async (t) => {
 
   await t.test('killed, everybody is told at once', async (t) => {
     await server.kill();
-    t.equal(await problemCode(store.facts.readFact(key)), 'unavailable');
+    t.equal(await problemCode(store.facts.readFacts([key])), 'unavailable');
     t.equal(await problemCode(store.tenants.getParent(parent)), 'unavailable');
   });
 
@@ -173,13 +173,10 @@ t.test('what the store says stays inside', (t) => {
 });
 
 /** A fact, once the store answers again. */
-async function eventually(
-  store: Store,
-  key: Parameters<Store['facts']['readFact']>[0],
-): Promise<FactReading> {
+async function eventually(store: Store, key: FactKey): Promise<FactReading> {
   for (;;) {
     try {
-      return await store.facts.readFact(key);
+      return await store.facts.readFacts([key]);
     } catch {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

@@ -175,10 +175,14 @@ export class ModelStore {
   /** Reads a fact and those that go with it. */
   sourceFor(process: Process, together: (key: FactKey) => readonly FactKey[]): FactSource {
     return {
-      readFact: (key) =>
+      readFacts: (asked) =>
         this.call(process, (): FactReading => {
           const { seq, incarnation } = this.#state;
-          return { seq, incarnation, facts: new Map(together(key).map((each) => [each, this.fact(each)])) };
+          return {
+            seq,
+            incarnation,
+            facts: new Map(asked.flatMap(together).map((each) => [each, this.fact(each)])),
+          };
         }),
     };
   }

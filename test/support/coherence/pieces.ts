@@ -9,13 +9,15 @@ import { Withdrawals } from '../../../src/coherence/withdrawals.ts';
 import { ProblemError } from '../../../src/domain/problem.ts';
 import type { Facts, Wanted } from '../../../src/ports/directory.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
-import type { FactKey, FactReading, FactSource, FactValue } from '../../../src/ports/facts.ts';
+import type { Asked, FactKey, FactReading, FactSource, FactValue } from '../../../src/ports/facts.ts';
 import { everythingThatFollows, ManualTime } from './manual-time.ts';
 import { ScriptedLog } from './scripted-log.ts';
 
 /** The truth, with answers that can be held back. */
 export class ScriptedSource implements FactSource {
   readonly asked: FactKey[] = [];
+  /** How many facts each reading was for. */
+  readonly readings: number[] = [];
   readonly facts = new Map<FactKey, FactValue>();
   seq = 5;
   incarnation = 'i';
@@ -32,10 +34,12 @@ export class ScriptedSource implements FactSource {
     for (const answer of held) answer();
   }
 
-  async readFact(key: FactKey): Promise<FactReading> {
-    this.asked.push(key);
+  async readFacts(asked: Asked): Promise<FactReading> {
+    this.asked.push(...asked);
+    this.readings.push(asked.length);
     const { seq, incarnation } = this;
-    const facts = new Map([[key, this.facts.get(key) ?? null]]);
+    const facts = new Map<FactKey, FactValue>();
+    for (const key of asked) facts.set(key, this.facts.get(key) ?? null);
     if (this.#held !== undefined) await new Promise<void>((resolve) => this.#held?.push(resolve));
     if (this.failure !== undefined) throw this.failure;
     return { seq, incarnation, facts };

@@ -48,7 +48,7 @@ export const believeTheCache: Sabotage = {
 /** Believes a load by when it came, not by when it was read: it may have begun before the lease ran out. */
 export const believeOldLoads: Sabotage = {
   source: (source, store) => ({
-    readFact: async (key) => ({ ...(await source.readFact(key)), seq: store.seq }),
+    readFacts: async (asked) => ({ ...(await source.readFacts(asked)), seq: store.seq }),
   }),
 };
 
@@ -57,12 +57,13 @@ export const joinOldAbsences: Sabotage = {
   source: (source) => {
     const loads = new Map<FactKey, FactReading>();
     return {
-      readFact: async (key) => {
-        const known = loads.get(key);
-        loads.delete(key);
-        if (known?.facts.get(key) === null) return known;
-        const reading = await source.readFact(key);
-        loads.set(key, reading);
+      readFacts: async (asked) => {
+        const [key] = asked;
+        const known = key && loads.get(key);
+        for (const each of asked) loads.delete(each);
+        if (asked.length === 1 && key && known?.facts.get(key) === null) return known;
+        const reading = await source.readFacts(asked);
+        for (const each of asked) loads.set(each, reading);
         return reading;
       },
     };
@@ -135,6 +136,6 @@ export const overlookTheRestore: Sabotage = {
     replicas: async () => ({ ...(await log.replicas()), incarnation: 'same', adopted: true }),
   }),
   source: (source) => ({
-    readFact: async (key) => ({ ...(await source.readFact(key)), incarnation: 'same' }),
+    readFacts: async (asked) => ({ ...(await source.readFacts(asked)), incarnation: 'same' }),
   }),
 };
