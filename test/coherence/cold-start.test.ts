@@ -76,12 +76,12 @@ t.test('under load from cold each replica asks PostgreSQL once for each key and 
   );
   t.same(new Set(statuses), new Set([200]), `${statuses.length} requests`);
   for (const { relay } of replicas) {
-    const asked = known.map(({ digest, externalId }) => [relay.count(hex(digest)), relay.count(externalId)]);
+    const asked = known.map(({ digest, externalId }) => [relay.count(digest), relay.count(externalId)]);
     t.same(
       asked,
       known.map(() => [1, 1]),
     );
-    t.equal(relay.count(hex(digestSecret(parentKey))), 1);
+    t.equal(relay.count(digestSecret(parentKey)), 1);
   }
 });
 
@@ -180,9 +180,4 @@ async function connected(cache: FactCache): Promise<void> {
     cache.set(new Map([[probe, { value: 1, seq: 1, incarnation: 'probe' }]]));
     return (await cache.get([probe])).size === 1;
   });
-}
-
-/** As it stands in a statement. */
-function hex(digest: KeyDigest): string {
-  return Buffer.from(digest, 'base64url').toString('hex');
 }

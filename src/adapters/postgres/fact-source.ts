@@ -10,7 +10,6 @@ import {
   type FactSource,
   type FactValue,
 } from '../../ports/facts.ts';
-import { digestBytes } from './api-keys.ts';
 import type { Runner } from './pool.ts';
 import type { Sql } from './sql.ts';
 
@@ -59,31 +58,38 @@ export function factSource(db: Runner): FactSource {
   };
 }
 
-/** One statement. It starts from the row of the position, so it answers with a row however little exists. */
+/**
+ * One statement. It starts from the row of the position, so it answers with a row however little exists. Each is written
+ * out: statements put together from parts outlive two collections of garbage, which costs more than the statement.
+ */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
-  const position = sql`s.v as seq, coherence_incarnation() as incarnation`;
-  const accounts = sql`to_jsonb(a) as account, to_jsonb(p) as parent`;
   if (areApiKeys(asked)) {
-    const digests = asked.map((key) => digestBytes(key.slice(2) as KeyDigest).toString('hex'));
     return sql<[Found]>`
-      select ${position}, k.digest, api_key_json(k) as key, ${accounts}
+      select s.v as seq, coherence_incarnation() as incarnation,
+        k.digest, api_key_json(k) as key, to_jsonb(a) as account, to_jsonb(p) as parent
       from coherence_seq s
-        left join api_key k
-          on k.digest = any (array(select decode(hex, 'hex') from jsonb_array_elements_text(${sql.json(digests)}) as hex))
+        left join api_key k on k.digest = any (array(
+          select decode(translate(name, '-_', '+/') || '=', 'base64')
+          from jsonb_array_elements_text(${sql.json(asked.map(restOf))}) as asked(name)))
         left join account a on a.id = k.account_id left join account p on p.id = a.parent_id`;
   }
   const [key] = asked;
-  const rest = key.slice(2);
+  const rest = restOf(key);
   if (key.startsWith('x:')) {
     const [parent, externalId] = [rest.slice(0, uuidLength), rest.slice(uuidLength + 1)];
     return sql<[Found]>`
-      select ${position}, ${accounts}
+      select s.v as seq, coherence_incarnation() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
       from coherence_seq s left join account a on a.parent_id = ${parent} and a.external_id = ${externalId}
         left join account p on p.id = a.parent_id`;
   }
   return sql<[Found]>`
-    select ${position}, ${accounts}
+    select s.v as seq, coherence_incarnation() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
     from coherence_seq s left join account a on a.id = ${rest} left join account p on p.id = a.parent_id`;
+}
+
+/** What a fact is of. */
+function restOf(key: FactKey): string {
+  return key.slice(2);
 }
 
 function areApiKeys(asked: Asked): asked is readonly ApiKeyName[] {
