@@ -17,7 +17,7 @@ import { runsTypeScript } from './typescript/native.mjs';
 await ensureInstalled();
 if (!runsTypeScript) register('./typescript/hooks.mjs', import.meta.url);
 /** @type {typeof import('../test/security/weakened.ts')} */
-const { weaknesses } = await import(inProject('test/security/weakened.ts'));
+const { guardCells, weaknesses } = await import(inProject('test/security/weakened.ts'));
 const wanted = process.argv.slice(2);
 const copy = mkdtempSync(join(tmpdir(), 'tgw-weakened-'));
 try {
@@ -30,10 +30,7 @@ try {
     if (wanted.length > 0 && !wanted.some((part) => weakness.attack.includes(part))) continue;
     const said = tryOut(weakness);
     if (said === undefined) unnoticed += 1;
-    const guard = weakness.guard.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', '´');
-    console.log(
-      `| ${weakness.attack} | ${weakness.source.replace('src/', '')}: \`${guard}\` | ${said ?? '**NOTHING**'} |`,
-    );
+    console.log(`${guardCells(weakness)} ${said ?? '**NOTHING**'} |`);
   }
   if (unnoticed > 0) console.error(`${unnoticed} attacks went unnoticed.`);
   process.exitCode = unnoticed > 0 ? 1 : 0;

@@ -8,6 +8,12 @@ export interface Weakness {
   readonly instead: string;
 }
 
+/** The first two columns of `npm run weakened` and of docs/security.md, on one line and without what Markdown would read. */
+export function guardCells({ attack, source, guard }: Weakness): string {
+  const line = guard.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', '´');
+  return `| ${attack} | ${source.replace('src/', '')}: \`${line}\` |`;
+}
+
 export const weaknesses: readonly Weakness[] = [
   {
     attack: 'absolute-form',

@@ -1,0 +1,35 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import t from 'tap';
+import { guardCells, weaknesses } from '../security/weakened.ts';
+
+/**
+ * `UPDATE_DOCS=1 npm test -- test/docs/security.test.ts` writes attacks and guards anew and keeps what their tests said;
+ * for a new attack only `npm run weakened` knows that.
+ */
+const update = process.env['UPDATE_DOCS'] === '1';
+const page = new URL('../../docs/security.md', import.meta.url);
+const rows = /(<!-- attacks:.*?-->\n.*\n.*\n)([^]*)(<!-- \/attacks -->)/;
+
+t.test('docs/security.md names for every attack the line that guards against it', async (t) => {
+  const text = readFileSync(page, 'utf8');
+  const said = saidByAttack(text);
+  const expected = weaknesses.map(
+    (weakness) => `${guardCells(weakness)} ${said.get(weakness.attack) ?? '?'} |\n`,
+  );
+  const inOrder = text.replace(rows, (_, start, __, end) => `${start}${expected.join('')}${end}`);
+  if (update) writeFileSync(page, inOrder);
+  t.equal(readFileSync(page, 'utf8'), inOrder);
+  const untold = expected.filter((row) => row.endsWith('| ? |\n') || row.includes('**NOTHING**'));
+  t.same(untold, [], 'every attack was noticed, and how stands there as `npm run weakened` printed it');
+});
+
+/** The third column. */
+function saidByAttack(text: string): ReadonlyMap<string, string> {
+  const lines = (rows.exec(text)?.[2] ?? '').trim().split('\n');
+  return new Map(
+    lines.map((line) => {
+      const [, attack = '', , said = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim());
+      return [attack, said];
+    }),
+  );
+}
