@@ -19,7 +19,12 @@ export interface AnswerCleaner {
    * @param resolvedTenant `null` where none was resolved
    * @throws Error where the body has a coding of its own on this connection, which cannot be passed on
    */
-  headers(rawHeaders: readonly string[], requestId: string, resolvedTenant: string | null): AnswerHeaders;
+  headers(
+    status: number,
+    rawHeaders: readonly string[],
+    requestId: string,
+    resolvedTenant: string | null,
+  ): AnswerHeaders;
   /** Flat list; nothing that could not have stood among the headers may come in as a trailer. */
   trailers(rawTrailers: readonly string[]): [string, string][];
 }
@@ -31,7 +36,7 @@ export interface AnswerCleaner {
 export function answerCleaner(names: HeaderNames): AnswerCleaner {
   const ruleFor = answerRules(names);
   return {
-    headers(rawHeaders, requestId, resolvedTenant) {
+    headers(status, rawHeaders, requestId, resolvedTenant) {
       const headers: string[] = [];
       let named: Set<string> | undefined;
       let length: string | undefined;
@@ -43,7 +48,7 @@ export function answerCleaner(names: HeaderNames): AnswerCleaner {
         if (rule === 'pass') {
           headers.push(name, value);
         } else if (rule === 'content-length') {
-          length = value;
+          if (mayStateLength(status)) length = value;
         } else if (rule === 'connection') {
           named = namedByConnection(value, named);
         } else if (value.toLowerCase() !== 'chunked') {
@@ -67,6 +72,11 @@ export function answerCleaner(names: HeaderNames): AnswerCleaner {
       return trailers;
     },
   };
+}
+
+/** Where there can be no body, no length may be stated (RFC 9110 §8.6); a 304 states that of the body it stands for. */
+function mayStateLength(status: number): boolean {
+  return status >= 200 && status !== 204;
 }
 
 /** Fields that change how the message before them is to be read (RFC 9110 §6.5.1). */

@@ -125,8 +125,9 @@ export class Exchange implements Stream, Parties, AnswerHandler {
     const { tools } = this.#relay;
     this.#upstreamMs = tools.clock.monotonicMs() - this.#dispatchedMs;
     const tenant = this.#judgement.admission?.permit.resolvedTenant ?? null;
-    const { headers, contentLength } = tools.answers.headers(head.headers, this.#requestId, tenant);
-    this.#answer.begin(head.status, head.reason, headers, contentLength, this.#onDrain);
+    const { status, reason } = head;
+    const { headers, contentLength } = tools.answers.headers(status, head.headers, this.#requestId, tenant);
+    this.#answer.begin(status, reason, headers, contentLength, this.#onDrain);
   }
 
   onBody(chunk: Buffer): boolean {

@@ -45,10 +45,7 @@ export function consentFault({ statusCode, headers }: IncomingMessage, key: stri
 /** @param headers flat list of names and values */
 export function switchingProtocols(headers: readonly string[]): Buffer {
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket'];
-  for (let i = 0; i < headers.length; i += 2) {
-    // A 101 has no body to state a length of (RFC 9110 §8.6).
-    if (headers[i] !== 'content-length') lines.push(`${headers[i]}: ${headers[i + 1]}`);
-  }
+  for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }
 

@@ -152,11 +152,11 @@ export class Upgrade implements Stream, Parties {
     });
   }
 
-  #cleaned({ rawHeaders }: IncomingMessage): string[] {
+  #cleaned({ statusCode = 0, rawHeaders }: IncomingMessage): string[] {
     const { answers, clock } = this.#relay.tools;
     this.#upstreamMs = clock.monotonicMs() - this.#askedMs;
     const tenant = this.#judgement.admission?.permit.resolvedTenant ?? null;
-    return answers.headers(rawHeaders, this.#requestId, tenant).headers;
+    return answers.headers(statusCode, rawHeaders, this.#requestId, tenant).headers;
   }
 
   #failed(connection: Socket, error: unknown): void {

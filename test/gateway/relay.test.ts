@@ -118,6 +118,30 @@ t.test('answers without a body have none, and the connection goes on', async (t)
   }
 });
 
+t.test(
+  'no length is stated where there can be no body; a 304 states that of the body it stands for',
+  async (t) => {
+    const upstream = await startTcpUpstream(t, (socket, head) => {
+      const status = head.split(' ')[1]?.slice(1);
+      socket.write(`HTTP/1.1 ${status} So\r\nContent-Length: 12\r\nX-Own: 1\r\n\r\n`);
+    });
+    const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+    const client = await rawClient(t, port);
+    for (const [method, status, length] of [
+      ['GET', 204, undefined],
+      ['HEAD', 204, undefined],
+      ['GET', 304, '12'],
+      ['HEAD', 200, '12'],
+    ] as const) {
+      client.send(requestText(method, `/${status}`, [['Authorization', `Bearer ${parent.key}`]]));
+      const { headers } = await client.answer(method);
+      t.equal(headers['content-length'], length, `${method} ${status}`);
+      t.equal(headers['x-own'], '1');
+    }
+    t.equal(upstream.connections, 1);
+  },
+);
+
 t.test('an answer is told as it was: status, reason, headers in their order, cookies apart', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write(
