@@ -1,9 +1,9 @@
 /**
  * What coherence costs: a decision from memory, and the wait of a revoke for three replicas.
  *
- *     node --import ./scripts/typescript/register.mjs bench/coherence.ts [--known 1000 --known 1000000] [--revokes 300]
+ *     npm run bench:coherence -- [--known 1000 --known 1000000] [--revokes 300]
  *
- * The second needs the build, `TEST_POSTGRES_BIN` and `TEST_REDIS_SERVER`.
+ * The second needs a Redis server; `--revokes 0` leaves it out.
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';

@@ -2,8 +2,7 @@
  * What clients cost that keep their connections: memory of the gateway while clients stand still in the middle of large
  * downloads and uploads, and memory and processor time while event streams and WebSockets are open and silent.
  *
- *     npm run build && node --import ./scripts/typescript/register.mjs bench/live-streams.ts
- *         [--clients 200] [--streams 1000] [--seconds 30] [--cores 0,1]
+ *     npm run bench:streams -- [--clients 200] [--streams 1000] [--seconds 30] [--cores 0,1]
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -51,7 +50,6 @@ const { values } = parseArgs({
   },
 });
 const [proxyCore = 0, otherCore = 1] = values.cores.split(',').map(Number);
-process.env['TEST_POSTGRES_BIN'] ??= '/usr/lib/postgresql/15/bin';
 await main();
 
 async function main(): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * What it costs to be seen: microseconds of processor time a request for its metrics and for its line in the access log.
  *
- *     node --import ./scripts/typescript/register.mjs bench/observability.ts [--requests 300000]
+ *     npm run bench:observability -- [--requests 300000]
  *
  * The functions are called as the gateway calls them, so many a turn of the event loop; lines go to a pipe that `cat`
  * empties, and the time of the threads that write them counts. With the whole gateway around it:

@@ -3,7 +3,7 @@
  * the very store the gateway uses, on a PostgreSQL of its own. Prints the table of `docs/scale.md`, and with `--plans`
  * how PostgreSQL went about it.
  *
- *     node --import ./scripts/typescript/register.mjs bench/store-scale.ts [--plans]
+ *     npm run bench:store -- [--plans]
  */
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';

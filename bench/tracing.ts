@@ -1,7 +1,7 @@
 /**
  * What tracing costs a request, in CPU of the gateway's process, sending to a collector included:
  *
- *     node --import ./scripts/typescript/register.mjs bench/tracing.ts [--requests 200000]
+ *     npm run bench:tracing -- [--requests 200000]
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
