@@ -11,13 +11,14 @@ import { unusedPort } from '../support/unused-port.ts';
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`),
+].filter((name) => name.endsWith('.md'));
+
 t.test('every link of README and docs to a file of the project leads to one', async (t) => {
-  const pages = [
-    'README.md',
-    'CONTRIBUTING.md',
-    ...readdirSync(new URL('docs', root)).map((name) => `docs/${name}`),
-  ];
-  for (const page of pages.filter((name) => name.endsWith('.md'))) {
+  for (const page of pages) {
     for (const [, target = ''] of read(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)) {
       if (/^[a-z]+:/.test(target)) continue;
       t.ok(existsSync(new URL(target, new URL(page, root))), `${page} → ${target}`);
@@ -25,11 +26,14 @@ t.test('every link of README and docs to a file of the project leads to one', as
   }
 });
 
-t.test('the scripts that README names are there', async (t) => {
+t.test('the scripts that README and docs name are there, and so are their files', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
-  const named = [...read('README.md').matchAll(/^npm (?:run )?([a-z:]+)/gm)].map((match) => match[1] ?? '');
-  t.ok(named.length >= 3);
-  for (const name of named) t.ok(name in scripts, name);
+  for (const page of pages)
+    for (const [, name = ''] of read(page).matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z:]+)/g))
+      t.ok(name in scripts, `${page}: ${name}`);
+  for (const [name, command] of Object.entries(scripts))
+    for (const [file] of command.matchAll(/[a-z/-]+\.m?[jt]s\b/g))
+      t.ok(existsSync(new URL(file, root)), `${name}: ${file}`);
 });
 
 t.test(
