@@ -64,7 +64,6 @@ export function readRequests(bytes: string, from = 0): StrictRequests {
 export interface StrictAnswer {
   /** Of the final answer; 0 where there is none. */
   readonly status: number;
-  readonly reason: string;
   readonly fields: Fields;
   readonly trailers: Fields;
   /** What there is of the body. */
@@ -82,7 +81,7 @@ export function readAnswer(bytes: string, method: string, from = 0): StrictAnswe
   let at = from;
   for (let interim = 0; ; interim++) {
     while (bytes.startsWith('\r\n', at)) at += 2;
-    const nothing = { status: 0, reason: '', fields: [], trailers: [], body: '', interim, end: at };
+    const nothing = { status: 0, fields: [], trailers: [], body: '', interim, end: at };
     const head = readHead(bytes, at);
     if (typeof head === 'string') return { ...nothing, state: head };
     const line = statusLine.exec(head.startLine);
@@ -95,7 +94,7 @@ export function readAnswer(bytes: string, method: string, from = 0): StrictAnswe
       continue;
     }
     const { fields } = head;
-    const known = { status, reason: line[2] ?? '', fields, interim };
+    const known = { status, fields, interim };
     const framing = answerFraming(fields, method, status);
     if (framing === undefined) return { ...nothing, ...known, state: 'malformed' };
     if (framing.kind === 'until-close')
@@ -113,8 +112,8 @@ export function valuesOf(fields: Fields, name: string): string[] {
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 /** More blanks than one may stand between the words (RFC 9112 §3), since they do not go on. */
 const requestLine = /^([A-Z][A-Z-]*) +([!-~\x80-\xff]+) +HTTP\/1\.([01])$/;
-/** Nobody reads the reason, so nothing in it is amiss. */
-const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: ([^\r\n]*))?$/;
+/** Of an interim answer as of the one that counts: tabs, blanks and what can be seen may stand in a reason (§4). */
+const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 const fieldLine = new RegExp(
   `^(${token}):[ \\t]*((?:[!-~\\x80-\\xff](?:[\\t -~\\x80-\\xff]*[!-~\\x80-\\xff])?)?)[ \\t]*$`,
 );
@@ -162,10 +161,7 @@ function requestFraming(fields: Fields, version: string): Framing | undefined {
 }
 
 function answerFraming(fields: Fields, method: string, status: number): Framing | undefined {
-  const codings = valuesOf(fields, 'transfer-encoding').join().toLowerCase();
-  const twice = codings === 'chunked,chunked' && valuesOf(fields, 'content-length').length === 0;
-  // Said twice it can hardly mean anything else, and it is not passed on as it was said.
-  const framing: ReturnType<typeof givenFraming> = twice ? { kind: 'chunked' } : givenFraming(fields);
+  const framing = givenFraming(fields);
   if (framing === undefined) return undefined;
   if (method === 'HEAD' || status === 204 || status === 304) return { kind: 'length', length: 0 };
   return framing ?? { kind: 'until-close' };

@@ -63,7 +63,7 @@ const nothing: Got = {
   bytes: '',
   closed: true,
   late: false,
-  answer: { status: 0, reason: '', fields: [], trailers: [], body: '', state: 'partial', interim: 0, end: 0 },
+  answer: { status: 0, fields: [], trailers: [], body: '', state: 'partial', interim: 0, end: 0 },
 };
 
 function send(socket: Socket, key: string, { token, plan }: Exchange): void {
