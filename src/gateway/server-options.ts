@@ -24,8 +24,8 @@ export function serverOptions(limits: ServerLimits, newRequestId: () => string) 
     requestTimeout: requestTimeoutMs,
     bodyLimit: limits.managementBodyBytes,
     routerOptions,
-    clientErrorHandler: (error: Error & { code?: string }, socket: Socket) => {
-      answerClientError(error.code, socket, newRequestId());
+    clientErrorHandler: (error: ClientError, socket: Socket) => {
+      answerClientError(error, socket, newRequestId());
     },
   };
 }
@@ -57,8 +57,16 @@ function ignore(): void {
   /* The connection's end is seen by whoever uses it. */
 }
 
+/** What Node tells about a request that it refuses. */
+interface ClientError extends Error {
+  readonly code?: string;
+  /** The latest bytes of the connection, a Buffer, where it was they that were refused. */
+  readonly rawPacket?: unknown;
+}
+
 /** What Node's parser refuses never becomes a request. */
-function answerClientError(code: string | undefined, socket: Socket, requestId: string): void {
+function answerClientError(error: ClientError, socket: Socket, requestId: string): void {
+  const { code } = error;
   const { _httpMessage: busy, parser } = socket as Parsed;
   // An answer that is under way must not be mixed with another one, nor taken for the answer to this; and a request
   // that was answered before its body went wrong is not answered twice.
@@ -71,8 +79,17 @@ function answerClientError(code: string | undefined, socket: Socket, requestId: 
     'invalid_request',
     'The request is not valid HTTP/1.1.',
   ];
-  socket.end(rawProblem({ code: problemCode, detail }, requestId));
+  socket.end(rawProblem({ code: problemCode, detail }, requestId, isHead(error, socket)));
   socket.destroySoon();
+}
+
+/**
+ * Whether a HEAD was refused: the answer to it has no body (RFC 9110 §9.3.2). That is known only where a connection has
+ * said nothing else yet: what a later packet begins with may be the middle of something.
+ */
+function isHead({ rawPacket }: ClientError, { bytesRead }: Socket): boolean {
+  if (!Buffer.isBuffer(rawPacket) || rawPacket.length !== bytesRead) return false;
+  return rawPacket.toString('latin1', 0, 5) === 'HEAD ';
 }
 
 /** What Node keeps on a connection: the answer under way, and the request that is being parsed. */
@@ -94,12 +111,12 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-function rawProblem(problem: Problem, requestId: string): string {
+function rawProblem(problem: Problem, requestId: string, toHead: boolean): string {
   const status = problemStatus(problem.code);
   const body = problemBody(problem, '', requestId);
   return (
     `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}\r\n` +
     `Content-Type: ${problemContentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-    `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`
+    `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${toHead ? '' : body}`
   );
 }
