@@ -6,7 +6,7 @@ import type { StampedFact } from '../ports/fact-cache.ts';
 import { factKey, type AccountFact, type FactKey, type FactValue, type KeyFact } from '../ports/facts.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
-import type { Held } from './local-cache.ts';
+import type { Held } from './held.ts';
 import type { Loader } from './loader.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
@@ -112,7 +112,7 @@ class HeldFacts implements Facts {
   }
 
   key(digest: KeyDigest): KeyFact | null | undefined {
-    const fact = this.#valueOf(this.#view.find(digest), 'k:', digest) as KeyFact | null | undefined;
+    const fact = this.#valueOf(this.#view.findKey(digest), 'k:', digest) as KeyFact | null | undefined;
     if (fact === null) this.#events.negativeHit?.();
     return fact;
   }

@@ -1,7 +1,10 @@
 import type { StampedFact } from '../ports/fact-cache.ts';
 import type { FactKey, Seq } from '../ports/facts.ts';
 import type { LogReading } from '../ports/coherence-log.ts';
-import { LocalCache, type Held } from './local-cache.ts';
+import { DigestTable } from './digest-table.ts';
+import type { Held } from './held.ts';
+import { LocalCache } from './local-cache.ts';
+import { NameTable } from './name-table.ts';
 import { Window } from './window.ts';
 
 export interface ViewSize {
@@ -17,15 +20,16 @@ export interface ViewSize {
  */
 export class View {
   readonly #window: Window;
-  readonly #facts: LocalCache;
-  readonly #unknownKeys: LocalCache;
+  readonly #size: ViewSize;
+  readonly #keys = new LocalCache(new DigestTable(), () => this.#makeRoom());
+  readonly #others = new LocalCache(new NameTable(), () => this.#makeRoom());
+  readonly #unknownKeys = new LocalCache(new DigestTable(), () => this.#makeRoomForUnknown());
   #incarnation: string | null = null;
   #applied: Seq = 0;
 
   constructor(size: ViewSize, window: Window = new Window()) {
     this.#window = window;
-    this.#facts = new LocalCache(size.facts);
-    this.#unknownKeys = new LocalCache(size.unknownKeys);
+    this.#size = size;
   }
 
   /** The history that positions belong to; `null` before the log was first read. */
@@ -39,19 +43,25 @@ export class View {
   }
 
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly window: number } {
-    return { facts: this.#facts.size, unknownKeys: this.#unknownKeys.size, window: this.#window.size };
+    return { facts: this.#facts, unknownKeys: this.#unknownKeys.size, window: this.#window.size };
   }
 
   /**
-   * A fact in memory. What is there has survived every reading of the log, so it needs no further judgement in the tick
-   * in which it was found.
+   * A key in memory, also one that nobody has. What is there has survived every reading of the log, so it needs no
+   * further judgement in the tick in which it was found.
+   */
+  findKey(digest: string): Held | undefined {
+    return this.#keys.find(digest) ?? this.#unknownKeys.find(digest);
+  }
+
+  /**
+   * Any other fact, likewise.
    *
    * @param name see {@link nameInMemory}
    * @param before what was found just before, where this is what is mostly asked for after it
    */
   find(name: string, before?: Held): Held | undefined {
-    const held = before === undefined ? this.#facts.find(name) : this.#facts.findAfter(before, name);
-    return held !== undefined ? held : this.#unknownKeys.find(name);
+    return before === undefined ? this.#others.find(name) : this.#others.findAfter(before, name);
   }
 
   /** The stamp rule: whether a value from anywhere is as new as everything this replica has confirmed. */
@@ -65,8 +75,12 @@ export class View {
    */
   keep(key: FactKey, fact: StampedFact): void {
     if (!this.admits(key, fact)) return;
-    if (fact.value !== null) this.#facts.put(nameInMemory(key), fact.value, fact.seq);
-    else if (key.startsWith('k:')) this.#unknownKeys.put(nameInMemory(key), null, fact.seq);
+    const { value, seq } = fact;
+    const name = nameInMemory(key);
+    if (!key.startsWith('k:')) {
+      if (value !== null) this.#others.put(name, value, seq);
+    } else if (value !== null) this.#keys.put(name, value, seq);
+    else this.#unknownKeys.put(name, null, seq);
   }
 
   /**
@@ -78,8 +92,9 @@ export class View {
     const withdrawn = new Set<FactKey>();
     for (const { seq, key, withdrawn: worse } of reading.entries) {
       this.#window.record(key, seq);
-      this.#facts.dropOlder(nameInMemory(key), seq);
-      this.#unknownKeys.dropOlder(nameInMemory(key), seq);
+      const name = nameInMemory(key);
+      for (const cache of key.startsWith('k:') ? [this.#keys, this.#unknownKeys] : [this.#others])
+        cache.dropOlder(name, seq);
       if (worse) withdrawn.add(key);
     }
     this.#window.raiseFloor(reading.floor);
@@ -90,10 +105,26 @@ export class View {
 
   forget(): void {
     this.#window.clear();
-    this.#facts.clear();
+    this.#keys.clear();
+    this.#others.clear();
     this.#unknownKeys.clear();
     this.#incarnation = null;
     this.#applied = 0;
+  }
+
+  get #facts(): number {
+    return this.#keys.size + this.#others.size;
+  }
+
+  /** From where there is more, so that neither keys nor anything else can push out all of the other. */
+  #makeRoom(): void {
+    if (this.#facts < this.#size.facts) return;
+    const fuller = this.#keys.size > this.#others.size ? this.#keys : this.#others;
+    fuller.dropOne();
+  }
+
+  #makeRoomForUnknown(): void {
+    if (this.#unknownKeys.size >= this.#size.unknownKeys) this.#unknownKeys.dropOne();
   }
 
   #continues(reading: LogReading): boolean {
@@ -107,8 +138,8 @@ export class View {
 
 /**
  * What a fact goes by in memory: a key by its digest and an account by its id, as requests have them, so that a
- * decision need not put text together; it would cost more than all the rest. None looks like another: a digest has
- * 43 characters, an id 36, and what is left begins with its kind.
+ * decision need not put text together; it would cost more than all the rest. Keys are held apart; of the others an id has
+ * 36 characters and no colon, and what is left begins with its kind.
  */
 function nameInMemory(key: FactKey): string {
   if (!key.startsWith('k:') && !key.startsWith('a:')) return key;

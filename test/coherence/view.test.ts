@@ -108,6 +108,28 @@ t.test('absence is kept for keys alone, and apart from the facts', async (t) => 
   }
   for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0));
   for (let i = 0; i < 1_000; i++) it.keep(`k:${i}`, fact(0, null));
-  t.equal(it.find('999')?.value, null);
+  t.equal(it.findKey('999')?.value, null);
   t.same(it.sizes, { facts: 100, unknownKeys: 4, window: 0 });
+});
+
+t.test('keys and other facts have one bound together, and the fuller of the two makes room', async (t) => {
+  const it = view();
+  for (let i = 0; i < 30; i++) it.keep(`n:${i}`, fact(0));
+  for (let i = 0; i < 1_000; i++) it.keep(`k:${i}`, fact(0));
+  t.equal(it.sizes.facts, 100);
+  for (let i = 0; i < 30; i++) t.equal(it.find(`n:${i}`)?.value, 1);
+  for (let i = 0; i < 1_000; i++) it.keep(`n:${i}`, fact(0));
+  t.equal(it.sizes.facts, 100);
+  const keys = Array.from({ length: 1_000 }, (_, i) => it.findKey(`${i}`)).filter(
+    (held) => held !== undefined,
+  );
+  t.equal(keys.length, 50);
+});
+
+t.test('a change drops a key, known or unknown', async (t) => {
+  const it = view();
+  it.keep('k:known', fact(0));
+  it.keep('k:unknown', fact(0, null));
+  it.take(reading({ seq: 2, entries: [entry(1, 'k:known', true), entry(2, 'k:unknown')] }));
+  t.same([it.findKey('known'), it.findKey('unknown')], [undefined, undefined]);
 });
