@@ -145,10 +145,12 @@ export class Upgrade implements Stream, Parties {
     this.#response.writeHead(answer.statusCode ?? 0, answer.statusMessage, headers);
     this.#response.flushHeaders();
     answer.on('data', (chunk: Buffer) => (this.#answerBytes += chunk.length));
+    const cut = (error: unknown): void => this.#finish(this.#response.statusCode, 'cut_by_upstream', error);
+    // Ahead of the pipeline, which takes the client's connection down before it says so: that is not the client's leaving.
+    answer.once('error', cut);
     pipeline(answer, this.#response, (error) => {
-      const { statusCode } = this.#response;
-      if (error) this.#finish(statusCode, 'cut_by_upstream', error);
-      else this.#finish(statusCode, null);
+      if (error) cut(error);
+      else this.#finish(this.#response.statusCode, null);
     });
   }
 
