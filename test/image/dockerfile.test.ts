@@ -21,6 +21,12 @@ t.test('the build gets what it copies, and nothing else of the folder', async (t
   for (const file of copied) t.ok(existsSync(new URL(`../../${file}`, import.meta.url)), file);
 });
 
+t.test('files that packages do not need are dropped before a start that loads all of them', async (t) => {
+  const [dropped, started] = [dockerfile.indexOf('-exec rm -r'), dockerfile.indexOf('AS started')];
+  t.ok(dropped > 0 && started > dropped);
+  t.match(dockerfile.slice(started), 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=', 'tracing is loaded on demand');
+});
+
 t.test('Node.js is the first process of the container, as a user with a number', async (t) => {
   t.match(dockerfile, /^USER \d+:\d+$/m);
   t.match(

@@ -1,0 +1,30 @@
+// @ts-check
+
+/**
+ * Arguments of `unshare` that run a command in the image: nothing can be written, no capability is left, and
+ * the command takes the place of every program that prepared it.
+ * @param {string} rootfs
+ * @param {{ User: string, Env: string[], WorkingDir: string }} image
+ * @param {string[]} command
+ * @param {string[]} environment
+ */
+export function readOnly(rootfs, image, command, environment) {
+  const [uid = '', gid = ''] = image.User.split(':');
+  const prepare = [
+    'mount --bind "$0" "$0"',
+    'mount -o remount,bind,ro "$0"',
+    'mount -t proc proc "$0/proc"',
+    'exec chroot "$0" setpriv "$@"',
+  ].join(' && ');
+  const privileges = [
+    '--reuid',
+    uid,
+    '--regid',
+    gid,
+    '--clear-groups',
+    '--bounding-set=-all',
+    '--no-new-privs',
+  ];
+  const variables = ['env', '-i', '-C', image.WorkingDir, ...image.Env, ...environment];
+  return ['--mount', 'sh', '-c', prepare, rootfs, ...privileges, ...variables, ...command];
+}
