@@ -2,60 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import t from 'tap';
-import type { Upstream } from '../../../src/gateway/upstream.ts';
-import { connector } from '../../../src/gateway/wire/connect.ts';
-import type { Wire } from '../../../src/gateway/wire/connection.ts';
-import { Connections } from '../../../src/gateway/wire/connections.ts';
 import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Scope } from '../../support/servers.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
 import { unusedPort } from '../../support/unused-port.ts';
-
-const tls = {
-  rejectUnauthorized: true,
-  servername: 'localhost',
-  ca: Buffer.from(certificate.a.cert),
-} as const;
-
-/** Connections to `url`, on a clock of their own; they end with the test. */
-function open(t: Scope, url: string, { most = 4, connectMs = 5_000 } = {}) {
-  const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
-  const origin = new URL(url);
-  const connect = connector({ origin, socketPath: null, tls });
-  const connections = new Connections({ connect, host: origin.host, most, connectMs, clock });
-  t.teardown(() => connections.close());
-  return { connections, clock };
-}
-
-/** Sends one request and takes its whole answer. */
-function ask(
-  to: Pick<Upstream, 'send'>,
-  target = '/',
-  body: Buffer | null = null,
-  onWire: (wire: Wire) => void = () => undefined,
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const method = body === null ? 'GET' : 'POST';
-    to.send(
-      { method, target, headers: [], body },
-      {
-        onSending: (wire) => {
-          onWire(wire);
-          return true;
-        },
-        onHead: () => undefined,
-        onBody: (chunk) => chunks.push(chunk) > 0,
-        onEnd: () => resolve(Buffer.concat(chunks).toString('latin1')),
-        onFailure: reject,
-      },
-    );
-  });
-}
-
-const answer = (body: string, extra = ''): string =>
-  `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${extra}\r\n${body}`;
+import { answer, ask, openConnections as open } from '../../support/wire.ts';
 
 t.test('no more connections than allowed; who waits is served in order', async (t) => {
   const order: string[] = [];
@@ -96,6 +47,37 @@ t.test('a connection is used again after a whole answer, and after nothing else'
     t.equal(upstream.connections - before, again ? 1 : 2, what);
     connections.close();
   }
+});
+
+t.test('of idle connections the one that was used last is taken first', async (t) => {
+  const asked = new Map<string, Socket>();
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    asked.set(head.split(' ')[1] ?? '', socket);
+  });
+  const { connections } = open(t, upstream.url);
+  const pending = new Map(['/a', '/b', '/c'].map((target) => [target, ask(connections, target)]));
+  await eventually(() => asked.size === 3);
+  for (const target of ['/b', '/c', '/a']) {
+    asked.get(target)?.write(answer('ok'));
+    await pending.get(target);
+  }
+  for (const [targets, before] of [
+    [['/again'], ['/a']],
+    [['/and-again'], ['/a']],
+    [
+      ['/one', '/two', '/three'],
+      ['/a', '/c', '/b'],
+    ],
+  ] as const) {
+    const all = targets.map((target) => ask(connections, target));
+    await eventually(() => targets.every((target) => asked.has(target)));
+    for (const [i, target] of targets.entries()) {
+      t.equal(asked.get(target), asked.get(before[i] ?? ''), `${target} where ${before[i]} was`);
+      asked.get(target)?.write(answer('ok'));
+    }
+    await Promise.all(all);
+  }
+  t.equal(upstream.connections, 3);
 });
 
 t.test('bytes on an idle connection, or its end, end it', async (t) => {
@@ -184,12 +166,13 @@ t.test('five hundred that are given up leave room for the next', async (t) => {
   const { connections } = open(t, upstream.url, { most: 4 });
   let aborted = 0;
   for (let i = 0; i < 500; i++) {
-    void ask(connections, '/', null, (wire) =>
-      setImmediate(() => {
-        aborted += 1;
-        wire.abort();
-      }),
-    );
+    void ask(connections, '/', null, {
+      onWire: (wire) =>
+        setImmediate(() => {
+          aborted += 1;
+          wire.abort();
+        }),
+    });
   }
   await eventually(() => aborted === 500);
   t.equal(await ask(connections, '/last'), 'ok');

@@ -1,0 +1,55 @@
+/** Connections to an upstream without the gateway around them. */
+import { connector } from '../../src/gateway/wire/connect.ts';
+import type { AnswerHandler, Wire } from '../../src/gateway/wire/connection.ts';
+import { Connections } from '../../src/gateway/wire/connections.ts';
+import type { OutgoingRequest } from '../../src/gateway/wire/request-head.ts';
+import { certificate } from './config-certificates.ts';
+import type { Scope } from './servers.ts';
+
+const tls = {
+  rejectUnauthorized: true,
+  servername: 'localhost',
+  ca: Buffer.from(certificate.a.cert),
+} as const;
+
+/** Connections to `url`, on a clock of their own; they end with the test. */
+export function openConnections(t: Scope, url: string, { most = 4, connectMs = 5_000 } = {}) {
+  const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
+  const origin = new URL(url);
+  const connect = connector({ origin, socketPath: null, tls });
+  const connections = new Connections({ connect, host: origin.host, most, connectMs, clock });
+  t.teardown(() => connections.close());
+  return { connections, clock };
+}
+
+/** Sends one request and takes its whole answer, as Latin-1. @param hears what else is to happen on the way */
+export function ask(
+  to: Connections,
+  target = '/',
+  body: OutgoingRequest['body'] = null,
+  hears: Partial<AnswerHandler> & { onWire?: (wire: Wire) => void } = {},
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const method = body === null ? 'GET' : 'POST';
+    to.send(
+      { method, target, headers: [], body },
+      {
+        onSending: (wire) => {
+          hears.onWire?.(wire);
+          return true;
+        },
+        onHead: () => undefined,
+        onBody: (chunk) => chunks.push(chunk) > 0,
+        onEnd: () => resolve(Buffer.concat(chunks).toString('latin1')),
+        onFailure: reject,
+        ...hears,
+      },
+    );
+  });
+}
+
+/** An answer with a length. @param extra header lines, each with its end */
+export function answer(body: string, extra = ''): string {
+  return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${extra}\r\n${body}`;
+}
