@@ -39,7 +39,7 @@ t.test('a body that begins in the same read as the head is kept, whatever is rea
     asked.get('/other')?.write(answer('z'.repeat(60_000)));
     t.equal(await other, 'z'.repeat(60_000));
     socket?.write(body.slice(first), 'latin1');
-    await ended.catch(t.fail);
+    await ended;
     t.ok(Buffer.concat(chunks).toString('latin1') === body, `${first} and ${rest} bytes`);
     asked.clear();
   }
