@@ -71,6 +71,8 @@ export class Connection implements Wire, BodySink, AnswerEvents {
     this.#keeper = keeper;
     socket.on('drain', () => this.#body?.resume());
     socket.on('end', () => this.#onFin());
+    // An upstream may answer early and reset. Where a write meets the reset first, Node closes the socket at once, and
+    // what has come in and was not read yet is lost: a failure, though there was an answer.
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => this.#fail(new Error('the upstream closed the connection')));
   }
