@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { ApiKeyName, FactReading } from '../ports/facts.ts';
+import type { Timers } from '../ports/timers.ts';
 import { overloaded } from './overloaded.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
@@ -14,29 +15,33 @@ interface Waiting {
 /** Readings at once, keys in one, and keys that wait for one. */
 const most = { readings: 4, keys: 128, waiting: 2_000 };
 
-/** One more reading at once for so many keys that wait. */
-const crowd = 32;
+/** From the beginning of one reading to that of the next, unless there are enough keys for a whole one. */
+const pauseMs = 5;
 
 /**
- * Reads API keys from the source: all that came while another reading was under way with the next one.
+ * Reads API keys from the source: one that comes alone at once, those that come shortly after another together.
  *
  * Anybody can make up keys that nobody has, thousands a second. With a statement for each they would take most of the
- * gateway's time, and known callers whose keys are not in memory would stand in line behind them.
+ * gateway's time, and leave behind garbage whose collection known callers notice.
  */
 export class KeyReads {
   readonly #clock: Clock;
+  readonly #timers: Timers;
   readonly #mayWaitMs: number;
   readonly #read: (keys: readonly ApiKeyName[]) => Promise<FactReading>;
   readonly #waiting: Waiting[] = [];
   #readings = 0;
+  #nextMs = -Infinity;
+  #pausing = false;
 
   /** @param read ends within {@link Timing.stepMs} */
   constructor(
-    clock: Clock,
+    { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
     { settleMs, stepMs }: Timing,
     read: (keys: readonly ApiKeyName[]) => Promise<FactReading>,
   ) {
     this.#clock = clock;
+    this.#timers = timers;
     this.#mayWaitMs = settleMs - stepMs;
     this.#read = read;
   }
@@ -57,7 +62,11 @@ export class KeyReads {
 
   #begin(): void {
     this.#dropLate();
-    while (this.#waiting.length > 0 && this.#readings < this.#allowed()) {
+    while (this.#waiting.length > 0 && this.#readings < most.readings) {
+      const nowMs = this.#clock.monotonicMs();
+      if (nowMs < this.#nextMs && this.#waiting.length < most.keys)
+        return this.#beginIn(this.#nextMs - nowMs);
+      this.#nextMs = nowMs + pauseMs;
       const batch = this.#waiting.splice(0, most.keys);
       this.#readings += 1;
       this.#read(batch.map(({ key }) => key))
@@ -72,8 +81,13 @@ export class KeyReads {
     }
   }
 
-  #allowed(): number {
-    return Math.min(most.readings, 1 + Math.floor(this.#waiting.length / crowd));
+  #beginIn(ms: number): void {
+    if (this.#pausing) return;
+    this.#pausing = true;
+    this.#timers.after(ms, () => {
+      this.#pausing = false;
+      this.#begin();
+    });
   }
 
   /** A reading that begins now could end after whoever asked has gone. */

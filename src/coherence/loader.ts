@@ -44,7 +44,7 @@ export class Loader {
 
   constructor(parts: LoaderParts) {
     this.#parts = parts;
-    this.#keyReads = new KeyReads(parts.clock, parts.timing, (keys) => this.#read(keys));
+    this.#keyReads = new KeyReads(parts, parts.timing, (keys) => this.#read(keys));
   }
 
   /** The present moment: what is loaded for a request must not be a "there is none" from before it. */
