@@ -3,12 +3,14 @@ import { badConfigurationExitCode, formatFaults } from './config/fault.ts';
 import { loadConfig } from './config/load.ts';
 import { scrub } from './ops/describe-error.ts';
 import { openLog } from './ops/logger.ts';
+import { favourRequests } from './ops/runtime.ts';
 import { systemTimers } from './ports/timers.ts';
 import { reloader } from './wiring/reload.ts';
 import { startGateway, type RunningGateway } from './wiring/start.ts';
 import { version } from './wiring/version.ts';
 import { welcome } from './wiring/welcome.ts';
 
+favourRequests();
 const loaded = loadConfig(process.env);
 if ('faults' in loaded) {
   process.stderr.write(formatFaults(loaded.faults, '; nothing was started'));

@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import t from 'tap';
+import { freshDatabase } from '../support/postgres.ts';
+import { startProcess } from '../support/process.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+const skip = process.platform === 'linux' ? false : 'threads have priorities of their own on Linux only';
+
+t.test('the threads that collect and compile stand back behind the one that serves', { skip }, async (t) => {
+  const upstream = await startUpstream(t);
+  const { program } = await startProcess(t, {
+    DATABASE_URL: await freshDatabase(t),
+    UPSTREAM_URL: upstream.url,
+    ADMIN_TOKEN: 'a-token-of-the-operator-of-this-test',
+  });
+  const pid = program.child.pid ?? NaN;
+  const niceness = (thread: string | number): number =>
+    // The name of a thread may hold spaces; the 17th field after it is how nice it is.
+    Number(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8').split(') ')[1]?.split(' ')[16]);
+  t.equal(niceness(pid), 0);
+  const others = readdirSync(`/proc/${pid}/task`).filter((thread) => Number(thread) !== pid);
+  t.ok(others.filter((thread) => niceness(thread) === 10).length >= 4, `${others.map(niceness).join()}`);
+});
