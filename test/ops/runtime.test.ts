@@ -1,18 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { freshDatabase } from '../support/postgres.ts';
-import { startProcess } from '../support/process.ts';
+import { becomes, startProcess } from '../support/process.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
 const skip = process.platform === 'linux' ? false : 'threads have priorities of their own on Linux only';
 
 t.test('the threads that collect and compile stand back behind the one that serves', { skip }, async (t) => {
   const upstream = await startUpstream(t);
-  const { program } = await startProcess(t, {
+  const { program, internalUrl } = await startProcess(t, {
     DATABASE_URL: await freshDatabase(t),
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: 'a-token-of-the-operator-of-this-test',
   });
+  await becomes(internalUrl, 200);
   const pid = program.child.pid ?? NaN;
   const niceness = (thread: string | number): number =>
     // The name of a thread may hold spaces; the 17th field after it is how nice it is.
