@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { Exchange } from './exchange.ts';
+import { writeProblem } from './refuse.ts';
 import type { Relay } from './relay.ts';
 
 /** What a plain request must have passed before it is taken. */
@@ -22,6 +23,7 @@ export function takePlainRequests(app: FastifyInstance, relays: readonly Relay[]
   const { server } = app;
   server.removeAllListeners('request');
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method === 'PRI') return refuseHttp2(response, newRequestId(request));
     const route = shedding() ? null : routeOf(request);
     const relay = route === null ? undefined : relays[route];
     if (relay === undefined) return app.routing(request, response);
@@ -34,4 +36,12 @@ export function takePlainRequests(app: FastifyInstance, relays: readonly Relay[]
       response.destroy();
     }
   });
+}
+
+/** Node's parser lets the first line of HTTP/2 pass as a request; Fastify's router knows no such method and fails. */
+function refuseHttp2(response: ServerResponse, requestId: string): void {
+  const detail = 'The request is not valid HTTP/1.1.';
+  // What the client wrote as a target is not a path that it could tell anything by.
+  const about = { target: '/', requestId, headers: ['connection', 'close'] };
+  writeProblem(response, { code: 'invalid_request', detail }, about);
 }

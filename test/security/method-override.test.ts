@@ -61,3 +61,17 @@ t.test('methods nobody knows, and lower-case ones, end the connection', async (t
   }
   t.equal(upstream.heads, 0);
 });
+
+t.test('the first line of HTTP/2 is refused like any other that is none of HTTP/1.1', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent, log } = await startGateway(t, { routes: { '/': upstream.url } });
+  const head = `Host: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`;
+  for (const line of ['PRI /up', 'PRI * HTTP/2.0', 'PRI /up HTTP/1.1']) {
+    const client = await rawClient(t, port);
+    client.send(`${line}\r\n${head}`);
+    await client.end();
+    t.match(client.text, /^HTTP\/1\.1 4\d\d /, line);
+  }
+  t.equal(upstream.heads, 0);
+  t.notMatch(log.text, /"level":"error"/);
+});
