@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Held, Table } from './held.ts';
+import type { Held, Named, Table } from './held.ts';
 
 /** A power of two. */
 const smallest = 1_024;
@@ -16,9 +16,9 @@ const wholeCharacters = 42;
  * The mark is made from a few characters that nobody outside knows: who chooses keys until their digests agree in many
  * places still cannot make them meet in here.
  */
-export class DigestTable implements Table {
+export class DigestTable<T extends Named = Held> implements Table<T> {
   readonly #places: readonly number[];
-  #slots: (Held | undefined)[] = [];
+  #slots: (T | undefined)[] = [];
   #marks = new Int32Array(0);
   #size = 0;
   #hand = 0;
@@ -33,7 +33,7 @@ export class DigestTable implements Table {
     return this.#size;
   }
 
-  get(name: string): Held | undefined {
+  get(name: string): T | undefined {
     const mark = this.#markOf(name);
     const [slots, marks, last] = [this.#slots, this.#marks, this.#slots.length - 1];
     for (let slot = mark & last; ; slot = (slot + 1) & last) {
@@ -42,14 +42,14 @@ export class DigestTable implements Table {
     }
   }
 
-  add(held: Held): void {
+  add(held: T): void {
     if (2 * (this.#size + 1) > this.#slots.length) this.#grow();
     this.#place(held, this.#markOf(held.name));
     this.#size += 1;
   }
 
   /** Moves up what follows, so that nothing stands behind a gap (Knuth, The Art of Computer Programming 6.4, algorithm R). */
-  delete(held: Held): void {
+  delete(held: T): void {
     const [slots, marks, last] = [this.#slots, this.#marks, this.#slots.length - 1];
     let gap = this.#markOf(held.name) & last;
     while (slots[gap] !== held) {
@@ -74,11 +74,11 @@ export class DigestTable implements Table {
     this.#hand = 0;
   }
 
-  *all(): Iterable<Held> {
+  *all(): Iterable<T> {
     for (const held of this.#slots) if (held !== undefined) yield held;
   }
 
-  turn(): Held | undefined {
+  turn(): T | undefined {
     if (this.#size === 0) return undefined;
     const last = this.#slots.length - 1;
     for (;;) {
@@ -96,11 +96,11 @@ export class DigestTable implements Table {
   }
 
   #make(slots: number): void {
-    this.#slots = new Array<Held | undefined>(slots).fill(undefined);
+    this.#slots = new Array<T | undefined>(slots).fill(undefined);
     this.#marks = new Int32Array(slots);
   }
 
-  #place(held: Held, mark: number): void {
+  #place(held: T, mark: number): void {
     const last = this.#slots.length - 1;
     let slot = mark & last;
     while (this.#slots[slot] !== undefined) slot = (slot + 1) & last;

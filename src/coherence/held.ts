@@ -1,8 +1,12 @@
 import type { FactValue, Seq } from '../ports/facts.ts';
 
-/** A fact in memory. */
-export interface Held {
+/** What a {@link Table} holds things by. */
+export interface Named {
   readonly name: string;
+}
+
+/** A fact in memory. */
+export interface Held extends Named {
   /** `undefined` from the moment it is no longer held, whoever still refers to it. */
   value: FactValue | undefined;
   seq: Seq;
@@ -13,15 +17,15 @@ export interface Held {
   nextName: string;
 }
 
-/** Facts by name, and a hand that goes round over them. */
-export interface Table {
+/** Things by name, and a hand that goes round over them. */
+export interface Table<T extends Named = Held> {
   readonly size: number;
-  get(name: string): Held | undefined;
+  get(name: string): T | undefined;
   /** The name must not be in it yet. */
-  add(held: Held): void;
-  delete(held: Held): void;
+  add(thing: T): void;
+  delete(thing: T): void;
   clear(): void;
-  all(): Iterable<Held>;
-  /** The next one, round and round, also while entries come and go; `undefined` where there is none. */
-  turn(): Held | undefined;
+  all(): Iterable<T>;
+  /** The next one, round and round, also while others come and go; `undefined` where there is none. */
+  turn(): T | undefined;
 }

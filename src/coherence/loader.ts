@@ -1,9 +1,12 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../ports/clock.ts';
 import type { FactCache, StampedFact } from '../ports/fact-cache.ts';
 import type { ApiKeyName, Asked, FactKey, FactReading, FactSource } from '../ports/facts.ts';
 import type { Timers } from '../ports/timers.ts';
+import { DigestTable } from './digest-table.ts';
 import type { CoherenceEvents } from './events.ts';
 import { Gate } from './gate.ts';
+import type { Named } from './held.ts';
 import { KeyReads } from './key-reads.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
@@ -23,7 +26,8 @@ export interface LoaderParts {
 /** Moments in the life of one process, in order. */
 export type Moment = number;
 
-interface Flight {
+/** A load under way. */
+interface Flight extends Named {
   readonly began: Moment;
   readonly fact: Promise<StampedFact>;
 }
@@ -37,7 +41,11 @@ const factGate = { atOnce: 8, waiting: 10_000 };
 /** Fetches facts that memory does not hold: from the shared cache, else from the source, once for all who ask. */
 export class Loader {
   readonly #parts: LoaderParts;
-  readonly #flights = new Map<FactKey, Flight>();
+  /**
+   * By the digest of the fact's name. In a Map each table it outgrows points to the next one, so that under a flood of
+   * made-up keys everything ever loaded would live until the old generation is collected.
+   */
+  readonly #flights = new DigestTable<Flight>();
   readonly #keyReads: KeyReads;
   readonly #factGate = new Gate(factGate.atOnce, factGate.waiting);
   #moment: Moment = 0;
@@ -60,17 +68,18 @@ export class Loader {
    *   none" counts only if it was read after that
    */
   async load(key: FactKey, arrived: Moment): Promise<StampedFact> {
+    const name = hash('sha256', key, 'base64url');
     for (;;) {
-      const flight = this.#flights.get(key) ?? this.#begin(key);
+      const flight = this.#flights.get(name) ?? this.#begin(key, name);
       const fact = await flight.fact;
       if (fact.value !== null || flight.began > arrived) return fact;
     }
   }
 
-  #begin(key: FactKey): Flight {
-    const fact = this.#fetch(key).finally(() => this.#flights.delete(key));
-    const flight = { began: this.now(), fact };
-    this.#flights.set(key, flight);
+  #begin(key: FactKey, name: string): Flight {
+    const fact = this.#fetch(key).finally(() => this.#flights.delete(flight));
+    const flight: Flight = { name, began: this.now(), fact };
+    this.#flights.add(flight);
     return flight;
   }
 

@@ -5,6 +5,7 @@ import { DigestTable } from './digest-table.ts';
 import type { Held } from './held.ts';
 import { LocalCache } from './local-cache.ts';
 import { NameTable } from './name-table.ts';
+import { UnknownKeys } from './unknown-keys.ts';
 import { Window } from './window.ts';
 
 export interface ViewSize {
@@ -23,13 +24,14 @@ export class View {
   readonly #size: ViewSize;
   readonly #keys = new LocalCache(new DigestTable(), () => this.#makeRoom());
   readonly #others = new LocalCache(new NameTable(), () => this.#makeRoom());
-  readonly #unknownKeys = new LocalCache(new DigestTable(), () => this.#makeRoomForUnknown());
+  readonly #unknownKeys: UnknownKeys;
   #incarnation: string | null = null;
   #applied: Seq = 0;
 
   constructor(size: ViewSize, window: Window = new Window()) {
     this.#window = window;
     this.#size = size;
+    this.#unknownKeys = new UnknownKeys(size.unknownKeys);
   }
 
   /** The history that positions belong to; `null` before the log was first read. */
@@ -51,7 +53,7 @@ export class View {
    * further judgement in the tick in which it was found.
    */
   findKey(digest: string): Held | undefined {
-    return this.#keys.find(digest) ?? this.#unknownKeys.find(digest);
+    return this.#keys.find(digest) ?? (this.#unknownKeys.has(digest) ? nobodys : undefined);
   }
 
   /**
@@ -80,7 +82,7 @@ export class View {
     if (!key.startsWith('k:')) {
       if (value !== null) this.#others.put(name, value, seq);
     } else if (value !== null) this.#keys.put(name, value, seq);
-    else this.#unknownKeys.put(name, null, seq);
+    else this.#unknownKeys.add(name, seq);
   }
 
   /**
@@ -123,10 +125,6 @@ export class View {
     fuller.dropOne();
   }
 
-  #makeRoomForUnknown(): void {
-    if (this.#unknownKeys.size >= this.#size.unknownKeys) this.#unknownKeys.dropOne();
-  }
-
   #continues(reading: LogReading): boolean {
     return (
       reading.incarnation === this.#incarnation &&
@@ -135,6 +133,9 @@ export class View {
     );
   }
 }
+
+/** What is held of a key that nobody has. */
+const nobodys: Held = { name: '', value: null, seq: 0, recent: true, next: undefined, nextName: '' };
 
 /**
  * What a fact goes by in memory: a key by its digest and an account by its id, as requests have them, so that a

@@ -21,6 +21,12 @@ const rowsPerBatch = 2_000;
 
 type Counts = { -readonly [field in keyof UsageRow]: UsageRow[field] };
 
+/** What was counted of one key. Most keys only ever act as one account, so a map of accounts is rarely made. */
+interface Tally {
+  readonly first: Counts;
+  others: Map<AccountId, Counts> | undefined;
+}
+
 interface Batch {
   readonly id: string;
   readonly rows: readonly UsageRow[];
@@ -35,7 +41,7 @@ export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;
   readonly #replicaId: string;
   #hour = 0;
-  #live = new Map<KeyId, Map<AccountId, Counts>>();
+  #live = new Map<KeyId, Tally>();
   #rows: Counts[] = [];
   #pending: Batch[] = [];
   #throughMs = 0;
@@ -96,14 +102,14 @@ export class UsageRecorder implements UsageSink {
       this.#hour = hour;
       this.#live = new Map();
     }
-    let byAccount = this.#live.get(keyId);
-    if (byAccount === undefined) this.#live.set(keyId, (byAccount = new Map<AccountId, Counts>()));
-    let counts = byAccount.get(accountId);
-    if (counts === undefined) {
-      counts = { ...nothing, accountId, keyId, hourMs: hour };
-      byAccount.set(accountId, counts);
-      this.#rows.push(counts);
-    }
+    const tally = this.#live.get(keyId);
+    if (tally?.first.accountId === accountId) return tally.first;
+    const present = tally?.others?.get(accountId);
+    if (present !== undefined) return present;
+    const counts = { ...nothing, accountId, keyId, hourMs: hour };
+    this.#rows.push(counts);
+    if (tally === undefined) this.#live.set(keyId, { first: counts, others: undefined });
+    else (tally.others ??= new Map<AccountId, Counts>()).set(accountId, counts);
     return counts;
   }
 

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { AccountId } from '../../src/domain/ids.ts';
+import { digestSecret } from '../../src/domain/api-key.ts';
 import { Wanted, type Facts } from '../../src/ports/directory.ts';
 import { factKey } from '../../src/ports/facts.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
@@ -176,8 +177,10 @@ t.test('keys that nobody has are remembered, and do not crowd out what is known'
   source.facts.set('n:p', 2);
   ask(count);
   await everythingThatFollows();
-  const unknown = (digest: string) => (facts: Facts) =>
-    facts.key(digest as never) === undefined ? new Wanted(`k:${digest}`) : 'unknown';
+  const unknown = (secret: string) => (facts: Facts) => {
+    const digest = digestSecret(secret);
+    return facts.key(digest) === undefined ? new Wanted(factKey.key(digest)) : 'unknown';
+  };
   for (let i = 0; i < 500; i++) {
     ask(unknown(`d${i}`));
     await time.advance(5);

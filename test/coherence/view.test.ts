@@ -1,9 +1,10 @@
 import t from 'tap';
 import fc from 'fast-check';
+import { digestSecret, type KeyDigest } from '../../src/domain/api-key.ts';
 import { View } from '../../src/coherence/view.ts';
 import { Window } from '../../src/coherence/window.ts';
 import type { LogReading } from '../../src/ports/coherence-log.ts';
-import type { FactKey } from '../../src/ports/facts.ts';
+import { factKey, type FactKey } from '../../src/ports/facts.ts';
 
 const reading = (over: Partial<LogReading>): LogReading => ({
   incarnation: 'i',
@@ -14,6 +15,8 @@ const reading = (over: Partial<LogReading>): LogReading => ({
 });
 const entry = (seq: number, key: FactKey, withdrawn = false) => ({ seq, key, withdrawn });
 const fact = (seq: number, value: number | null = 1, incarnation = 'i') => ({ value, seq, incarnation });
+
+const digests = Array.from({ length: 1_000 }, (_, i) => digestSecret(`${i}`));
 
 function view(first: Partial<LogReading> = {}): View {
   const made = new View({ facts: 100, unknownKeys: 4 });
@@ -107,29 +110,29 @@ t.test('absence is kept for keys alone, and apart from the facts', async (t) => 
     t.equal(it.find(name)?.value, undefined, key);
   }
   for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0));
-  for (let i = 0; i < 1_000; i++) it.keep(`k:${i}`, fact(0, null));
-  t.equal(it.findKey('999')?.value, null);
+  for (const digest of digests) it.keep(factKey.key(digest), fact(0, null));
+  t.equal(it.findKey(digests.at(-1) ?? '')?.value, null);
   t.same(it.sizes, { facts: 100, unknownKeys: 4, window: 0 });
 });
 
 t.test('keys and other facts have one bound together, and the fuller of the two makes room', async (t) => {
   const it = view();
   for (let i = 0; i < 30; i++) it.keep(`n:${i}`, fact(0));
-  for (let i = 0; i < 1_000; i++) it.keep(`k:${i}`, fact(0));
+  for (const digest of digests) it.keep(factKey.key(digest), fact(0));
   t.equal(it.sizes.facts, 100);
   for (let i = 0; i < 30; i++) t.equal(it.find(`n:${i}`)?.value, 1);
   for (let i = 0; i < 1_000; i++) it.keep(`n:${i}`, fact(0));
   t.equal(it.sizes.facts, 100);
-  const keys = Array.from({ length: 1_000 }, (_, i) => it.findKey(`${i}`)).filter(
-    (held) => held !== undefined,
-  );
+  const keys = digests.filter((digest) => it.findKey(digest) !== undefined);
   t.equal(keys.length, 50);
 });
 
 t.test('a change drops a key, known or unknown', async (t) => {
   const it = view();
-  it.keep('k:known', fact(0));
-  it.keep('k:unknown', fact(0, null));
-  it.take(reading({ seq: 2, entries: [entry(1, 'k:known', true), entry(2, 'k:unknown')] }));
-  t.same([it.findKey('known'), it.findKey('unknown')], [undefined, undefined]);
+  const [known, unknown] = digests as [KeyDigest, KeyDigest];
+  it.keep(factKey.key(known), fact(0));
+  it.keep(factKey.key(unknown), fact(0, null));
+  const entries = [entry(1, factKey.key(known), true), entry(2, factKey.key(unknown))];
+  it.take(reading({ seq: 2, entries }));
+  t.same([it.findKey(known), it.findKey(unknown)], [undefined, undefined]);
 });

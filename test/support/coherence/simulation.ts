@@ -3,6 +3,7 @@ import { startCoherence, type Coherence } from '../../../src/coherence/coherence
 import { Wanted, type Facts } from '../../../src/ports/directory.ts';
 import {
   factKey,
+  type ApiKeyName,
   type FactKey,
   type FactSource,
   type FactValue,
@@ -10,7 +11,7 @@ import {
 } from '../../../src/ports/facts.ts';
 import type { CoherenceLog } from '../../../src/ports/coherence-log.ts';
 import type { FactCache } from '../../../src/ports/fact-cache.ts';
-import type { KeyDigest } from '../../../src/domain/api-key.ts';
+import { digestSecret } from '../../../src/domain/api-key.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { ModelCache } from './model-cache.ts';
 import { ModelStore } from './model-store.ts';
@@ -96,7 +97,9 @@ const factsOf = (group: number): readonly FactKey[] => [
   countOf(group),
   externalOf(group),
 ];
-const keyOf = (group: number): FactKey => `k:${group}`;
+const digests = Array.from({ length: groups }, (_, group) => digestSecret(`key of ${group}`));
+const digestOf = (group: number) => digests[group] as (typeof digests)[number];
+const keyOf = (group: number): ApiKeyName => factKey.key(digestOf(group));
 const accountOf = (group: number): FactKey => `a:account-${group}`;
 const countOf = (group: number): FactKey => `n:${group}`;
 const externalOf = (group: number): FactKey => `x:${group}:id`;
@@ -224,7 +227,7 @@ class Simulation {
   }
 
   #decideUnknownKey(process: Process, coherence: Coherence): void {
-    const digest = `nobody's ${this.#random.below(50)}` as KeyDigest;
+    const digest = digestSecret(`nobody's ${this.#random.below(50)}`);
     process.later(1, () => {
       coherence.directory.settle(
         (facts) => (facts.key(digest) === undefined ? new Wanted(factKey.key(digest)) : true),
@@ -349,9 +352,8 @@ class Simulation {
 
 /** What one statement reads together: a key's account and count come with the key. */
 function together(key: FactKey): readonly FactKey[] {
-  const group = Number(key.split(':')[1]);
-  if (Number.isNaN(group)) return [key];
-  return key.startsWith('k:') ? [key, accountOf(group), countOf(group)] : [key];
+  const group = digests.findIndex((_, i) => keyOf(i) === key);
+  return group < 0 ? [key] : [key, accountOf(group), countOf(group)];
 }
 
 function readGroup(
@@ -359,7 +361,7 @@ function readGroup(
   group: number,
   third: 'count' | 'external' | 'nothing',
 ): [FactKey, unknown][] | Wanted {
-  const key = facts.key(String(group) as KeyDigest);
+  const key = facts.key(digestOf(group));
   if (key === undefined) return new Wanted(keyOf(group));
   const account = facts.account(`account-${group}` as AccountId);
   if (account === undefined) return new Wanted(accountOf(group));
