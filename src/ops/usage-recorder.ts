@@ -106,7 +106,7 @@ export class UsageRecorder implements UsageSink {
     if (tally?.first.accountId === accountId) return tally.first;
     const present = tally?.others?.get(accountId);
     if (present !== undefined) return present;
-    const counts = { ...nothing, accountId, keyId, hourMs: hour };
+    const counts = newCounts(accountId, keyId, hour);
     this.#rows.push(counts);
     if (tally === undefined) this.#live.set(keyId, { first: counts, others: undefined });
     else (tally.others ??= new Map<AccountId, Counts>()).set(accountId, counts);
@@ -160,12 +160,18 @@ export class UsageRecorder implements UsageSink {
   }
 }
 
-const nothing = {
-  requests: 0,
-  reads: 0,
-  writes: 0,
-  clientErrors: 0,
-  serverErrors: 0,
-  bytesIn: 0,
-  bytesOut: 0,
-};
+/** Written out: an object made by spreading another one takes more than twice the memory. */
+function newCounts(accountId: AccountId, keyId: KeyId, hour: number): Counts {
+  return {
+    accountId,
+    keyId,
+    hourMs: hour,
+    requests: 0,
+    reads: 0,
+    writes: 0,
+    clientErrors: 0,
+    serverErrors: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+  };
+}
