@@ -6,8 +6,10 @@
  * ("coordinated omission", which closed-loop tools have). Written in C because it needs timers finer than Node's and
  * Go's millisecond, and because it shares a core with the upstream: a request costs it three system calls.
  *
- *     paced [-k <file>] [-s <ms>] <port> <rate per second> <seconds> <connections> <file with the raw request>
+ *     paced [-e] [-k <file>] [-s <ms>] <port> <rate per second> <seconds> <connections> <file with the raw request>
  *
+ * -e  evenly: what should have been sent while this process was stopped is not made up for at once, but takes longer. For
+ *     what is only there to press on something: a burst would be this machine's, not the rate that was asked for.
  * -k  API keys, one a line, all of the same length: one after another takes the place of `{key}` in the request.
  *     Connections are opened as they are needed then, not all at the beginning.
  * -s  prints a line [2xx, 503, others, broken connections] for every so many milliseconds, as they pass.
@@ -221,13 +223,15 @@ static void print_slot(void) {
 int main(int argc, char **argv) {
   const char *keys_file = NULL;
   int64_t slot_length = 0;
-  for (int option; (option = getopt(argc, argv, "k:s:")) != -1;) {
+  int evenly = 0;
+  for (int option; (option = getopt(argc, argv, "ek:s:")) != -1;) {
+    if (option == 'e') evenly = 1;
     if (option == 'k') keys_file = optarg;
     if (option == 's') slot_length = atoll(optarg) * (SECOND / 1000);
   }
   argv += optind;
   if (argc - optind != 5) {
-    fprintf(stderr, "usage: paced [-k keys file] [-s ms] <port> <rate> <seconds> <connections> <request file>\n");
+    fprintf(stderr, "usage: paced [-e] [-k keys file] [-s ms] <port> <rate> <seconds> <connections> <request file>\n");
     return 2;
   }
   double rate = atof(argv[1]);
@@ -262,7 +266,7 @@ int main(int argc, char **argv) {
                              .it_value = {start / SECOND, start % SECOND}};
   if (timerfd_settime(timer, TFD_TIMER_ABSTIME, &every, NULL) < 0) die("timerfd_settime");
 
-  long due = 0, sent = 0;
+  long due = 0, sent = 0, most_at_once = evenly ? 1 + rate / 500 : total;
   int64_t slot_end = start + slot_length;
   while (done_count + error_count < total && now() < deadline) {
     struct epoll_event events[EVENTS];
@@ -273,7 +277,11 @@ int main(int argc, char **argv) {
       struct connection *c = events[i].data.ptr;
       uint64_t ticks;
       if (!c) {
-        if (read(timer, &ticks, sizeof ticks) == sizeof ticks) due = due + (long)ticks > total ? total : due + (long)ticks;
+        if (read(timer, &ticks, sizeof ticks) != sizeof ticks) continue;
+        long more = (long)ticks < most_at_once ? (long)ticks : most_at_once, late = (long)ticks - more;
+        start += late * period;
+        deadline += late * period;
+        due = due + more > total ? total : due + more;
       } else {
         if (events[i].events & EPOLLOUT) {
           struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};

@@ -71,6 +71,10 @@ export interface Pacing extends Rhythm {
   readonly request: string;
   /** API keys to send in turn. */
   readonly keys?: readonly string[];
+  /** Whether what could not be sent in time is not made up for at once (`-e`). */
+  readonly evenly?: boolean;
+  /** Whether it goes before the others on its core. */
+  readonly first?: boolean;
   /** Told every {@link slotMs} what came in since. */
   readonly onSlot?: (slot: Slot) => void;
 }
@@ -95,6 +99,7 @@ export async function sendAtRate(pacing: Pacing): Promise<OpenLoop> {
   writeFileSync(file, request);
   if (keys !== undefined) writeFileSync(`${file}-keys`, `${keys.join('\n')}\n`);
   const options = [
+    ...(pacing.evenly === true ? ['-e'] : []),
     ...(keys === undefined ? [] : ['-k', `${file}-keys`]),
     ...(onSlot === undefined ? [] : ['-s', slotMs]),
   ];
@@ -105,6 +110,7 @@ export async function sendAtRate(pacing: Pacing): Promise<OpenLoop> {
     core,
     output: 'pipe',
   });
+  if (pacing.first === true) paced.goFirst();
   if (paced.stdout === null) throw new Error('nothing to read from');
   let last = '';
   for await (const line of createInterface({ input: paced.stdout })) {

@@ -38,7 +38,7 @@ export async function garbage(stand: Stand, options: Options): Promise<Finding> 
   const known = (await makeKeys(stand, gateway, knownKeys)).keys.map(({ text }) => text);
   await stand.load(gateway, known, { rate: knownKeys, seconds: 2 });
   const rate = options.rate || Math.floor((await capacity(stand, gateway, known)) / 3);
-  const seconds = options.seconds || 8;
+  const seconds = options.seconds || 16;
   const longest = options.garbage > 0 ? options.garbage / rate : 2 * seconds;
   const phases: readonly Phase[] = [
     { name: 'known callers alone', seconds, mistyped: 0, unknown: 0 },
@@ -89,7 +89,9 @@ async function measure(
   })();
   const [knownSeen, ...others] = await Promise.all([
     stand.load(gateway, known, { rate: knownPerSecond, seconds }),
-    ...loads.map(({ rate, keys }) => stand.load(gateway, keys, { rate, seconds, connections: 400 })),
+    ...loads.map(({ rate, keys }) =>
+      stand.load(gateway, keys, { rate, seconds, connections: 400, evenly: true }),
+    ),
   ]);
   const cpuMs = usageOf([gateway.pid]).cpuMs - before.cpuMs;
   const cpuPercent = (100 * cpuMs) / (performance.now() - began);

@@ -18,25 +18,24 @@ export async function revokes(stand: Stand, { rate, seconds }: Options): Promise
   const ring = await makeKeys(
     stand,
     hanging,
-    50 + lightRevokes + hangingRevokes + perSecond * sustainedSeconds,
+    50 + 2 * lightRevokes + hangingRevokes + perSecond * sustainedSeconds,
   );
   const sender = new Revoker(ring);
 
   // The first statements on a connection are planned, and the code that runs is compiled.
   for (let i = 0; i < 50; i++) await sender.revoke(gateways[i % replicas]);
   stand.say(`${lightRevokes} revokes, one at a time with a pause of ${lightPauseMs} ms`);
-  const light: number[] = [];
-  for (let i = 0; i < lightRevokes; i++) {
-    light.push(await sender.revoke(gateways[i % replicas]));
-    await sleep(lightPauseMs);
-  }
+  const fresh = await oneByOne(sender, gateways, lightRevokes, lightPauseMs);
 
   stand.say(`${perSecond} revokes a second for ${sustainedSeconds} s`);
   const { took, outstanding } = await sustained(sender, gateways, perSecond, sustainedSeconds, stand);
 
+  stand.say(`${lightRevokes} more, one at a time`);
+  const light = await oneByOne(sender, gateways, lightRevokes, lightPauseMs);
+
   stand.say('one replica is stopped (SIGSTOP)');
   process.kill(hanging.pid, 'SIGSTOP');
-  const [first = NaN, ...later] = await oneByOne(sender, others, hangingRevokes);
+  const [first = NaN, ...later] = await oneByOne(sender, others, hangingRevokes, 0);
   process.kill(hanging.pid, 'SIGCONT');
   const served = await stillServed(hanging, sender.revoked.slice(-hangingRevokes));
 
@@ -50,8 +49,9 @@ export async function revokes(stand: Stand, { rate, seconds }: Options): Promise
   return {
     header: ['revokes', 'number', 'p50', 'p99', 'slowest'],
     rows: [
-      row('one at a time', light),
+      row('one at a time, gateways just started', fresh),
       row(`${perSecond} a second`, took),
+      row('one at a time, after that', light),
       row('one replica stopped, the first', [first]),
       row('one replica stopped, after that', later),
     ],
@@ -136,9 +136,17 @@ async function sustained(
   return { took, outstanding };
 }
 
-async function oneByOne(sender: Revoker, gateways: readonly Gateway[], count: number): Promise<number[]> {
+async function oneByOne(
+  sender: Revoker,
+  gateways: readonly Gateway[],
+  count: number,
+  pauseMs: number,
+): Promise<number[]> {
   const took: number[] = [];
-  for (let i = 0; i < count; i++) took.push(await sender.revoke(gateways[i % gateways.length]));
+  for (let i = 0; i < count; i++) {
+    took.push(await sender.revoke(gateways[i % gateways.length]));
+    await sleep(pauseMs);
+  }
   return took;
 }
 

@@ -30,7 +30,7 @@ export interface Stand {
   say(line: string): void;
 }
 
-export type Load = Pick<Pacing, 'rate' | 'seconds' | 'onSlot'> & { readonly connections?: number };
+export type Load = Pick<Pacing, 'rate' | 'seconds' | 'onSlot' | 'evenly'> & { readonly connections?: number };
 
 const adminToken = 'bench-0123456789abcdef0123456789abcdef';
 
@@ -45,6 +45,8 @@ export async function onStand<T>(
 ): Promise<T> {
   return onGround(cores, async (ground) => {
     buildPaced();
+    // Here the core of everything else also has PostgreSQL, Redis and this process on it.
+    ground.upstream.nginx.goFirst();
     const ends: (() => unknown)[] = [];
     const scope = { teardown: (end: () => unknown) => ends.unshift(end) };
     try {
@@ -107,5 +109,5 @@ function load(
   { connections = 128, ...how }: Load,
 ): Promise<OpenLoop> {
   const request = rawRequest(port, 'GET', '/shipments', { headers: { authorization: 'Bearer {key}' } });
-  return sendAtRate({ processes, dir, core, port, request, keys, connections, ...how });
+  return sendAtRate({ processes, dir, core, port, request, keys, connections, first: true, ...how });
 }

@@ -2,14 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { render } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
-import type { Processes } from '../lib/processes.ts';
+import type { Process, Processes } from '../lib/processes.ts';
 import { tool } from '../lib/tools.ts';
 import { startHelper, type Helper } from './helper.ts';
 
 /** What every contender is in front of. */
 export interface Upstream {
   readonly port: number;
-  readonly pid: number;
+  readonly nginx: Process;
   readonly helper: Helper;
   close(): void;
 }
@@ -32,7 +32,7 @@ export async function startUpstream(processes: Processes, dir: string, core: num
     core,
   });
   await nginx.listening(port);
-  return { port, pid: nginx.pid, helper, close: () => helper.close() };
+  return { port, nginx, helper, close: () => helper.close() };
 }
 
 /** A JSON document of exactly that many bytes. */

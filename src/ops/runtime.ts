@@ -1,25 +1,18 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { setFlagsFromString } from 'node:v8';
-
-/** Per cent by which the old generation may grow before it is collected, of what was left by the last collection. */
-const growthPercent = 200;
 
 /** How far helper threads stand back: they get a tenth of the time that the main thread gets where both want a core. */
 const niceness = 10;
 
 /**
  * Keeps V8's helper threads, which collect and compile, from standing in the way of requests. Where a process has one
- * core, its four helpers take four fifths of it for as long as they are busy: 60 to 100 ms for a large collection, 300 ms
- * after the start of a kind of load it has not seen yet. So they stand back, and a large collection waits until the heap is
- * three times what is alive in it; V8 alone begins at about half more. The limit that Node takes from the container's memory
- * holds as before.
+ * core and a large collection begins under load, its four helpers take four fifths of the core: what waits meanwhile comes to
+ * 240 ms. With threads that stand back it is 80 ms. Known callers notice it under a flood of made-up keys
+ * (`npm run bench:outages -- --scenario garbage`).
  *
- * Known callers notice it under a flood of made-up keys (`npm run bench:outages -- --scenario garbage`). To be called
- * first of all, while there are no other threads.
+ * To be called first of all, while there are no other threads.
  */
 export function favourRequests(): void {
-  setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
   try {
     for (const thread of otherThreads()) setPriority(thread, niceness);
   } catch {
