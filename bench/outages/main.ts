@@ -27,7 +27,7 @@ const usage = `npm run bench:outages -- [options]
   --scenario A,B   ${Object.keys(scenarios).join(', ')} (all)
   --rate N         requests a second: of known callers (redis, postgres), of made-up keys (garbage), revokes (revokes)
   --seconds N      length of one phase
-  --garbage N      made-up keys of the longest phase of garbage: 1000000 take some minutes
+  --garbage N      made-up keys of garbage in all, as many rounds as that takes: 1000000 take some minutes
   --cores P,O      core of the gateways, core of everything else (0,1)
 `;
 

@@ -4,6 +4,6 @@ export interface Options {
   readonly rate: number;
   /** Length of one phase. */
   readonly seconds: number;
-  /** Made-up keys of the longest phase. */
+  /** Made-up keys in all; there are as many rounds as that takes. */
   readonly garbage: number;
 }

@@ -7,11 +7,12 @@ const smallest = 1_024;
 const wholeCharacters = 42;
 
 /**
- * Facts under SHA-256 digests in base64url: a hash table with open addressing and linear probing, at most half full.
+ * Things under SHA-256 digests in base64url: a hash table with open addressing and linear probing, at most half full.
  *
- * A large map is slow to search: one step after another waits for main memory, six of them for a digest that was not used
- * lately. A digest needs no hashing, it is as good as random; and where its mark agrees, what is there is nearly always
- * it. So two steps are left, the slot and what it holds (`bench/coherence.ts`).
+ * A large map is slow to search, since one step after another waits for main memory. A digest needs no hashing, it is as good
+ * as random; and where its mark agrees, what is there is nearly always it. With a million keys, all of them in use,
+ * a decision takes 1.7 µs by this table and 2.5 by a Map (`bench/coherence.ts`). Nor does it, like a Map, keep what was
+ * ever in it alive by the tables it outgrew.
  *
  * The mark is made from a few characters that nobody outside knows: who chooses keys until their digests agree in many
  * places still cannot make them meet in here.

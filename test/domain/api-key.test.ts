@@ -51,6 +51,47 @@ t.test('what is no key is no key', async (t) => {
   }
 });
 
+t.test('a character that is no digit is refused wherever it stands', async (t) => {
+  const key = formatSecret('tgw', new Uint8Array(secretRandomBytes));
+  // Neighbours of the digits in ASCII, and characters whose lower byte is a digit's.
+  for (const wrong of [
+    '/',
+    ':',
+    '@',
+    '[',
+    '`',
+    '{',
+    '-',
+    '_',
+    ' ',
+    '\0',
+    '\x7f',
+    '\x80',
+    'ÿ',
+    'İ',
+    'ı',
+    '０',
+    '\u{1d7ce}',
+  ]) {
+    for (let at = 4; at < key.length; at++) {
+      const text = (key.slice(0, at) + wrong + key.slice(at + 1)).slice(0, key.length);
+      if (parseApiKey(text) !== undefined) t.fail(`${JSON.stringify(wrong)} at ${at}`);
+    }
+  }
+});
+
+t.test('a checksum is compared as written: another number that agrees in 32 bits is refused', async (t) => {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const key = formatSecret('tgw', new Uint8Array(secretRandomBytes));
+  const stated = [...key.slice(-6)].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);
+  for (let more = 1; stated + more * 2 ** 32 < 62 ** 6; more++) {
+    let [text, rest] = ['', stated + more * 2 ** 32];
+    for (; text.length < 6; rest = Math.floor(rest / 62)) text = digits.charAt(rest % 62) + text;
+    t.equal(parseApiKey(key.slice(0, -6) + text), undefined, text);
+  }
+  t.equal(parseApiKey(key), key);
+});
+
 t.test('a key carries at least 160 random bits: different bytes make different keys', async (t) => {
   t.ok(secretRandomBytes * 8 >= 160);
   fc.assert(

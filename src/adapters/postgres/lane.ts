@@ -27,13 +27,15 @@ export class Lane {
     if (this.#closed) throw unavailable(new Error('the store is closed'));
     const sql = (this.#sql ??= this.#connect(this.#extra));
     let timer: NodeJS.Timeout | undefined;
+    let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
+        // It has not ended; what it needs stays its own.
+        running = undefined;
         this.recycle();
         reject(unavailable(new Error(`no answer from the store within ${deadlineMs} ms`)));
       }, deadlineMs);
     });
-    let running: PromiseLike<T> | undefined;
     try {
       running = work(sql);
       return await Promise.race([running, late]);
