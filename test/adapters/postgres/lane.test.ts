@@ -3,26 +3,29 @@ import t from 'tap';
 import { Lane } from '../../../src/adapters/postgres/lane.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 
-t.test('a statement that has ended, well or not, is parted from its arguments; its rows are not touched', async (t) => {
-  const url = await freshDatabase(t);
-  const lane = new Lane(() => postgres(url, { max: 1 }) as never);
-  t.teardown(() => lane.close());
-  const statements: object[] = [];
-  const rows = await lane.run((sql) => {
-    const statement = sql<[{ names: string[] }]>`select ${sql.json(['a', 'b'])}::jsonb as names`;
-    statements.push(statement);
-    return statement;
-  }, 5_000);
-  t.same(rows[0].names, ['a', 'b']);
-  t.match(statements, [{ args: [], parameters: [] }]);
-  const failed = lane.run((sql) => {
-    const statement = sql`select ${'x'}::int`;
-    statements.push(statement);
-    return statement;
-  }, 5_000);
-  await t.rejects(failed);
-  t.same(
-    statements.map((statement) => 'args' in statement && statement.args),
-    [[], []],
-  );
-});
+t.test(
+  'a statement that has ended, well or not, is parted from its arguments; its rows are not touched',
+  async (t) => {
+    const url = await freshDatabase(t);
+    const lane = new Lane(() => postgres(url, { max: 1 }) as never);
+    t.teardown(() => lane.close());
+    const statements: object[] = [];
+    const rows = await lane.run((sql) => {
+      const statement = sql<[{ names: string[] }]>`select ${sql.json(['a', 'b'])}::jsonb as names`;
+      statements.push(statement);
+      return statement;
+    }, 5_000);
+    t.same(rows[0].names, ['a', 'b']);
+    t.match(statements, [{ args: [], parameters: [] }]);
+    const failed = lane.run((sql) => {
+      const statement = sql`select ${'x'}::int`;
+      statements.push(statement);
+      return statement;
+    }, 5_000);
+    await t.rejects(failed);
+    t.same(
+      statements.map((statement) => 'args' in statement && statement.args),
+      [[], []],
+    );
+  },
+);
