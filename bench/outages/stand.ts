@@ -95,6 +95,8 @@ async function startGateway(
       ...env,
     },
   });
+  // What the machine does for itself, every few seconds and for some tens of milliseconds, is not the gateway's.
+  started.goFirst();
   await started.listening(port);
   const client = new HttpClient(`http://127.0.0.1:${port}`);
   const operator = new HttpClient(`http://127.0.0.1:${internalPort}`, adminToken);
