@@ -10,13 +10,15 @@ const layers = {
   ports: ['domain'],
   config: ['domain'],
   http: ['ports', 'domain'],
+  authz: ['http', 'ports', 'domain'],
+  limits: ['http', 'ports', 'domain'],
+  usage: ['ports', 'domain'],
   coherence: ['ports', 'domain'],
   adapters: ['coherence types', 'ports', 'domain'],
-  gateway: ['http', 'coherence', 'ports', 'domain'],
-  management: ['http', 'coherence', 'ports', 'domain'],
-  admin: ['http', 'coherence', 'ports', 'domain'],
+  proxy: ['authz', 'limits', 'http', 'ports', 'domain'],
+  api: ['authz', 'http', 'ports', 'domain'],
   ops: ['http', 'coherence', 'ports', 'domain'],
-  echo: ['domain'],
+  server: ['http', 'ports', 'domain'],
 };
 
 /** Below these two, nothing depends on how the gateway is configured. */

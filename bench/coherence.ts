@@ -14,7 +14,7 @@ import { noFactCache } from '../src/coherence/no-fact-cache.ts';
 import { decide, factsNeeded, refusingFacts } from '../src/domain/acting-decision.ts';
 import { digestSecret, formatSecret, parseApiKey, secretRandomBytes } from '../src/domain/api-key.ts';
 import type { AccountId, KeyId } from '../src/domain/ids.ts';
-import { authenticate } from '../src/http/authenticate.ts';
+import { authenticate } from '../src/authz/authenticate.ts';
 import { systemClock } from '../src/ports/clock.ts';
 import type { CoherenceLog } from '../src/ports/coherence-log.ts';
 import { Wanted, type Facts } from '../src/ports/directory.ts';

@@ -14,7 +14,7 @@ import { parseArgs } from 'node:util';
 import { accessLog } from '../src/ops/access-log.ts';
 import { openLog } from '../src/ops/logger.ts';
 import { createRegistry, requestMetrics } from '../src/ops/metrics.ts';
-import type { RequestObserver, RequestRecord } from '../src/ops/request-record.ts';
+import type { RequestObserver, RequestRecord } from '../src/ports/request-record.ts';
 import { describeMachine, machineLine } from './machine.ts';
 import { table } from './report/tables.ts';
 

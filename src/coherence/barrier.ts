@@ -3,12 +3,12 @@ import type { Clock } from '../ports/clock.ts';
 import type { ReplicaRow } from '../ports/coherence-log.ts';
 import type { Seq } from '../ports/facts.ts';
 import type { Timers } from '../ports/timers.ts';
-import type { Census, Count } from './census.ts';
+import type { Census, Count } from './membership.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
-import type { View } from './view.ts';
+import type { View } from './memory/view.ts';
 import { within } from './within.ts';
 
 export interface BarrierParts {

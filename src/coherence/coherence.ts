@@ -4,18 +4,18 @@ import type { CoherenceLog } from '../ports/coherence-log.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { FactCache } from '../ports/fact-cache.ts';
 import type { FactSource, Seq } from '../ports/facts.ts';
-import type { ReplicaNote } from '../ports/roster.ts';
+import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
 import { CommitBarrier } from './barrier.ts';
-import { Census } from './census.ts';
+import { Census } from './membership.ts';
 import { CoherentDirectory } from './directory.ts';
 import type { CoherenceEvents } from './events.ts';
 import { Lease } from './lease.ts';
-import { Loader } from './loader.ts';
+import { Loader } from './loading/loader.ts';
 import { repeat } from './repeat.ts';
 import { timingFor } from './timing.ts';
-import { View } from './view.ts';
-import { Withdrawals } from './withdrawals.ts';
+import { View } from './memory/view.ts';
+import { Withdrawals } from './revocations.ts';
 
 export interface CoherenceParts {
   readonly log: CoherenceLog;

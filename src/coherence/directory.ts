@@ -6,12 +6,12 @@ import type { StampedFact } from '../ports/fact-cache.ts';
 import { factKey, type AccountFact, type FactKey, type FactValue, type KeyFact } from '../ports/facts.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
-import type { Held } from './held.ts';
-import type { Loader } from './loader.ts';
+import type { Held } from './memory/entry.ts';
+import type { Loader } from './loading/loader.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
-import type { View } from './view.ts';
-import type { Withdrawals } from './withdrawals.ts';
+import type { View } from './memory/view.ts';
+import type { Withdrawals } from './revocations.ts';
 
 export interface DirectoryParts {
   readonly view: View;

@@ -1,15 +1,15 @@
 import type { Clock } from '../ports/clock.ts';
 import type { CoherenceLog } from '../ports/coherence-log.ts';
 import type { Seq } from '../ports/facts.ts';
-import type { ReplicaNote } from '../ports/roster.ts';
+import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
 import { Backoff } from './backoff.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
-import type { View } from './view.ts';
+import type { View } from './memory/view.ts';
 import { within } from './within.ts';
-import type { Withdrawals } from './withdrawals.ts';
+import type { Withdrawals } from './revocations.ts';
 
 export interface LeaseParts {
   readonly log: CoherenceLog;

@@ -1,4 +1,4 @@
-import type { Held, Table } from './held.ts';
+import type { Held, Table } from './memory/entry.ts';
 
 /** Facts under names of any kind. */
 export class NameTable implements Table {

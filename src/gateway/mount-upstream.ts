@@ -1,6 +1,6 @@
 import { fastifyHttpProxy } from '@fastify/http-proxy';
 import type { FastifyInstance } from 'fastify';
-import type { Upstream } from './upstream.ts';
+import type { Upstream } from '../proxy/upstream/upstream.ts';
 
 /**
  * Mounts an upstream with @fastify/http-proxy at `path`: the methods that are forwarded become Fastify's routes.

@@ -1,5 +1,5 @@
-import type { Relay } from './relay.ts';
-import { StallWatch } from './stall-watch.ts';
+import type { Relay } from '../proxy/route.ts';
+import { StallWatch } from '../proxy/idle-timeout.ts';
 
 /** Where an exchange stands. */
 export interface Standing {

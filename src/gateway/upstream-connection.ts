@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Upstream } from './upstream.ts';
-import { openConnection } from './wire/connect.ts';
+import type { Upstream } from '../proxy/upstream/upstream.ts';
+import { openConnection } from '../proxy/upstream/connect.ts';
 
 /**
  * Opens a connection of its own to an upstream, verified as all are. Halves of it can end apart.

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { lineWriter, type Logger } from './logger.ts';
-import type { RequestObserver, RequestRecord } from './request-record.ts';
+import type { RequestObserver, RequestRecord } from '../ports/request-record.ts';
 
 const maxPathLength = 1024;
 

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { Histogram } from './histogram.ts';
-import type { RequestObserver, RequestRecord } from './request-record.ts';
+import type { RequestObserver, RequestRecord } from '../ports/request-record.ts';
 
 const prefix = 'tenancy_gateway_';
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outcomeOf } from '../http/outcome.ts';
 import type { UsageSink } from '../ports/usage.ts';
-import type { RequestObserver } from './request-record.ts';
+import type { RequestObserver } from '../ports/request-record.ts';
 
 /**
  * Tells `observe` of every request that Fastify answers under `app`. Requests that a plugin took over (`hijack`) never

@@ -1,5 +1,5 @@
 import type { FactKey, Seq } from './facts.ts';
-import type { ReplicaNote } from './roster.ts';
+import type { ReplicaNote } from './replica-list.ts';
 
 /** A replica as its row says. */
 export interface ReplicaRow {

@@ -7,7 +7,7 @@ import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
 import { gauge } from '../ops/metrics.ts';
-import { UsageRecorder } from '../ops/usage-recorder.ts';
+import { UsageRecorder } from '../usage/recorder.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { internalServer, publicServer, type AppDeps } from '../app.ts';
-import type { InFlight } from '../gateway/in-flight.ts';
-import { Streams } from '../gateway/streams.ts';
+import type { InFlight } from '../limits/concurrency.ts';
+import { Streams } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
 
 /** Both applications made from one reading of the configuration. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { CommitBarrier } from '../../src/coherence/barrier.ts';
-import { Census } from '../../src/coherence/census.ts';
+import { Census } from '../../src/coherence/membership.ts';
 import { timingFor } from '../../src/coherence/timing.ts';
 import { ProblemError } from '../../src/domain/problem.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Census } from '../../src/coherence/census.ts';
+import { Census } from '../../src/coherence/membership.ts';
 import { timingFor } from '../../src/coherence/timing.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { row, ScriptedLog } from '../support/coherence/scripted-log.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { DigestTable } from '../../src/coherence/digest-table.ts';
-import type { Held } from '../../src/coherence/held.ts';
+import { DigestTable } from '../../src/coherence/memory/digest-table.ts';
+import type { Held } from '../../src/coherence/memory/entry.ts';
 import { Random } from '../support/coherence/random.ts';
 
 const digests = Array.from({ length: 5_000 }, (_, i) =>

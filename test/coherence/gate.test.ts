@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Gate } from '../../src/coherence/gate.ts';
+import { Gate } from '../../src/coherence/loading/gate.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 
 t.test('it runs so many at once, lets so many wait, and refuses the rest', async (t) => {

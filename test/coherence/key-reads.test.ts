@@ -1,5 +1,5 @@
 import t from 'tap';
-import { KeyReads } from '../../src/coherence/key-reads.ts';
+import { KeyReads } from '../../src/coherence/loading/key-reads.ts';
 import { timingFor } from '../../src/coherence/timing.ts';
 import type { ProblemError } from '../../src/domain/problem.ts';
 import type { ApiKeyName, FactReading } from '../../src/ports/facts.ts';

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { createHash } from 'node:crypto';
-import { DigestTable } from '../../src/coherence/digest-table.ts';
-import type { Table } from '../../src/coherence/held.ts';
-import { LocalCache } from '../../src/coherence/local-cache.ts';
+import { DigestTable } from '../../src/coherence/memory/digest-table.ts';
+import type { Table } from '../../src/coherence/memory/entry.ts';
+import { LocalCache } from '../../src/coherence/memory/local-cache.ts';
 import { NameTable } from '../../src/coherence/name-table.ts';
 import { Random } from '../support/coherence/random.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { UnknownKeys } from '../../src/coherence/unknown-keys.ts';
+import { UnknownKeys } from '../../src/coherence/memory/unknown-keys.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import { Random } from '../support/coherence/random.ts';
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import fc from 'fast-check';
 import { digestSecret, type KeyDigest } from '../../src/domain/api-key.ts';
-import { View } from '../../src/coherence/view.ts';
-import { Window } from '../../src/coherence/window.ts';
+import { View } from '../../src/coherence/memory/view.ts';
+import { Window } from '../../src/coherence/memory/recent-changes.ts';
 import type { LogReading } from '../../src/ports/coherence-log.ts';
 import { factKey, type FactKey } from '../../src/ports/facts.ts';
 

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { compileTargets, managementPath } from '../../src/gateway/canonical-target.ts';
+import { compileTargets, managementPath } from '../../src/proxy/ingress/target.ts';
 
 const prefixes = ['/', '/v1/rates', '/v1', '/API/x'];
 const judge = compileTargets(prefixes);

@@ -7,7 +7,7 @@ import {
   readClaims,
   type AdmissionRules,
   type Claims,
-} from '../../src/gateway/resolve-tenant.ts';
+} from '../../src/authz/proxied-request.ts';
 import { Wanted, type Facts } from '../../src/ports/directory.ts';
 import { factKey, type FactKey } from '../../src/ports/facts.ts';
 import { MemoryDirectory, type Holder } from '../support/memory-directory.ts';

@@ -1,7 +1,7 @@
 import Fastify from 'fastify';
 import { METHODS } from 'node:http';
 import t from 'tap';
-import { claimPrefix } from '../../src/http/claim-prefix.ts';
+import { claimPrefix } from '../../src/api/rest/claim-prefix.ts';
 import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
 import { httpClient } from '../support/http-client.ts';
 

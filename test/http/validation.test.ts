@@ -2,9 +2,9 @@ import Fastify from 'fastify';
 import t, { type Test } from 'tap';
 import { Type } from 'typebox';
 import { installErrorReplies } from '../../src/http/errors.ts';
-import { installJsonBodies } from '../../src/http/json-body.ts';
-import { closed, nullableText, type TypeBoxProvider } from '../../src/http/typebox.ts';
-import { installValidation } from '../../src/http/validation.ts';
+import { installJsonBodies } from '../../src/api/rest/json-body.ts';
+import { closed, nullableText, type TypeBoxProvider } from '../../src/api/rest/typebox.ts';
+import { installValidation } from '../../src/api/rest/validation.ts';
 import { httpClient } from '../support/http-client.ts';
 
 t.test('each fault is named in words, with a pointer to it', async (t) => {

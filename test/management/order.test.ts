@@ -5,7 +5,7 @@ import t from 'tap';
 import { formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { managementScopes } from '../../src/domain/scope.ts';
-import { newApiKey } from '../../src/http/api-key-resource.ts';
+import { newApiKey } from '../../src/api/api-keys/resource.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import { startApis } from '../support/apis.ts';
 import { DirectDirectory } from '../support/direct-directory.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { accessLog } from '../../src/ops/access-log.ts';
 import { openLog, type Log } from '../../src/ops/logger.ts';
-import type { RequestRecord } from '../../src/ops/request-record.ts';
+import type { RequestRecord } from '../../src/ports/request-record.ts';
 import { eventually } from '../support/eventually.ts';
 import { tempFolder } from '../support/process.ts';
 import type { Scope } from '../support/servers.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
-import { drainable, type Drainable } from '../../src/ops/drain.ts';
+import { drainable, type Drainable } from '../../src/server/drain.ts';
 import { systemTimers } from '../../src/ports/timers.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Scope } from '../support/servers.ts';

@@ -2,7 +2,7 @@ import t from 'tap';
 import { coherenceMetrics } from '../../src/ops/coherence-metrics.ts';
 import { Registry } from 'prom-client';
 import { counter, createRegistry, gauge, requestMetrics } from '../../src/ops/metrics.ts';
-import type { RequestRecord } from '../../src/ops/request-record.ts';
+import type { RequestRecord } from '../../src/ports/request-record.ts';
 
 const record: RequestRecord = {
   requestId: 'id',

@@ -1,7 +1,7 @@
 import t from 'tap';
 import Fastify from 'fastify';
 import { installErrorReplies } from '../../src/http/errors.ts';
-import { overload, shedLoad } from '../../src/ops/shed.ts';
+import { overload, shedLoad } from '../../src/limits/load-shedding.ts';
 import { eventually } from '../support/eventually.ts';
 
 const limits = { maxEventLoopDelayMs: 100, maxHeapBytes: 1000 };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { hourMs, type UsageRow } from '../../src/domain/usage.ts';
-import { UsageRecorder } from '../../src/ops/usage-recorder.ts';
+import { UsageRecorder } from '../../src/usage/recorder.ts';
 import type { UsageEvent } from '../../src/ports/usage.ts';
 
 interface Added {

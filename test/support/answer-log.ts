@@ -1,5 +1,5 @@
 /** What the parser of upstream answers tells, written down so that two readings can be compared. */
-import { AnswerParser } from '../../src/gateway/wire/answer-parser.ts';
+import { AnswerParser } from '../../src/proxy/upstream/response-parser.ts';
 
 export interface ReadAnswer {
   status: number;

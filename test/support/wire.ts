@@ -1,8 +1,8 @@
 /** Connections to an upstream without the gateway around them. */
-import { connector } from '../../src/gateway/wire/connect.ts';
-import type { AnswerHandler, Wire } from '../../src/gateway/wire/connection.ts';
-import { Connections } from '../../src/gateway/wire/connections.ts';
-import type { OutgoingRequest } from '../../src/gateway/wire/request-head.ts';
+import { connector } from '../../src/proxy/upstream/connect.ts';
+import type { AnswerHandler, Wire } from '../../src/proxy/upstream/connection.ts';
+import { Connections } from '../../src/proxy/upstream/pool.ts';
+import type { OutgoingRequest } from '../../src/proxy/upstream/request-head.ts';
 import { certificate } from './config-certificates.ts';
 import type { Scope } from './servers.ts';
 

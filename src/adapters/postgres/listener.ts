@@ -1,5 +1,5 @@
 import type { Hints } from './hints.ts';
-import { Lane } from './lane.ts';
+import { Lane } from './connection.ts';
 import type { Connect } from './sql.ts';
 
 /** How often a connection that hears nothing is asked whether it is still there. */

@@ -1,5 +1,5 @@
 import { unavailable } from './failure.ts';
-import { Lane } from './lane.ts';
+import { Lane } from './connection.ts';
 import type { Connect, Work } from './sql.ts';
 
 /** Runs statements, each with a deadline; a {@link Pool} or whatever stands in for one. */

@@ -1,6 +1,6 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
 import type { FactSource } from '../../ports/facts.ts';
-import type { Roster } from '../../ports/roster.ts';
+import type { Roster } from '../../ports/replica-list.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { coherenceLog } from './coherence-log.ts';
@@ -9,7 +9,7 @@ import { Hints } from './hints.ts';
 import { Listener } from './listener.ts';
 import { checkSchema, migrate, SchemaMismatch } from './migrate.ts';
 import { Pool, type Runner } from './pool.ts';
-import { roster } from './roster.ts';
+import { roster } from './replica-list.ts';
 import { connectByUrl } from './sql.ts';
 import { tenantStore } from './tenant-store.ts';
 import { usageStore } from './usage-store.ts';

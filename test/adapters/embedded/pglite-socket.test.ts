@@ -3,7 +3,7 @@ import { PGlite } from '@electric-sql/pglite';
 import postgres from 'postgres';
 import t from 'tap';
 import { PgliteSocket } from '../../../src/adapters/embedded/pglite-socket.ts';
-import { Lane } from '../../../src/adapters/postgres/lane.ts';
+import { Lane } from '../../../src/adapters/postgres/connection.ts';
 import { baseOptions } from '../../../src/adapters/postgres/sql.ts';
 import { madeDataDir } from '../../support/embedded.ts';
 

@@ -1,6 +1,6 @@
 import postgres from 'postgres';
 import t from 'tap';
-import { Lane } from '../../../src/adapters/postgres/lane.ts';
+import { Lane } from '../../../src/adapters/postgres/connection.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 
 t.test(

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
 import type { WebSocket } from 'ws';
-import { Streams } from '../../../src/gateway/streams.ts';
+import { Streams } from '../../../src/proxy/active-exchanges.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
 import { eventually, standstill, startGateway } from '../../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../../support/raw-client.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { closeFrame, FrameTracker } from '../../../src/gateway/frame-tracker.ts';
+import { closeFrame, FrameTracker } from '../../../src/proxy/websocket/frames.ts';
 
 t.test('however bytes are cut into pieces, the ends of frames are known', async () => {
   const frame = fc.record({

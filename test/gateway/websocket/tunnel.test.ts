@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
-import { Tunnel } from '../../../src/gateway/tunnel.ts';
+import { Tunnel } from '../../../src/proxy/websocket/tunnel.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Scope } from '../../support/servers.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import type { StreamedBody } from '../../../src/gateway/wire/request-head.ts';
+import type { StreamedBody } from '../../../src/proxy/upstream/request-head.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
 import { answer, ask, openConnections } from '../../support/wire.ts';

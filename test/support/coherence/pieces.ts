@@ -2,10 +2,10 @@
 import { CoherentDirectory } from '../../../src/coherence/directory.ts';
 import type { CoherenceEvents } from '../../../src/coherence/events.ts';
 import { Lease } from '../../../src/coherence/lease.ts';
-import { Loader } from '../../../src/coherence/loader.ts';
+import { Loader } from '../../../src/coherence/loading/loader.ts';
 import { timingFor } from '../../../src/coherence/timing.ts';
-import { View } from '../../../src/coherence/view.ts';
-import { Withdrawals } from '../../../src/coherence/withdrawals.ts';
+import { View } from '../../../src/coherence/memory/view.ts';
+import { Withdrawals } from '../../../src/coherence/revocations.ts';
 import { ProblemError } from '../../../src/domain/problem.ts';
 import type { Facts, Wanted } from '../../../src/ports/directory.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';

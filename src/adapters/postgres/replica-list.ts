@@ -1,0 +1,22 @@
+import type { Roster, RosterReading } from '../../ports/replica-list.ts';
+import type { Runner } from './pool.ts';
+
+/** The rows of the replicas, for people. */
+export function roster(db: Runner): Roster {
+  return {
+    async read() {
+      const [reading] = await db.run(
+        (sql) => sql<[RosterReading]>`
+          select s.v as seq, i.incarnation, i.incarnation = s.adopted as complete, coalesce((
+            select json_agg(json_build_object(
+              'id', r.id, 'leaseMs', r.lease_ms, 'applied', r.acked, 'version', r.version, 'host', r.host,
+              'leaving', r.leaving,
+              'ageMs', greatest(0, round(extract(epoch from clock_timestamp() - r.renewed_at) * 1000))
+            ) order by r.host, r.id) from replica r
+          ), '[]') as entries
+          from coherence_seq s, coherence_incarnation() i (incarnation)`,
+      );
+      return reading;
+    },
+  };
+}

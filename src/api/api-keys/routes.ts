@@ -1,0 +1,135 @@
+import type { FastifyContextConfig, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { parseKeyId, type AccountId } from '../../domain/ids.ts';
+import { ProblemError } from '../../domain/problem.ts';
+import { parseInstant } from '../../domain/rfc3339.ts';
+import type { Barrier } from '../../ports/barrier.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { RepeatableRequest, TenantStore } from '../../ports/tenant-store.ts';
+import { apiKeyBody, apiKeyToBody, mintBody, mintedKeyBody, newApiKey, type OwnerField } from './resource.ts';
+import { mutationsFor, noteReplay, type RepeatableStore } from '../rest/idempotency.ts';
+import { withinLimit } from '../../http/limits.ts';
+import { found } from '../../http/not-found.ts';
+import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
+import { enforced } from '../rest/receipt.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { invalidField } from '../../http/invalid-request.ts';
+
+/** What the routes need beside the account that owns the keys. */
+export interface ApiKeyRoutesDeps {
+  readonly tenants: RepeatableStore & Pick<TenantStore, 'listKeys'>;
+  readonly barrier: Barrier;
+  readonly clock: Clock;
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** Name of the receipt header. */
+  readonly enforcedHeader: string;
+  readonly keysPerAccount: number;
+}
+
+/** How the keys of parents and those of sub-accounts differ. */
+export interface ApiKeyRoutesRules {
+  /** Where the keys of an account are, below the prefix of the app. */
+  readonly path: `${string}/:owner_id/api-keys`;
+  /** What the owner is called in answers. */
+  readonly ownerField: OwnerField;
+  /** The account in the path, if the caller may manage its keys; `null` otherwise. */
+  readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
+  /** Who calls: whose `Idempotency-Key` it is. */
+  readonly caller: (request: FastifyRequest) => RepeatableRequest['caller'];
+  readonly grantable: (scope: string) => boolean;
+  readonly read: FastifyContextConfig;
+  readonly write: FastifyContextConfig;
+}
+
+const ownerPath = closed({ owner_id: Type.String() });
+const keyPath = closed({ owner_id: Type.String(), key_id: Type.String() });
+
+/** Mint, list and revoke the keys of one account (spec section 4). */
+export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKeyRoutesRules): void {
+  const { tenants, barrier, clock, randomBytes } = deps;
+  const { path, ownerField } = rules;
+
+  app.post(
+    path,
+    {
+      schema: { params: ownerPath, querystring: noQuery, body: mintBody, response: { 201: mintedKeyBody } },
+      config: rules.write,
+    },
+    async (request, reply) => {
+      const mutations = mutationsFor(request, rules.caller(request), tenants);
+      const nowMs = clock.wallMs();
+      const { name, scopes = [], expires_at: expiry } = request.body;
+      scopes.forEach((scope, index) => requireGrantable(scope, index, rules.grantable));
+      const expiresAt = readExpiry(expiry ?? null, nowMs);
+      const owner = found(await rules.owner(request, request.params.owner_id));
+
+      const { apiKey, clientSecret, stored } = newApiKey({ name, scopes, expiresAt }, nowMs, randomBytes);
+      const key = withinLimit(
+        found(await mutations.createKey(owner, stored, deps.keysPerAccount)),
+        'API keys',
+      );
+      reply.code(201).header('cache-control', 'no-store');
+      noteReplay(reply, key);
+      // Secrets are answered by whoever made them, or by nobody: they are not kept.
+      const secrets = key.replayed ? {} : { api_key: apiKey, client_secret: clientSecret };
+      const asOfMs = key.replayed ? key.createdAt.getTime() : nowMs;
+      return { ...apiKeyToBody(key, ownerField, asOfMs), ...secrets };
+    },
+  );
+
+  app.get(
+    path,
+    {
+      schema: {
+        params: ownerPath,
+        querystring: closed(pageQuery()),
+        response: { 200: closed(pageOf(apiKeyBody)) },
+      },
+      config: rules.read,
+    },
+    async (request) => {
+      const list = ['api-keys', request.params.owner_id.toLowerCase()];
+      const page = readPage(request.query, list);
+      const owner = found(await rules.owner(request, request.params.owner_id));
+      const nowMs = clock.wallMs();
+      return writePage(
+        await tenants.listKeys(owner, page),
+        list,
+        (key) => key.id,
+        (key) => apiKeyToBody(key, ownerField, nowMs),
+      );
+    },
+  );
+
+  app.post(
+    `${path}/:key_id/revoke`,
+    {
+      schema: { params: keyPath, querystring: noQuery, response: { 200: apiKeyBody } },
+      config: { ...rules.write, action: true },
+    },
+    async (request, reply) => {
+      const mutations = mutationsFor(request, rules.caller(request), tenants);
+      const owner = found(await rules.owner(request, request.params.owner_id));
+      const committed = found(await mutations.revokeKey(owner, found(parseKeyId(request.params.key_id))));
+      const key = await enforced(committed, barrier, reply, deps.enforcedHeader);
+      return apiKeyToBody(key, ownerField, clock.wallMs());
+    },
+  );
+}
+
+function requireGrantable(scope: string, index: number, grantable: (scope: string) => boolean): void {
+  if (grantable(scope)) return;
+  const detail = `\`${scope}\` is for parent keys alone: a sub-account manages no sub-accounts.`;
+  throw new ProblemError({
+    code: 'scope_not_grantable',
+    detail,
+    errors: [{ pointer: `/scopes/${index}`, detail }],
+  });
+}
+
+function readExpiry(text: string | null, nowMs: number): Date | null {
+  const instant = text === null ? null : parseInstant(text);
+  if (instant === null) return null;
+  if (instant === undefined || instant <= nowMs) throw invalidField('/expires_at', 'must lie in the future.');
+  return new Date(instant);
+}

@@ -1,0 +1,62 @@
+import { METHODS } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { ProblemError, type Problem } from '../../domain/problem.ts';
+import { notFound } from '../../http/not-found.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route exists to refuse: 405 on a path that has other methods, 404 on one that is none of ours. */
+    readonly refusal?: Problem;
+  }
+}
+
+/**
+ * Owns everything under the prefix of `app`: a method that a path does not have is answered 405 with `Allow`, a path
+ * that nobody registered 404. Without it such requests would fall to whatever serves `/*`, and that is a proxy.
+ *
+ * @param register adds the routes, all of them on `app` itself
+ * @param unknown the answer on paths that it did not add
+ */
+export function claimPrefix(app: FastifyInstance, register: () => void, unknown: Problem = notFound): void {
+  allowEveryMethod(app);
+  const known = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ routePath, method }) => {
+    const methods = known.get(routePath) ?? new Set();
+    for (const one of [method].flat()) methods.add(one);
+    known.set(routePath, methods);
+  });
+  register();
+  for (const [url, methods] of [...known]) refuse(app, url, methodNotAllowed([...methods].sort()), methods);
+  if (!known.has('')) refuse(app, '', unknown);
+  // A trailing slash is not an empty parameter.
+  refuse(app, '/', unknown);
+  refuse(app, '/*', unknown);
+}
+
+function methodNotAllowed(allow: readonly string[]): Problem {
+  return { code: 'method_not_allowed', detail: `This path has ${allow.join(', ')}.`, allow };
+}
+
+function refuse(app: FastifyInstance, url: string, refusal: Problem, except?: ReadonlySet<string>): void {
+  app.route({
+    method: app.supportedMethods.filter((method) => !except?.has(method)),
+    url,
+    prefixTrailingSlash: 'slash',
+    exposeHeadRoute: false,
+    config: { refusal },
+    // Before anything is made of the body, after the hooks that say who may know what is here.
+    onRequest: (_request, _reply, done) => done(new ProblemError(refusal)),
+    handler: () => {
+      throw new Error('a refusal was let through');
+    },
+  });
+}
+
+/** Fastify routes the common methods only; what Node parses beyond them would skip the routes and their hooks. */
+function allowEveryMethod(app: FastifyInstance): void {
+  const routed = new Set(app.supportedMethods);
+  for (const method of METHODS) {
+    // A CONNECT never gets here: Node gives it an event of its own.
+    if (!routed.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
+  }
+}

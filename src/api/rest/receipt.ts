@@ -1,0 +1,28 @@
+import type { FastifyReply } from 'fastify';
+import type { Barrier, Receipt } from '../../ports/barrier.ts';
+import type { Committed } from '../../ports/tenant-store.ts';
+
+/**
+ * Waits until every replica decides by what was committed, says so in the receipt header, and gives the result.
+ * Where nobody can hold an old answer (`seq: null`) there is nothing to wait for and nothing to say: no header then.
+ *
+ * @param header name of the receipt header, `X-Service-Enforced` unless configured
+ * @throws ProblemError `unavailable` where enforcement cannot be known; the change is committed and may be repeated
+ */
+export async function enforced<T>(
+  { value, seq }: Committed<T>,
+  barrier: Barrier,
+  reply: FastifyReply,
+  header: string,
+): Promise<T> {
+  if (seq !== null) reply.header(header, receiptText(await barrier.enforced(seq)));
+  return value;
+}
+
+/** Such as `replicas=3; ms=4`; what is out of the ordinary is named when there is some. */
+export function receiptText({ replicas, ms, unheard, streamsClosed }: Receipt): string {
+  const parts = [`replicas=${replicas}`, `ms=${Math.ceil(ms)}`];
+  if (unheard > 0) parts.push(`unheard=${unheard}`);
+  if (streamsClosed > 0) parts.push(`streams=${streamsClosed}`);
+  return parts.join('; ');
+}

@@ -1,0 +1,142 @@
+import {
+  decide,
+  factsNeeded,
+  refusingFacts,
+  type ActingFacts,
+  type FactNeeded,
+  type Permit,
+} from '../domain/acting-decision.ts';
+import { readActingHeader, type ActingHeader } from '../domain/acting-header.ts';
+import type { KeyDigest } from '../domain/api-key.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { KeyId } from '../domain/ids.ts';
+import type { MethodKind } from '../domain/method.ts';
+import type { Problem } from '../domain/problem.ts';
+import { authenticate, readCredentials } from './authenticate.ts';
+import { Wanted, type Facts } from '../ports/directory.ts';
+import { factKey, type FactKey } from '../ports/facts.ts';
+
+/** What a request claims, read from its head once; deciding about it may have to happen several times. */
+export interface Claims {
+  readonly digest: KeyDigest;
+  readonly acting: ActingHeader;
+  readonly method: MethodKind;
+}
+
+/** A request that may go to its upstream, on behalf of `permit.resolvedTenant`. */
+export interface Admission {
+  readonly caller: Caller;
+  readonly permit: Permit;
+  /** When the key runs out, milliseconds since 1970; whatever goes on until then ends then. */
+  readonly expiresAtMs: number | null;
+}
+
+/** A request that may not. `caller` is known where only the acting rules or a scope refused it. */
+export interface Rejection {
+  readonly problem: Problem;
+  readonly caller: Caller | null;
+  /** Of the key that was sent, where there is such a key: who looks for one that was revoked finds it in the log. */
+  readonly keyId: KeyId | null;
+}
+
+/** The rules of a route that bear on who may use it. */
+export interface AdmissionRules {
+  /** Scope a caller must hold, by kind of method; `null` for none. */
+  readonly scopes: Readonly<Record<MethodKind, string | null>>;
+  /** Name of the acting header, for details. */
+  readonly actingHeader: string;
+}
+
+/**
+ * Reads what a request claims, without any look-up.
+ *
+ * @param authorization every value of the `Authorization` header
+ * @param acting every value of the acting header
+ */
+export function readClaims(
+  authorization: readonly string[],
+  acting: readonly string[],
+  method: MethodKind,
+): Claims | { readonly problem: Problem } {
+  const credentials = readCredentials(authorization);
+  if ('problem' in credentials) return credentials;
+  return { digest: credentials.digest, acting: readActingHeader(acting), method };
+}
+
+/**
+ * Decides about a request: who calls, as whom, and whether the route lets them. Synchronous and pure over `facts`,
+ * so that what was decided is acted on in the same tick; answers {@link Wanted} where a fact must be loaded first.
+ *
+ * @param nowMs milliseconds since 1970
+ */
+export function admit(
+  facts: Facts,
+  claims: Claims,
+  rules: AdmissionRules,
+  nowMs: number,
+): Admission | Rejection | Wanted {
+  const authentication = authenticate(facts, claims.digest, nowMs);
+  if (authentication instanceof Wanted) return authentication;
+  if ('problem' in authentication) {
+    const keyId = facts.key(claims.digest)?.keyId ?? null;
+    return { problem: authentication.problem, caller: null, keyId };
+  }
+  const { caller } = authentication;
+
+  const found = look(facts, factsNeeded(caller, claims.acting, claims.method));
+  if (found instanceof Wanted) return found;
+  const decision = decide(caller, claims.acting, claims.method, found, rules.actingHeader);
+  if (decision.kind === 'refusal') return { problem: decision.problem, caller, keyId: caller.keyId };
+
+  const scope = rules.scopes[claims.method];
+  if (scope !== null && !caller.scopes.includes(scope))
+    return { problem: lacksScope(scope), caller, keyId: caller.keyId };
+  return { caller, permit: decision, expiresAtMs: facts.key(claims.digest)?.expiresAtMs ?? null };
+}
+
+/** Whether nothing must be loaded any more to say who calls, or that nobody does. */
+export function callerSettled(facts: Facts, { digest }: Claims, nowMs: number): boolean {
+  return !(authenticate(facts, digest, nowMs) instanceof Wanted);
+}
+
+/** Facts whose withdrawal ends what was admitted: the key, its account, that account's parent, and the target. */
+export function factsLivedBy(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
+  const keys = [
+    factKey.key(digest),
+    factKey.account(caller.accountId),
+    factKey.account(permit.resolvedTenant),
+  ];
+  if (caller.kind === 'sub-account') keys.push(factKey.account(caller.parentId));
+  return keys;
+}
+
+function look(facts: Facts, needed: FactNeeded): ActingFacts | Wanted {
+  switch (needed.fact) {
+    case 'none':
+      return refusingFacts;
+    case 'active-sub-accounts': {
+      const count = facts.activeSubAccounts(needed.parentId);
+      if (count === undefined) return new Wanted(factKey.activeSubAccounts(needed.parentId));
+      // The parent has just been found, so a count that is not there is no answer: refuse rather than guess.
+      return { ...refusingFacts, hasActiveSubAccounts: count !== 0 };
+    }
+    case 'target-by-id': {
+      const target = facts.account(needed.id);
+      return target === undefined ? new Wanted(factKey.account(needed.id)) : { ...refusingFacts, target };
+    }
+    case 'target-by-external-id': {
+      const id = facts.subAccountByExternalId(needed.parentId, needed.externalId);
+      if (id === undefined) return new Wanted(factKey.externalId(needed.parentId, needed.externalId));
+      if (id === null) return refusingFacts;
+      return look(facts, { fact: 'target-by-id', id });
+    }
+  }
+}
+
+function lacksScope(scope: string): Problem {
+  return {
+    code: 'insufficient_scope',
+    detail: `This path needs the scope \`${scope}\`, which the API key does not hold.`,
+    extra: { scope },
+  };
+}

@@ -1,0 +1,152 @@
+import { getRandomValues } from 'node:crypto';
+import type { Seq } from '../../ports/facts.ts';
+
+/**
+ * Keys that nobody has, by their digests. Holds the ones that were asked for last: at least half of `most`, at most all.
+ *
+ * Anybody can make up keys, thousands a second. So there is no object for each, which the garbage collector would have to
+ * move, keep and find again, but two tables of plain numbers: when the newer one is full, the older one is emptied
+ * and takes its place.
+ */
+export class UnknownKeys {
+  readonly #mostOfOne: number;
+  readonly #digest = new Words();
+  #newer: DigestSet;
+  #older: DigestSet;
+
+  /** @param most held at once, at least 2 */
+  constructor(most: number) {
+    this.#mostOfOne = Math.max(1, Math.floor(most / 2));
+    this.#newer = new DigestSet(this.#mostOfOne);
+    this.#older = new DigestSet(this.#mostOfOne);
+  }
+
+  get size(): number {
+    return this.#newer.size + this.#older.size;
+  }
+
+  has(digest: string): boolean {
+    if (!this.#digest.read(digest)) return false;
+    if (this.#newer.seqOf(this.#digest) !== undefined) return true;
+    const seq = this.#older.seqOf(this.#digest);
+    if (seq === undefined) return false;
+    this.#move(seq);
+    return true;
+  }
+
+  /** @param seq position of the reading that did not find the key */
+  add(digest: string, seq: Seq): void {
+    if (!this.#digest.read(digest)) return;
+    const present = this.#newer.seqOf(this.#digest) ?? this.#older.seqOf(this.#digest) ?? seq;
+    this.#move(Math.max(seq, present));
+  }
+
+  /** Drops a key that was not found before `seq`. */
+  dropOlder(digest: string, seq: Seq): void {
+    if (!this.#digest.read(digest)) return;
+    for (const set of [this.#newer, this.#older]) {
+      const present = set.seqOf(this.#digest);
+      if (present !== undefined && present < seq) set.drop(this.#digest);
+    }
+  }
+
+  clear(): void {
+    this.#newer.clear();
+    this.#older.clear();
+  }
+
+  /** Into the newer table, with everything that is asked for again. */
+  #move(seq: Seq): void {
+    this.#older.drop(this.#digest);
+    if (this.#newer.used >= this.#mostOfOne) {
+      [this.#newer, this.#older] = [this.#older, this.#newer];
+      this.#newer.clear();
+    }
+    this.#newer.set(this.#digest, seq);
+  }
+}
+
+const wordsOfDigest = 8;
+
+/** A SHA-256 digest as numbers; one at a time, so that reading one leaves nothing behind. */
+class Words {
+  readonly at = new Int32Array(wordsOfDigest);
+  readonly #bytes = Buffer.from(this.at.buffer);
+
+  /** Returns whether it is one. @param digest base64url */
+  read(digest: string): boolean {
+    return this.#bytes.write(digest, 'base64url') === this.#bytes.length;
+  }
+}
+
+/** Instead of a position: nothing was ever here, what was here was dropped. */
+const [free, dropped] = [-1, -2];
+
+/**
+ * Digests with a position each: a hash table with open addressing and linear probing, at most half full. What was dropped
+ * keeps its place until everything is cleared.
+ *
+ * Where a digest belongs depends on numbers that nobody outside knows: who chooses keys until their digests agree in many
+ * bits still cannot make them meet in here.
+ */
+class DigestSet {
+  /** Places taken, by what was dropped, too. */
+  used = 0;
+  size = 0;
+  readonly #words: Int32Array;
+  readonly #seqs: Float64Array;
+  readonly #factors = getRandomValues(new Int32Array(wordsOfDigest));
+
+  /** @param most places ever taken between two calls of {@link clear} */
+  constructor(most: number) {
+    const slots = 2 ** Math.ceil(Math.log2(2 * most + 1));
+    this.#words = new Int32Array(slots * wordsOfDigest);
+    this.#seqs = new Float64Array(slots).fill(free);
+  }
+
+  seqOf(digest: Words): Seq | undefined {
+    const seq = this.#seqs[this.#slotOf(digest)] as number;
+    return seq >= 0 ? seq : undefined;
+  }
+
+  set(digest: Words, seq: Seq): void {
+    const slot = this.#slotOf(digest);
+    const before = this.#seqs[slot] as number;
+    if (before === free) {
+      this.#words.set(digest.at, slot * wordsOfDigest);
+      this.used += 1;
+    }
+    if (before < 0) this.size += 1;
+    this.#seqs[slot] = seq;
+  }
+
+  drop(digest: Words): void {
+    const slot = this.#slotOf(digest);
+    if ((this.#seqs[slot] as number) < 0) return;
+    this.#seqs[slot] = dropped;
+    this.size -= 1;
+  }
+
+  clear(): void {
+    if (this.used > 0) this.#seqs.fill(free);
+    this.used = this.size = 0;
+  }
+
+  /** Where it is, else the free place where it would be put. */
+  #slotOf({ at }: Words): number {
+    const last = this.#seqs.length - 1;
+    let mixed = 0;
+    for (let i = 0; i < wordsOfDigest; i++)
+      mixed = (mixed + Math.imul(at[i] as number, this.#factors[i] as number)) | 0;
+    // The upper bits depend on all bits of every word.
+    let slot = (mixed ^ (mixed >>> 16)) & last;
+    while (this.#seqs[slot] !== free && !this.#isAt(slot, at)) slot = (slot + 1) & last;
+    return slot;
+  }
+
+  #isAt(slot: number, digest: Int32Array): boolean {
+    const from = slot * wordsOfDigest;
+    for (let i = 0; i < wordsOfDigest; i++) if (this.#words[from + i] !== digest[i]) return false;
+    return true;
+  }
+}

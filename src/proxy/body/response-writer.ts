@@ -1,0 +1,97 @@
+import type { ServerResponse } from 'node:http';
+import { mostUnsentBytes } from '../upstream/connection.ts';
+
+/** Answers up to this length are written in one piece: one system call instead of three. */
+const mostCollected = 16 * 1024;
+
+/** Hands an upstream's answer to the client: whole if it is short, as it comes if it is long or of unknown length. */
+export class AnswerWriter {
+  status = 0;
+  /** Bytes of the body. */
+  bytes = 0;
+  /** The head is out: nothing else can be said on this response, it can only be cut. */
+  started = false;
+  readonly #response: ServerResponse;
+  readonly #bodyless: boolean;
+  #statusText = '';
+  #headers: string[] = [];
+  #collecting = false;
+  #collected: Buffer | Buffer[] | undefined;
+
+  /** @param bodyless the request was a HEAD */
+  constructor(response: ServerResponse, bodyless: boolean) {
+    this.#response = response;
+    this.#bodyless = bodyless;
+  }
+
+  /** @param drained called whenever the client has taken what was written */
+  begin(
+    status: number,
+    statusText: string,
+    headers: string[],
+    contentLength: number | undefined,
+    drained: () => void,
+  ): void {
+    this.status = status;
+    this.#statusText = statusText;
+    this.#headers = headers;
+    this.#collecting =
+      (contentLength !== undefined && contentLength <= mostCollected) ||
+      this.#bodyless ||
+      status === 204 ||
+      status === 304;
+    if (this.#collecting) return;
+    this.#writeHead();
+    // Event streams say nothing for a while after their head. `flushHeaders()` would write it as UTF-8, which turns one
+    // byte beyond ASCII into two.
+    this.#response.write('', 'latin1');
+    this.#response.on('drain', drained);
+  }
+
+  /** Takes a piece of the body; `false` where the client is slower than the upstream and the next one should wait. */
+  data(chunk: Buffer): boolean {
+    this.bytes += chunk.length;
+    if (!this.#collecting) {
+      this.#response.write(chunk);
+      return this.#response.writableLength < mostUnsentBytes;
+    }
+    if (this.#collected === undefined) this.#collected = chunk;
+    else if (Array.isArray(this.#collected)) this.#collected.push(chunk);
+    else this.#collected = [this.#collected, chunk];
+    return true;
+  }
+
+  /** The upstream has said everything. `true` where that is also the end of the exchange, no client being slow. */
+  end(trailers: readonly [string, string][]): boolean {
+    if (!this.#collecting) {
+      if (trailers.length > 0) this.#response.addTrailers(trailers);
+      this.#response.end();
+      return false;
+    }
+    this.#writeHead();
+    const body = Array.isArray(this.#collected) ? Buffer.concat(this.#collected) : this.#collected;
+    if (body === undefined) this.#response.end();
+    else this.#endWith(body.toString('latin1'));
+    return true;
+  }
+
+  /**
+   * Writes head and body as one piece. Node joins what it is given as text with the head, but `end(text)` hands on
+   * an empty second piece, and two cost more than one. Latin-1 keeps every byte.
+   */
+  #endWith(text: string): void {
+    const { socket } = this.#response;
+    // Behind other answers on a pipelined connection there is nothing to write to yet.
+    if (socket === null) return void this.#response.end(text, 'latin1');
+    // Corked by somebody already, the response does not put off writing to the next tick.
+    socket.cork();
+    this.#response.write(text, 'latin1');
+    socket.uncork();
+    this.#response.end();
+  }
+
+  #writeHead(): void {
+    this.#response.writeHead(this.status, this.#statusText, this.#headers);
+    this.started = true;
+  }
+}

@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http';
+import { sendContinue } from '../ingress/expect-continue.ts';
+import type { BodySink, StreamedBody } from '../upstream/request-head.ts';
+
+/** Bytes of a request's body, by its framing (RFC 9112 §6.3); `undefined` where they cannot be known beforehand. */
+export function bodyLength({ headers }: IncomingMessage): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined;
+  const length = headers['content-length'];
+  return length === undefined ? 0 : Number(length);
+}
+
+/** How far a body has come in. */
+export interface BodyProgress {
+  /** Bytes that have come in. */
+  readonly bytes: number;
+  /** Whether more is wanted and has not come: the silence is the client's. */
+  readonly starving: boolean;
+  /** Takes nothing more. */
+  destroy(): void;
+}
+
+/** A request's body on its way to the upstream, no faster than the upstream takes it. */
+export class RequestBody implements BodyProgress, StreamedBody {
+  bytes = 0;
+  starving = false;
+  readonly length: number | undefined;
+  readonly #request: IncomingMessage;
+  #sink: BodySink | null = null;
+
+  constructor(request: IncomingMessage) {
+    this.#request = request;
+    this.length = bodyLength(request);
+  }
+
+  start(sink: BodySink): void {
+    this.#sink = sink;
+    sendContinue(this.#request);
+    this.#request.on('data', this.#onData).on('end', this.#onEnd);
+    this.resume();
+  }
+
+  resume(): void {
+    this.starving = true;
+    this.#request.resume();
+  }
+
+  destroy(): void {
+    if (this.#sink === null) return;
+    this.#sink = null;
+    this.starving = false;
+    this.#request.off('data', this.#onData).off('end', this.#onEnd).pause();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.bytes += chunk.length;
+    if (this.#sink?.write(chunk) === true) return;
+    this.starving = false;
+    this.#request.pause();
+  };
+
+  readonly #onEnd = (): void => {
+    this.starving = false;
+    this.#sink?.end();
+  };
+}
+
+/** How much is read for nothing, and how long, to keep a connection whose request was answered early. */
+const mostDiscarded = { bytes: 256 * 1024, ms: 10_000 };
+
+/**
+ * Reads what is left of a request that has been answered and throws it away: hanging up instead could take the answer
+ * from the client before it has read it. A client that sends on and on, or nothing more, is cut off.
+ */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete) {
+    request.resume();
+    return;
+  }
+  const { socket } = request;
+  let discarded = 0;
+  const timer = setTimeout(() => socket.destroy(), mostDiscarded.ms).unref();
+  request.on('data', (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > mostDiscarded.bytes) socket.destroy();
+  });
+  request.on('close', () => clearTimeout(timer));
+  request.resume();
+}

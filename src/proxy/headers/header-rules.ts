@@ -1,0 +1,96 @@
+import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
+
+/**
+ * What becomes of a header on its way through, by its name alone.
+ *
+ * - `pass`: it is nobody's business but the two ends'
+ * - `drop`: it says something that only the gateway may say, or belongs to one connection
+ * - `forwarding`: where the request came from; counts from a trusted proxy, is dropped otherwise
+ * - `override`: asks that the method be read as another one
+ * - `framing`: Content-Length or Transfer-Encoding in a spelling that only careless readers take for them
+ * - the others are headers with a treatment of their own
+ */
+export type HeaderRule =
+  | 'pass'
+  | 'drop'
+  | 'forwarding'
+  | 'override'
+  | 'framing'
+  | 'acting'
+  | 'authorization'
+  | 'connection'
+  | 'content-length'
+  | 'expect'
+  | 'forwarded-for'
+  | 'forwarded-host'
+  | 'forwarded-proto'
+  | 'host'
+  | 'transfer-encoding'
+  | 'upgrade';
+
+/** The rule for a name. */
+export interface HeaderVerdict {
+  readonly rule: HeaderRule;
+  /** The same name, as a string that was seen before: V8 and undici look those up far faster than fresh ones. */
+  readonly name: string;
+}
+
+/** Looks up the rule for a name as it was written. */
+export type HeaderRules = (rawName: string) => HeaderVerdict;
+
+/**
+ * Compiles the rules. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`), so nothing
+ * that folds to a name the gateway sets can stand beside it.
+ *
+ * The answers are remembered by raw name, since folding is most of the work; what is remembered is bounded, because
+ * names are whatever clients like.
+ */
+export function headerRules(names: HeaderNames): HeaderRules {
+  const exact = new Map(exactRules);
+  exact.set(names.acting.toLowerCase(), 'acting');
+  const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
+  const known = new Map<string, HeaderVerdict>();
+
+  return (rawName) => {
+    const remembered = known.get(rawName);
+    if (remembered !== undefined) return remembered;
+    const rule = exact.get(rawName.toLowerCase()) ?? foldedRule(foldHeaderName(rawName), reservedPrefixes);
+    const verdict = { rule, name: rawName };
+    if (known.size < mostRemembered) known.set(rawName, verdict);
+    return verdict;
+  };
+}
+
+const mostRemembered = 2000;
+
+const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
+  ['authorization', 'authorization'],
+  ['connection', 'connection'],
+  ['content-length', 'content-length'],
+  ['expect', 'expect'],
+  ['host', 'host'],
+  ['transfer-encoding', 'transfer-encoding'],
+  ['upgrade', 'upgrade'],
+  ['x-forwarded-for', 'forwarded-for'],
+  ['x-forwarded-host', 'forwarded-host'],
+  ['x-forwarded-proto', 'forwarded-proto'],
+]);
+
+/** Headers of one connection (RFC 9110 §7.6.1), and what older and other senders put beside them. */
+const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
+/** The last two make some frameworks serve another path than the one that was judged. */
+const origins = new Set(['forwarded', 'x-real-ip', 'x-request-id', 'x-original-url', 'x-rewrite-url']);
+const overrides = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
+const framing = new Set(['content-length', 'transfer-encoding']);
+const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
+
+function foldedRule(name: string, reservedPrefixes: readonly string[]): HeaderRule {
+  if (reservedPrefixes.some((prefix) => name.startsWith(prefix))) return 'drop';
+  if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
+  // `Proxy` alone becomes HTTP_PROXY in CGI-like environments.
+  if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
+  if (overrides.has(name)) return 'override';
+  if (framing.has(name)) return 'framing';
+  if (origins.has(name) || name.startsWith('x-forwarded-')) return 'forwarding';
+  return 'pass';
+}

@@ -1,0 +1,131 @@
+import type { Permit } from '../../domain/acting-decision.ts';
+import type { Caller } from '../../domain/caller.ts';
+import type { HeaderNames } from '../../domain/header-names.ts';
+import { namedByConnection, withoutNamed } from './connection-header.ts';
+import type { HeaderRules } from './header-rules.ts';
+
+/** What the gateway itself knows about the request whose headers these are. */
+export interface OutboundContext {
+  readonly requestId: string;
+  /** Who the upstream is told the request is from and for; `null` on a CORS preflight, which is from nobody. */
+  readonly identity: { readonly caller: Caller; readonly permit: Permit } | null;
+  /** Address of the TCP peer, where it has one. */
+  readonly peer: string | undefined;
+  /** The peer is one of our own proxies: what it says about the client counts. */
+  readonly peerTrusted: boolean;
+  /** The request came by TLS. */
+  readonly encrypted: boolean;
+}
+
+/** What a route says about headers. */
+export interface OutboundRoute {
+  readonly host: 'preserve' | 'upstream';
+  readonly passAuthorization: boolean;
+}
+
+/** Turns the raw headers of a request into those its upstream gets; both are flat lists of names and values. */
+export type OutboundHeaders = (
+  rawHeaders: readonly string[],
+  context: OutboundContext,
+  route: OutboundRoute,
+) => string[];
+
+/**
+ * Makes the one function all headers to upstreams come from, of plain requests and of upgrades.
+ *
+ * What a client says about identity is dropped, whatever its spelling, and what the gateway says is appended last: a
+ * client that names one of our headers in `Connection` takes away its own copy only.
+ */
+export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
+  // In lower case, as undici wants to see them in any case.
+  const own = {
+    resolvedTenant: names.resolvedTenant.toLowerCase(),
+    callerTenant: names.callerTenant.toLowerCase(),
+    callerKey: names.callerKey.toLowerCase(),
+    callerScopes: names.callerScopes.toLowerCase(),
+  };
+  return (rawHeaders, context, route) => {
+    const out: string[] = [];
+    let named: Set<string> | undefined;
+    let host = '';
+    let length = '';
+    const said: ForwardedWords = { for: '', host: '', proto: '' };
+
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const value = rawHeaders[i + 1] as string;
+      const { rule, name } = rules(rawHeaders[i] as string);
+      switch (rule) {
+        case 'pass':
+          out.push(name, value);
+          break;
+        case 'content-length':
+          length = value;
+          break;
+        case 'host':
+          host = value;
+          break;
+        case 'connection':
+          named = namedByConnection(value, named);
+          break;
+        case 'authorization':
+          if (route.passAuthorization) out.push(name, value);
+          break;
+        case 'forwarding':
+          // The request id goes out once, as the gateway took it.
+          if (context.peerTrusted && name.toLowerCase() !== 'x-request-id') out.push(name, value);
+          break;
+        case 'forwarded-for':
+          if (context.peerTrusted) said.for = said.for === '' ? value : `${said.for}, ${value}`;
+          break;
+        case 'forwarded-host':
+          if (context.peerTrusted) said.host = value;
+          break;
+        case 'forwarded-proto':
+          if (context.peerTrusted) said.proto = value;
+          break;
+        default:
+      }
+    }
+
+    const headers = named === undefined ? out : withoutNamed(out, named);
+    // Never taken away by `Connection`: without its length the same body would be another message.
+    if (length !== '') headers.push('content-length', length);
+    if (host !== '' && route.host === 'preserve') headers.push('host', host);
+    pushForwarded(headers, context, said, host);
+    pushTrusted(headers, own, context);
+    return headers;
+  };
+}
+
+/** What a trusted proxy said about the client. */
+interface ForwardedWords {
+  for: string;
+  host: string;
+  proto: string;
+}
+
+function pushForwarded(
+  headers: string[],
+  context: OutboundContext,
+  said: ForwardedWords,
+  host: string,
+): void {
+  const peer = context.peer?.startsWith('::ffff:') ? context.peer.slice('::ffff:'.length) : context.peer;
+  const chain = said.for === '' ? peer : peer === undefined ? said.for : `${said.for}, ${peer}`;
+  if (chain !== undefined) headers.push('x-forwarded-for', chain);
+  headers.push('x-forwarded-proto', said.proto || (context.encrypted ? 'https' : 'http'));
+  const originalHost = said.host || host;
+  if (originalHost !== '') headers.push('x-forwarded-host', originalHost);
+}
+
+type OwnNames = Pick<HeaderNames, 'resolvedTenant' | 'callerTenant' | 'callerKey' | 'callerScopes'>;
+
+function pushTrusted(headers: string[], names: OwnNames, { requestId, identity }: OutboundContext): void {
+  headers.push('x-request-id', requestId);
+  if (identity === null) return;
+  const { caller, permit } = identity;
+  headers.push(names.resolvedTenant, permit.resolvedTenant);
+  headers.push(names.callerTenant, caller.accountId);
+  headers.push(names.callerKey, caller.keyId);
+  headers.push(names.callerScopes, caller.scopes.join(' '));
+}

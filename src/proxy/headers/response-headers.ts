@@ -1,0 +1,114 @@
+import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
+import { namedByConnection, withoutNamed } from './connection-header.ts';
+
+/** What becomes of an upstream's header, by its name alone. */
+type AnswerRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding';
+
+/** An answer's headers, ready for the client. */
+export interface AnswerHeaders {
+  /** Flat list of names and values. */
+  readonly headers: string[];
+  /** Bytes of the body, where the upstream said so. */
+  readonly contentLength: number | undefined;
+}
+
+/** Cleans what upstreams answer with. */
+export interface AnswerCleaner {
+  /**
+   * @param rawHeaders flat list of names and values
+   * @param resolvedTenant `null` where none was resolved
+   * @throws Error where the body has a coding of its own on this connection, which cannot be passed on
+   */
+  headers(
+    status: number,
+    rawHeaders: readonly string[],
+    requestId: string,
+    resolvedTenant: string | null,
+  ): AnswerHeaders;
+  /** Flat list; nothing that could not have stood among the headers may come in as a trailer. */
+  trailers(rawTrailers: readonly string[]): [string, string][];
+}
+
+/**
+ * Makes the cleaner: headers of the connection to the upstream stay there, and the names clients trust the gateway
+ * for are the gateway's, so an upstream's own are replaced or dropped, whatever their spelling.
+ */
+export function answerCleaner(names: HeaderNames): AnswerCleaner {
+  const ruleFor = answerRules(names);
+  return {
+    headers(status, rawHeaders, requestId, resolvedTenant) {
+      const headers: string[] = [];
+      let named: Set<string> | undefined;
+      let length: string | undefined;
+      for (let i = 0; i < rawHeaders.length; i += 2) {
+        const name = rawHeaders[i] as string;
+        const rule = ruleFor(name);
+        if (rule === 'drop') continue;
+        const value = rawHeaders[i + 1] as string;
+        if (rule === 'pass') {
+          headers.push(name, value);
+        } else if (rule === 'content-length') {
+          if (mayStateLength(status)) length = value;
+        } else if (rule === 'connection') {
+          named = namedByConnection(value, named);
+        } else if (value.toLowerCase() !== 'chunked') {
+          throw new Error('the upstream used an unknown transfer coding');
+        }
+      }
+      const kept = named === undefined ? headers : withoutNamed(headers, named);
+      if (length !== undefined) kept.push('content-length', length);
+      kept.push('x-request-id', requestId);
+      if (resolvedTenant !== null) kept.push(names.resolvedTenant, resolvedTenant);
+      return { headers: kept, contentLength: length === undefined ? undefined : Number(length) };
+    },
+
+    trailers(rawTrailers) {
+      const trailers: [string, string][] = [];
+      for (let i = 0; i + 1 < rawTrailers.length; i += 2) {
+        const name = rawTrailers[i] as string;
+        if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;
+        trailers.push([name, rawTrailers[i + 1] as string]);
+      }
+      return trailers;
+    },
+  };
+}
+
+/** Where there can be no body, no length may be stated (RFC 9110 §8.6); a 304 states that of the body it stands for. */
+function mayStateLength(status: number): boolean {
+  return status >= 200 && status !== 204;
+}
+
+/** Fields that change how the message before them is to be read (RFC 9110 §6.5.1). */
+const neverTrailers = new Set([
+  'content-encoding',
+  'content-type',
+  'content-range',
+  'set-cookie',
+  'cache-control',
+]);
+
+const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
+
+function answerRules(names: HeaderNames): (rawName: string) => AnswerRule {
+  const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
+  const known = new Map<string, AnswerRule>();
+
+  return (rawName) => {
+    let rule = known.get(rawName);
+    if (rule === undefined) {
+      rule = judge(rawName);
+      if (known.size < 2000) known.set(rawName, rule);
+    }
+    return rule;
+  };
+
+  function judge(rawName: string): AnswerRule {
+    const lower = rawName.toLowerCase();
+    if (lower === 'content-length' || lower === 'transfer-encoding' || lower === 'connection') return lower;
+    const folded = foldHeaderName(rawName);
+    const reserved =
+      folded === 'x-request-id' || reservedPrefixes.some((prefix) => folded.startsWith(prefix));
+    return reserved || hopByHop.has(folded) || folded.startsWith('proxy-') ? 'drop' : 'pass';
+  }
+}

@@ -1,0 +1,101 @@
+import type { Problem } from '../../domain/problem.ts';
+import { readingsOf } from './path-readings.ts';
+
+/** Everything at and below this path belongs to the gateway (spec section 4). */
+export const managementPath = '/v1/sub-accounts';
+
+/** Where a request target leads. `route` is the position in the list given to {@link compileTargets}. */
+export type Target =
+  | { readonly kind: 'management' }
+  | { readonly kind: 'route'; readonly route: number }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'refused'; readonly problem: Problem };
+
+/**
+ * Makes the judge of request targets. It works on the raw bytes, before anything else has looked at them, and its
+ * verdict is the only routing there is: the path that was judged is the path the upstream gets, unchanged.
+ *
+ * A path is refused where some reader behind us could take it for a path that leads elsewhere; `path-readings.ts`
+ * knows what careless readers do. A path that leads to the same place in every reading passes through byte for
+ * byte, `%2F` and all.
+ *
+ * @param prefixes of the routes; each matches whole segments, the longest wins
+ */
+export function compileTargets(prefixes: readonly string[]): (rawTarget: string) => Target {
+  const asWritten = landingTable(prefixes);
+  const folded = asWritten.map(({ prefix, target }) => ({ prefix: prefix.toLowerCase(), target }));
+  if (new Set(folded.map((landing) => landing.prefix)).size < folded.length) {
+    throw new Error('two routes have the same prefix, upper and lower case being one');
+  }
+
+  return (rawTarget) => {
+    const query = rawTarget.indexOf('?');
+    const path = query === -1 ? rawTarget : rawTarget.slice(0, query);
+    if (!plainPath.test(path)) return judgeUnusual(rawTarget, path, asWritten, folded);
+    if (query !== -1 && !visibleAscii.test(rawTarget)) return notVisible;
+    const landing = land(asWritten, path);
+    return land(folded, path.toLowerCase()) === landing ? landing : elsewhere;
+  };
+}
+
+/** No encoding, no parameters, no empty and no dot-led segment: every reader understands it alike, but for case. */
+const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)+\/?)$/;
+const visibleAscii = /^[!-"$-~]*$/;
+const malformedEncoding = /%(?![0-9A-Fa-f]{2})/;
+
+const notVisible = refused('It holds a `#`, or bytes that are not visible ASCII.');
+const elsewhere = refused('Read another way, its path leads to another place.');
+const management: Target = { kind: 'management' };
+const none: Target = { kind: 'none' };
+
+function judgeUnusual(
+  rawTarget: string,
+  path: string,
+  asWritten: readonly Landing[],
+  folded: readonly Landing[],
+): Target {
+  // Absolute-form, authority-form and `*` (RFC 9112 §3.2) name no path of ours.
+  if (!path.startsWith('/')) return refused('It must be a path that starts with `/`.');
+  if (!visibleAscii.test(rawTarget)) return notVisible;
+  if (path.includes('\\')) return refused('Its path holds a backslash.');
+  // Decoders disagree about these: some keep them, some drop them, some know `%uXXXX`.
+  if (malformedEncoding.test(path)) return refused('Its path holds a malformed percent-encoding.');
+  const readings = readingsOf(path);
+  if (readings.kind === 'unacceptable') return refused(readings.reason);
+  const landing = land(asWritten, path);
+  for (const reading of readings.paths) if (land(folded, reading) !== landing) return elsewhere;
+  return landing;
+}
+
+interface Landing {
+  readonly prefix: string;
+  readonly target: Target;
+}
+
+function landingTable(prefixes: readonly string[]): readonly Landing[] {
+  return prefixes
+    .map((prefix, route): Landing => {
+      // `/` becomes the empty prefix, which every path continues.
+      return { prefix: prefix.replace(/\/+$/, ''), target: { kind: 'route', route } };
+    })
+    .sort((a, b) => b.prefix.length - a.prefix.length);
+}
+
+function land(table: readonly Landing[], path: string): Target {
+  if (isWithin(path, managementPath)) return management;
+  for (const landing of table) if (isWithin(path, landing.prefix)) return landing.target;
+  return none;
+}
+
+function isWithin(path: string, prefix: string): boolean {
+  return (
+    path.startsWith(prefix) && (path.length === prefix.length || path.charCodeAt(prefix.length) === 0x2f)
+  );
+}
+
+function refused(reason: string): Target {
+  return {
+    kind: 'refused',
+    problem: { code: 'invalid_target', detail: `The request target is refused. ${reason}` },
+  };
+}

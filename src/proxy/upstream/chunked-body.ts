@@ -1,0 +1,82 @@
+import { AnswerFault } from './errors.ts';
+import { parseFieldLines } from './field-lines.ts';
+import { latin1 } from './latin1.ts';
+
+/** Hands on the bytes of a body between two positions. */
+export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
+
+/** Chunk extensions and trailers of one body may take as much. */
+const mostOverheadBytes = 16 * 1024;
+/** Hexadecimal digits of a number JavaScript holds, and whatever extensions follow. */
+const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
+
+/** Reads a body in chunks (RFC 9112 §7.1), strictly: every line ends with CRLF, every chunk where its size says. */
+export class ChunkedBody {
+  /** The last chunk and the trailers have been read. */
+  over = false;
+  /** Flat list of names and values; there once it is {@link over}. */
+  trailers: string[] = [];
+  #reading: 'size' | 'data' | 'data-end' | 'trailers' = 'size';
+  #left = 0;
+  #line = '';
+  #overhead = 0;
+  #trailerLines = '';
+
+  /**
+   * Takes the next bytes.
+   *
+   * @returns the position after the last one that belongs to the body
+   * @throws AnswerFault
+   */
+  feed(bytes: Buffer, from: number, to: number, onBytes: OnBytes): number {
+    let at = from;
+    while (at < to && !this.over) {
+      if (this.#reading === 'data') {
+        const end = Math.min(to, at + this.#left);
+        this.#left -= end - at;
+        onBytes(bytes, at, end);
+        at = end;
+        if (this.#left === 0) this.#reading = 'data-end';
+      } else {
+        at = this.#readLine(bytes, at, to);
+      }
+    }
+    return at;
+  }
+
+  #readLine(bytes: Buffer, from: number, to: number): number {
+    const feed = bytes.indexOf(0x0a, from);
+    const end = feed === -1 || feed >= to ? to : feed + 1;
+    this.#line += latin1(bytes, from, end);
+    if (this.#reading !== 'data-end') this.#overhead += end - from;
+    const most = this.#reading === 'data-end' ? 2 : mostOverheadBytes;
+    if (this.#line.length > most) throw new AnswerFault('chunks that do not end where they should');
+    if (!this.#line.endsWith('\n')) return end;
+    if (!this.#line.endsWith('\r\n')) throw new AnswerFault('a line that ends without CR');
+    const line = this.#line.slice(0, -2);
+    this.#line = '';
+    this.#take(line);
+    return end;
+  }
+
+  #take(line: string): void {
+    if (this.#reading === 'data-end') {
+      if (line !== '') throw new AnswerFault('a chunk longer than its size');
+      this.#reading = 'size';
+    } else if (this.#reading === 'size') {
+      const size = sizeLine.exec(line)?.[1];
+      if (size === undefined) throw new AnswerFault('a chunk without a size');
+      this.#left = Number.parseInt(size, 16);
+      this.#reading = this.#left === 0 ? 'trailers' : 'data';
+      // What is short and usual does not count: a long body has any number of it.
+      this.#overhead -= Math.min(line.length + 2, 20);
+      if (this.#overhead > mostOverheadBytes) throw new AnswerFault('too many chunk extensions');
+    } else if (line !== '') {
+      this.#trailerLines += `${line}\r\n`;
+      if (this.#overhead > mostOverheadBytes) throw new AnswerFault('too many trailers');
+    } else {
+      this.trailers = parseFieldLines(this.#trailerLines);
+      this.over = true;
+    }
+  }
+}

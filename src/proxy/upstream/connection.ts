@@ -1,0 +1,216 @@
+import type { Socket } from 'node:net';
+import type { AnswerHead } from './response-head.ts';
+import { AnswerParser, type AnswerEvents } from './response-parser.ts';
+import { latin1 } from './latin1.ts';
+import type { Reading } from './read-buffer.ts';
+import { requestHead, type BodySink, type OutgoingRequest, type StreamedBody } from './request-head.ts';
+
+/** The request's side of a connection, while it is on it. */
+export interface Wire {
+  /** Grows with everything that goes out or comes in. */
+  readonly progress: number;
+  /** Reads on, after an `onBody` that answered `false`. */
+  resume(): void;
+  /** Ends the connection, and hears nothing of it any more. */
+  abort(): void;
+}
+
+/** Hears what becomes of a request: one head, its body, one end; or a failure, at any point. */
+export interface AnswerHandler {
+  /**
+   * Asked in the tick in which the request is written. `false` where it is not to be sent after all; nothing else is
+   * heard then.
+   */
+  onSending(wire: Wire): boolean;
+  onHead(head: AnswerHead): void;
+  /** `false` where the rest should wait for {@link Wire.resume}. The bytes are the handler's to keep. */
+  onBody(chunk: Buffer): boolean;
+  /** @param trailers flat list of names and values */
+  onEnd(trailers: readonly string[]): void;
+  onFailure(error: Error): void;
+}
+
+/** What a connection tells whoever keeps it. */
+export interface ConnectionKeeper {
+  /** It can take another request. */
+  free(connection: Connection): void;
+  /** It is of no use any more. */
+  gone(connection: Connection): void;
+}
+
+/**
+ * What may wait to be sent before the other side is told to wait. What `write` answers is of no use: it is `false` for
+ * every large piece, even one that the system has taken at once.
+ */
+export const mostUnsentBytes = 64 * 1024;
+
+/** One connection to an upstream. It carries one request at a time, and never another after one that did not end well. */
+export class Connection implements Wire, BodySink, AnswerEvents {
+  /** Since when it has had nothing to do, on the keeper's clock. */
+  idleSinceMs = 0;
+  readonly #socket: Socket;
+  readonly #reading: Reading;
+  readonly #host: string;
+  readonly #keeper: ConnectionKeeper;
+  readonly #parser = new AnswerParser(this);
+  #handler: AnswerHandler | null = null;
+  #body: StreamedBody | null = null;
+  #sent = true;
+  #paused = false;
+  #latestRead = 0;
+  #gone = false;
+
+  /**
+   * @param reading what the socket reads into
+   * @param host what upstreams are told where the request names none
+   */
+  constructor(socket: Socket, reading: Reading, host: string, keeper: ConnectionKeeper) {
+    this.#socket = socket;
+    this.#reading = reading;
+    this.#host = host;
+    this.#keeper = keeper;
+    socket.on('drain', () => this.#body?.resume());
+    socket.on('end', () => this.#onFin());
+    // An upstream may answer early and reset. Where a write meets the reset first, Node closes the socket at once, and
+    // what has come in and was not read yet is lost: a failure, though there was an answer.
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(new Error('the upstream closed the connection')));
+  }
+
+  /** How long the upstream keeps it while idle, milliseconds, as far as it said. */
+  get keepAliveMs(): number | null {
+    return this.#parser.head?.keepAliveMs ?? null;
+  }
+
+  get progress(): number {
+    return this.#socket.bytesRead + this.#socket.bytesWritten - this.#socket.writableLength;
+  }
+
+  /** Sends a request on a connection that is free. */
+  send(request: OutgoingRequest, handler: AnswerHandler): void {
+    const { body, method } = request;
+    this.#handler = handler;
+    let head: string;
+    try {
+      head = requestHead(request, this.#host);
+    } catch (error) {
+      return this.#fail(error as Error);
+    }
+    this.#parser.begin(method === 'HEAD');
+    if (body === null) {
+      this.#socket.write(head, 'latin1');
+    } else if (Buffer.isBuffer(body)) {
+      // One piece, one system call.
+      this.#socket.write(head + latin1(body, 0, body.length), 'latin1');
+    } else {
+      this.#sent = false;
+      this.#body = body;
+      this.#socket.write(head, 'latin1');
+      body.start(this);
+    }
+  }
+
+  write(chunk: Buffer): boolean {
+    if (this.#gone || chunk.length === 0) return true;
+    if (this.#body?.length !== undefined) {
+      this.#socket.write(chunk);
+    } else {
+      this.#socket.cork();
+      this.#socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1');
+      this.#socket.write(chunk);
+      this.#socket.write('\r\n', 'latin1');
+      this.#socket.uncork();
+    }
+    return this.#socket.writableLength < mostUnsentBytes;
+  }
+
+  end(): void {
+    if (this.#gone || this.#body === null) return;
+    if (this.#body.length === undefined) this.#socket.write('0\r\n\r\n', 'latin1');
+    this.#body = null;
+    this.#sent = true;
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  abort(): void {
+    this.#handler = null;
+    this.close();
+  }
+
+  /** Ends it, whatever is on it. */
+  close(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#body = null;
+    this.#socket.destroy();
+    this.#keeper.gone(this);
+  }
+
+  /** For the socket: where the next read goes. */
+  nextBuffer(): Buffer {
+    return this.#reading.next(this.#latestRead, !this.#gone && !this.#parser.over);
+  }
+
+  /** For the socket: `length` bytes have been read into the buffer. */
+  read(length: number): void {
+    this.#latestRead = length;
+    if (this.#gone) return;
+    let taken: number;
+    try {
+      taken = this.#parser.feed(this.#reading.bytes, length);
+    } catch (error) {
+      return this.#fail(error as Error);
+    }
+    if (this.#gone || !this.#parser.over) return;
+    // Bytes that belong to no answer, or a request the upstream answered without hearing it out: what comes next on
+    // this connection could be taken for the answer to something else.
+    const heard = this.#sent && this.#socket.writableLength === 0;
+    if (taken < length || !heard || this.#parser.head?.keepAlive !== true) return this.close();
+    this.resume();
+    this.#keeper.free(this);
+  }
+
+  onHead(head: AnswerHead): void {
+    this.#handler?.onHead(head);
+  }
+
+  onBytes(_bytes: Buffer, from: number, to: number): void {
+    if (this.#handler === null || this.#handler.onBody(this.#reading.keep(from, to)) || this.#gone) return;
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  onEnd(trailers: readonly string[]): void {
+    const handler = this.#handler;
+    this.#handler = null;
+    try {
+      handler?.onEnd(trailers);
+    } catch (error) {
+      // It hears of it as of every other failure.
+      this.#handler = handler;
+      throw error;
+    }
+  }
+
+  #onFin(): void {
+    if (this.#gone) return;
+    try {
+      this.#parser.close();
+    } catch (error) {
+      return this.#fail(error as Error);
+    }
+    this.close();
+  }
+
+  #fail(error: Error): void {
+    const handler = this.#handler;
+    this.#handler = null;
+    this.close();
+    handler?.onFailure(error);
+  }
+}

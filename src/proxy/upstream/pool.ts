@@ -1,0 +1,165 @@
+import type { OnReadOpts, Socket } from 'node:net';
+import type { Clock } from '../../ports/clock.ts';
+import { Connection, type AnswerHandler, type ConnectionKeeper } from './connection.ts';
+import { Fifo } from './fifo.ts';
+import { readBytes, Reading } from './read-buffer.ts';
+import type { OutgoingRequest } from './request-head.ts';
+import { UpstreamTimeout } from '../../gateway/wire/upstream-timeout.ts';
+
+/** How connections are made, and how many. */
+export interface ConnectionsOptions {
+  readonly connect: (onread: OnReadOpts) => { socket: Socket; ready: 'connect' | 'secureConnect' };
+  /** What upstreams are told where a request names no host. */
+  readonly host: string;
+  readonly most: number;
+  /** Milliseconds for a connection to be made. */
+  readonly connectMs: number;
+  readonly clock: Clock;
+}
+
+/** An idle connection is given up after this long, and this long before the upstream says it would. */
+const idle = { mostMs: 4000, marginMs: 2000 };
+
+interface Waiting {
+  readonly sinceMs: number;
+  readonly request: OutgoingRequest;
+  readonly handler: AnswerHandler;
+}
+
+/**
+ * The connections to one upstream. A request takes the one that was used last, or waits in line for the next that is
+ * free; connections are made as long as somebody waits, up to the limit. Nothing is sent twice.
+ */
+export class Connections implements ConnectionKeeper {
+  readonly #options: ConnectionsOptions;
+  /** @see Reading */
+  readonly #shared = Buffer.allocUnsafeSlow(readBytes);
+  readonly #open = new Set<Connection>();
+  readonly #connecting = new Set<Socket>();
+  /** The one that was used last comes last. */
+  readonly #idle: Connection[] = [];
+  readonly #waiting = new Fifo<Waiting>();
+  readonly #sweep: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+    this.#sweep = setInterval(() => {
+      this.#closeIdle();
+      this.#endLongWaits();
+    }, 1000).unref();
+  }
+
+  /** Sends a request, once. */
+  send(request: OutgoingRequest, handler: AnswerHandler): void {
+    if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
+    const connection = this.#takeIdle();
+    if (connection === undefined) {
+      this.#waiting.push({ sinceMs: this.#options.clock.monotonicMs(), request, handler });
+      this.#connectIfNeeded();
+    } else if (handler.onSending(connection)) connection.send(request, handler);
+    else this.#offer(connection);
+  }
+
+  /** Ends all connections, whatever is on them. What waits for one fails. */
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#sweep);
+    for (const socket of this.#connecting) socket.destroy();
+    for (const connection of [...this.#open]) connection.close();
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      next.handler.onFailure(new Error('the upstream is closed'));
+    }
+  }
+
+  free(connection: Connection): void {
+    connection.idleSinceMs = this.#options.clock.monotonicMs();
+    this.#offer(connection);
+  }
+
+  #offer(connection: Connection): void {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      if (next.handler.onSending(connection)) return connection.send(next.request, next.handler);
+    }
+    this.#idle.push(connection);
+  }
+
+  gone(connection: Connection): void {
+    this.#open.delete(connection);
+    const place = this.#idle.lastIndexOf(connection);
+    if (place !== -1) this.#idle.splice(place, 1);
+    this.#connectIfNeeded();
+  }
+
+  #takeIdle(): Connection | undefined {
+    const connection = this.#idle.pop();
+    if (connection === undefined || !this.#tooOld(connection)) return connection;
+    // The others have been idle for even longer.
+    this.#idle.push(connection);
+    this.#closeIdle();
+    return this.#idle.pop();
+  }
+
+  #closeIdle(): void {
+    for (const connection of this.#idle.filter((each) => this.#tooOld(each))) connection.close();
+  }
+
+  /**
+   * Whoever has waited as long as a connection may take to be made has waited long enough. Most have left by then,
+   * unnoticed here: all connections may be taken for hours, and nobody may be remembered that long.
+   */
+  #endLongWaits(): void {
+    const since = this.#options.clock.monotonicMs() - this.#options.connectMs;
+    while ((this.#waiting.first?.sinceMs ?? Infinity) < since) {
+      this.#waiting.shift()?.handler.onFailure(new UpstreamTimeout('have a connection free'));
+    }
+  }
+
+  #tooOld({ idleSinceMs, keepAliveMs }: Connection): boolean {
+    const most = Math.min(idle.mostMs, keepAliveMs === null ? Infinity : keepAliveMs - idle.marginMs);
+    return this.#options.clock.monotonicMs() - idleSinceMs >= most;
+  }
+
+  #connectIfNeeded(): void {
+    while (
+      !this.#closed &&
+      this.#connecting.size < this.#waiting.size &&
+      this.#open.size + this.#connecting.size < this.#options.most
+    ) {
+      this.#connect();
+    }
+  }
+
+  #connect(): void {
+    const { connect, connectMs, host } = this.#options;
+    const reading = new Reading(this.#shared);
+    let connection: Connection | undefined;
+    const { socket, ready } = connect({
+      buffer: () => connection?.nextBuffer() ?? reading.bytes,
+      callback: (length) => {
+        connection?.read(length);
+        return true;
+      },
+    });
+    this.#connecting.add(socket);
+    const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
+    const over = (): boolean => {
+      clearTimeout(timer);
+      return this.#connecting.delete(socket);
+    };
+    socket.once(ready, () => {
+      over();
+      connection = new Connection(socket, reading, host, this);
+      this.#open.add(connection);
+      this.free(connection);
+    });
+    const failed = (error: Error): void => {
+      if (!over()) return;
+      // The one who has waited longest pays for the attempt; for the others there are more.
+      this.#waiting.shift()?.handler.onFailure(error);
+      this.#connectIfNeeded();
+    };
+    socket.once('error', failed);
+    socket.once('close', () => failed(new Error('the upstream closed the connection')));
+  }
+}

@@ -1,0 +1,103 @@
+import { AnswerFault } from './errors.ts';
+import { parseFieldLines } from './field-lines.ts';
+
+/** Where the body of an answer ends (RFC 9112 §6.3). */
+export type BodyFraming =
+  | { readonly kind: 'length'; readonly length: number }
+  | { readonly kind: 'chunked' }
+  | { readonly kind: 'until-close' };
+
+/** The head of an answer. */
+export interface AnswerHead {
+  readonly status: number;
+  readonly reason: string;
+  /** Flat list of names and values, as they were written. */
+  readonly headers: string[];
+  readonly body: BodyFraming;
+  /** The upstream means to take another request on this connection. */
+  readonly keepAlive: boolean;
+  /** How long it says it waits for one, milliseconds; `null` where it does not say. */
+  readonly keepAliveMs: number | null;
+}
+
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
+/** More digits than this no JavaScript number holds. */
+const lengthForm = /^\d{1,15}$/;
+const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
+const bodyless: BodyFraming = { kind: 'length', length: 0 };
+
+/**
+ * Reads the head of an answer. Everything that two readers could understand differently is refused: a length given
+ * twice or beside chunks, codings other than `chunked`.
+ *
+ * @param text Latin-1, up to and with the CRLF of its last line
+ * @param toHead the request was a HEAD
+ * @throws AnswerFault
+ */
+export function parseAnswerHead(text: string, toHead: boolean): AnswerHead {
+  const lineEnd = text.indexOf('\r\n');
+  const line = statusLine.exec(text.slice(0, lineEnd));
+  if (line === null) throw new AnswerFault('no HTTP/1 status line');
+  const status = Number(line[2]);
+  const headers = parseFieldLines(text, lineEnd + 2);
+
+  let length: string | undefined;
+  let chunked = false;
+  let connection = '';
+  let keepAliveMs: number | null = null;
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i] as string;
+    const value = headers[i + 1] as string;
+    switch (name.length) {
+      case 'connection'.length: {
+        const lower = name.toLowerCase();
+        if (lower === 'connection') connection += `,${value.toLowerCase()}`;
+        else if (lower === 'keep-alive') keepAliveMs = timeoutOf(value);
+        break;
+      }
+      case 'content-length'.length:
+        if (name.toLowerCase() !== 'content-length') break;
+        if (length !== undefined) throw new AnswerFault('two Content-Length');
+        if (!lengthForm.test(value)) throw new AnswerFault('a Content-Length that is not a number');
+        length = value;
+        break;
+      case 'transfer-encoding'.length:
+        if (name.toLowerCase() !== 'transfer-encoding') break;
+        if (chunked || value.toLowerCase() !== 'chunked') throw new AnswerFault('an unknown transfer coding');
+        chunked = true;
+        break;
+      default:
+    }
+  }
+  const current = line[1] === '1';
+  if (chunked && length !== undefined) throw new AnswerFault('a length and chunks');
+  if (chunked && !current) throw new AnswerFault('chunks in HTTP/1.0');
+  return {
+    status,
+    reason: line[3] ?? '',
+    headers,
+    body: framingOf(status, toHead, chunked, length),
+    keepAlive: !hasToken(connection, 'close') && (current || hasToken(connection, 'keep-alive')),
+    keepAliveMs,
+  };
+}
+
+function framingOf(
+  status: number,
+  toHead: boolean,
+  chunked: boolean,
+  length: string | undefined,
+): BodyFraming {
+  if (toHead || status === 204 || status === 304 || status < 200) return bodyless;
+  if (chunked) return { kind: 'chunked' };
+  return length === undefined ? { kind: 'until-close' } : { kind: 'length', length: Number(length) };
+}
+
+function hasToken(list: string, token: string): boolean {
+  return list.includes(token) && list.split(',').some((entry) => entry.trim() === token);
+}
+
+function timeoutOf(value: string): number | null {
+  const seconds = timeoutParameter.exec(value)?.[1];
+  return seconds === undefined ? null : Number(seconds) * 1000;
+}

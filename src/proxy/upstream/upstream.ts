@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import type { RouteConfig } from '../../config.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { connector, type Address, type UpstreamTls } from './connect.ts';
+import type { AnswerHandler } from './connection.ts';
+import { Connections } from './pool.ts';
+import type { OutgoingRequest } from './request-head.ts';
+
+/** The connections of one route to its upstream. */
+export interface Upstream extends Address {
+  /** Sends one request, once. */
+  send(request: OutgoingRequest, handler: AnswerHandler): void;
+  /** Ends all connections, whatever is on them. */
+  close(): void;
+}
+
+/**
+ * Opens a route's connections. Requests are sent once: nothing is pipelined, and what fails on a connection is
+ * reported, not repeated. An upstream that closes an idle connection just as a request is written to it makes that
+ * request fail (502); to make this rare, idle connections are given up early (after 4 s, or 2 s before the time the
+ * upstream states in `Keep-Alive`).
+ *
+ * @throws Error where a certificate or key file cannot be read
+ */
+export function openUpstream(route: RouteConfig, clock: Clock): Upstream {
+  const socketPath = route.upstream.startsWith('unix:') ? new URL(route.upstream).pathname : null;
+  const origin = new URL(socketPath === null ? route.upstream : 'http://localhost');
+  const address = { origin, socketPath, tls: tlsOf(route.tls, origin.hostname) };
+  const connections = new Connections({
+    connect: connector(address),
+    host: origin.host,
+    most: route.connections,
+    connectMs: route.timeouts.connectMs,
+    clock,
+  });
+  return {
+    ...address,
+    send: (request, handler) => connections.send(request, handler),
+    close: () => connections.close(),
+  };
+}
+
+function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
+  const address = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+  return {
+    rejectUnauthorized: true,
+    servername: tls.serverName ?? (address ? '' : hostname),
+    ...(tls.caFile === null ? {} : { ca: readFileSync(tls.caFile) }),
+    ...(tls.certFile === null ? {} : { cert: readFileSync(tls.certFile) }),
+    ...(tls.keyFile === null ? {} : { key: readFileSync(tls.keyFile) }),
+  };
+}
