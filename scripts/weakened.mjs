@@ -16,8 +16,8 @@ import { runsTypeScript } from './typescript/native.mjs';
 
 await ensureInstalled();
 if (!runsTypeScript) register('./typescript/hooks.mjs', import.meta.url);
-/** @type {typeof import('../test/security/weakened.ts')} */
-const { guardCells, weaknesses } = await import(inProject('test/security/weakened.ts'));
+/** @type {typeof import('../test/security/guard-mutations.ts')} */
+const { guardCells, weaknesses } = await import(inProject('test/security/guard-mutations.ts'));
 const wanted = process.argv.slice(2);
 const copy = mkdtempSync(join(tmpdir(), 'tgw-weakened-'));
 try {
@@ -39,7 +39,7 @@ try {
 }
 
 /**
- * @param {import('../test/security/weakened.ts').Weakness} weakness
+ * @param {import('../test/security/guard-mutations.ts').Weakness} weakness
  * @returns {string | undefined} the first thing that failed
  */
 function tryOut({ attack, source, guard, instead }) {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { guardCells, weaknesses } from '../security/weakened.ts';
+import { guardCells, weaknesses } from '../security/guard-mutations.ts';
 
 /**
  * `UPDATE_DOCS=1 npm test -- test/docs/security.test.ts` writes attacks and guards anew and keeps what their tests said;

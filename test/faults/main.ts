@@ -1,6 +1,6 @@
 /** `npm run faults -- --minutes 10 --seed 7`: a long run. Ends with 1 where a stale decision was seen. */
 import { parseArgs } from 'node:util';
-import { misfortunes } from './support/misfortunes.ts';
+import { misfortunes } from './support/faults.ts';
 import { runFaults, type RunOutcome } from './support/run.ts';
 
 const usage = `npm run faults -- [options]

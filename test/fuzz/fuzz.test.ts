@@ -2,7 +2,7 @@
 import t from 'tap';
 import { freshDatabase } from '../support/postgres.ts';
 import { freshRedis } from '../support/redis.ts';
-import { runAnswers } from './answers/run.ts';
+import { runAnswers } from './responses/run.ts';
 import { asKept, corpusFile, readCorpus } from './corpus.ts';
 import { escape, unescape } from './escape.ts';
 import { runRequests } from './requests/run.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';
-import { runAnswers } from './answers/run.ts';
+import { runAnswers } from './responses/run.ts';
 import { readCorpus } from './corpus.ts';
 import { runRequests } from './requests/run.ts';
 import { describe, progress, summary, table, Tally } from './tally.ts';

@@ -6,7 +6,7 @@ import { startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { cells } from './cells.ts';
 import { History } from './history.ts';
-import { misfortunes, type Victims } from './misfortunes.ts';
+import { misfortunes, type Victims } from './faults.ts';
 import { Prober } from './prober.ts';
 import { Replica } from './replica.ts';
 import { RunEnded, Tenants } from './tenants.ts';

@@ -1,0 +1,242 @@
+import t from 'tap';
+import { parseApiKey } from '../../../src/domain/api-key.ts';
+import { embeddedStore, startApis } from '../../support/apis.ts';
+import type { Answer } from '../../support/http-client.ts';
+
+/** One for the tests that want nothing special: each makes parents of its own. */
+const apis = await startApis(t);
+
+const listed = [
+  'created_at',
+  'expires_at',
+  'id',
+  'last4',
+  'last_used_at',
+  'name',
+  'prefix',
+  'revoked_at',
+  'scopes',
+  'status',
+  'sub_account_id',
+];
+
+t.test('a key is minted, listed, revoked, and its secrets are in the first answer alone', async (t) => {
+  const parent = await apis.parent();
+  const child = await parent.create();
+  const scopes = ['tracking:read', 'tracking:write'];
+  const minted = await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'CI', scopes } });
+  t.match(minted, {
+    status: 201,
+    headers: { 'cache-control': 'no-store' },
+    body: {
+      sub_account_id: child.id,
+      name: 'CI',
+      scopes,
+      status: 'active',
+      last_used_at: null,
+      expires_at: null,
+      revoked_at: null,
+    },
+  });
+  t.same(Object.keys(minted.body).sort(), ['api_key', 'client_secret', ...listed].sort());
+  const { id, api_key: key, client_secret: secret, prefix, last4 } = minted.body as Record<string, string>;
+  t.ok(parseApiKey(key ?? ''), 'the key is one of ours, checksum included');
+  t.match(secret, /^tgs_/);
+  t.ok(key?.startsWith(prefix ?? ' ') && key.endsWith(last4 ?? ' '));
+
+  const later: Answer[] = [await parent.call('GET', `/${child.id}/api-keys`)];
+  const { api_key: _key, client_secret: _secret, ...record } = minted.body;
+  t.same(later[0]?.body['data'], [record], 'the list has what the mint said, without the secrets');
+  later.push(await parent.call('POST', `/${child.id}/api-keys/${id}/revoke`));
+  t.match(later[1], { status: 200, body: { ...record, status: 'revoked', revoked_at: /Z$/ } });
+  later.push(await parent.call('POST', `/${child.id}/api-keys/${id?.toUpperCase()}/revoke`));
+  t.same(later[2]?.body, later[1]?.body, 'a second revocation changes nothing');
+  later.push(
+    await parent.call('GET', `/${child.id}/api-keys`),
+    await parent.call('GET', `/${child.id}`),
+    await parent.call('GET', ''),
+    await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'CI', scopes } }),
+    await apis.call('GET', '/v1/sub-accounts', { key: key ?? '' }),
+    await parent.call('POST', `/${child.id}/api-keys/${key}/revoke`),
+  );
+  for (const answer of later) {
+    // The path that a client made up comes back as `instance`, so that one row is looked at without it.
+    const { instance: _instance, ...body } = answer.body;
+    const everything = JSON.stringify([answer.headers, body]);
+    for (const canary of [key, secret, key?.slice(9, -5), secret?.slice(9, -5)])
+      t.notMatch(everything, canary);
+  }
+});
+
+t.test('a key works until it is revoked, and its account is the one it was minted for', async (t) => {
+  const parent = await apis.parent();
+  const child = await parent.create();
+  const minted = await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k' } });
+  const key = String(minted.body['api_key']);
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
+    status: 403,
+    body: { code: 'parent_key_required' },
+  });
+  await parent.call('POST', `/${child.id}/api-keys/${String(minted.body['id'])}/revoke`);
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
+    status: 401,
+    body: { code: 'api_key_revoked' },
+  });
+});
+
+t.test('scopes are optional, taken as they are, and never those of management', async (t) => {
+  const parent = await apis.parent();
+  const { id } = await parent.create();
+  const mint = (body: object) => parent.call('POST', `/${id}/api-keys`, { body: { name: 'k', ...body } });
+  t.match(await mint({}), { status: 201, body: { scopes: [] } });
+  const widest = [...Array.from({ length: 49 }, (_, i) => `a-Z_0.9*:b:${i}`), 'x'.repeat(100)];
+  t.same((await mint({ scopes: widest })).body['scopes'], widest);
+
+  for (const scope of ['sub_accounts:read', 'sub_accounts:write', 'sub_accounts:anything', 'sub_accounts']) {
+    t.match(await mint({ scopes: ['tracking:read', scope] }), {
+      status: 400,
+      body: { code: 'scope_not_grantable', errors: [{ pointer: '/scopes/1' }] },
+    });
+  }
+  const wrong: [unknown, string][] = [
+    [[''], '/scopes/0'],
+    [['a b'], '/scopes/0'],
+    [['a:'], '/scopes/0'],
+    [[':a'], '/scopes/0'],
+    [['a::b'], '/scopes/0'],
+    [['a,b'], '/scopes/0'],
+    [['ä'], '/scopes/0'],
+    [['a\n'], '/scopes/0'],
+    [['x'.repeat(101)], '/scopes/0'],
+    [['a', 5], '/scopes/1'],
+    [['a', null], '/scopes/1'],
+    [['a', 'b', 'a'], '/scopes'],
+    [Array.from({ length: 51 }, (_, i) => `s${i}`), '/scopes'],
+    ['tracking:read', '/scopes'],
+    [{}, '/scopes'],
+    [null, '/scopes'],
+  ];
+  for (const [scopes, pointer] of wrong) {
+    t.match(
+      await mint({ scopes }),
+      { status: 400, body: { code: 'invalid_request', errors: [{ pointer }] } },
+      JSON.stringify(scopes).slice(0, 40),
+    );
+  }
+  t.equal(((await parent.call('GET', `/${id}/api-keys`)).body['data'] as unknown[]).length, 2);
+});
+
+t.test('an expiry lies in the future; when it has come, the key is expired', async (t) => {
+  let skewMs = 0;
+  const apis = await startApis(t, {
+    clock: { wallMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() },
+  });
+  const parent = await apis.parent();
+  const child = await parent.create();
+  const mint = (expires_at: unknown) =>
+    parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k', expires_at } });
+  for (const bad of [
+    '2020-01-01T00:00:00Z',
+    new Date().toISOString(),
+    'tomorrow',
+    '2999-02-30',
+    '',
+    5,
+    true,
+    ['2999-01-01'],
+  ]) {
+    t.match(
+      await mint(bad),
+      { status: 400, body: { code: 'invalid_request', errors: [{ pointer: '/expires_at' }] } },
+      String(bad),
+    );
+  }
+  t.match(await mint(null), { status: 201, body: { expires_at: null } });
+  t.match(await mint('2999-01-01T02:00:00+02:00'), {
+    status: 201,
+    body: { expires_at: '2999-01-01T00:00:00.000Z' },
+  });
+
+  const soon = await mint(new Date(Date.now() + 3_600_000).toISOString());
+  t.match(soon, { status: 201, body: { status: 'active' } });
+  skewMs = 3_600_001;
+  const { data } = (await parent.call('GET', `/${child.id}/api-keys`)).body as { data: object[] };
+  t.match(data[0], { id: soon.body['id'], status: 'expired' });
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key: String(soon.body['api_key']) }), {
+    status: 401,
+    body: { code: 'api_key_expired' },
+  });
+});
+
+t.test('a deactivated sub-account may be given keys, which work once it is reactivated', async (t) => {
+  const parent = await apis.parent();
+  const child = await parent.create();
+  await child.act('deactivate');
+  const key = await child.mint();
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
+    status: 403,
+    body: { code: 'account_deactivated' },
+  });
+  await child.act('reactivate');
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
+    status: 403,
+    body: { code: 'parent_key_required' },
+  });
+});
+
+t.test("a key is found under its own sub-account alone, and the parent's own keys under none", async (t) => {
+  const parent = await apis.parent();
+  const [one, two] = [await parent.create(), await parent.create()];
+  const minted = await parent.call('POST', `/${one.id}/api-keys`, { body: { name: 'k' } });
+  const keyId = String(minted.body['id']);
+  const wrong = [
+    `/${two.id}/api-keys/${keyId}/revoke`,
+    `/${one.id}/api-keys/${parent.keyId}/revoke`,
+    `/${parent.id}/api-keys/${parent.keyId}/revoke`,
+    `/${one.id}/api-keys/${one.id}/revoke`,
+    `/${one.id}/api-keys/nonsense/revoke`,
+    `/${one.id}/api-keys/${'a'.repeat(10_000)}/revoke`,
+  ];
+  for (const path of wrong) {
+    t.match(await parent.call('POST', path), { status: 404, body: { code: 'not_found' } }, path.slice(0, 90));
+  }
+  t.match(await parent.call('GET', `/${one.id}/api-keys`), {
+    body: { data: [{ id: keyId, status: 'active' }] },
+  });
+  t.match(await parent.call('GET', ''), { status: 200 }, "the parent's key still works");
+});
+
+t.test('an account has no more keys than the limit', async (t) => {
+  const apis = await startApis(t, { limits: { keysPerAccount: 2 } });
+  const parent = await apis.parent();
+  const child = await parent.create();
+  await child.mint();
+  await child.mint();
+  t.match(await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'k' } }), {
+    status: 409,
+    body: { code: 'limit_reached' },
+  });
+});
+
+t.test('all of it works on the embedded store as well', async (t) => {
+  const apis = await startApis(t, { store: await embeddedStore(t) });
+  const parent = await apis.parent();
+  const child = await parent.create({ name: 'Child', external_id: 'c', metadata: { a: 'b' } });
+  const key = await child.mint(['tracking:read']);
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
+    status: 403,
+    body: { code: 'parent_key_required' },
+  });
+  t.match(await parent.call('PATCH', `/${child.id}`, { body: { external_id: 'd', metadata: { a: null } } }), {
+    status: 200,
+    body: { external_id: 'd', metadata: {} },
+  });
+  t.match(await child.act('deactivate'), { status: 200, body: { status: 'deactivated' } });
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key }), {
+    status: 403,
+    body: { code: 'account_deactivated' },
+  });
+  t.match(await parent.call('GET', '?external_id=d'), {
+    body: { data: [{ id: child.id }], has_more: false },
+  });
+});

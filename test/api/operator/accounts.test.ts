@@ -1,0 +1,190 @@
+import t from 'tap';
+import { operatorToken, startApis } from '../../support/apis.ts';
+import { httpClient } from '../../support/http-client.ts';
+
+/** One for the tests that want nothing special: each makes parents of its own. */
+const apis = await startApis(t);
+
+const both = ['sub_accounts:read', 'sub_accounts:write'];
+
+t.test('the operator makes parents and their keys, and the keys manage sub-accounts', async (t) => {
+  const created = await apis.operator('POST', '/accounts', { body: { name: 'Acme' } });
+  t.match(created, {
+    status: 201,
+    body: { id: /^[0-9a-f-]{36}$/, name: 'Acme', status: 'active', active_sub_accounts: 0, created_at: /Z$/ },
+  });
+  const id = String(created.body['id']);
+  t.same((await apis.operator('GET', `/accounts/${id}`)).body, created.body);
+  t.same((await apis.operator('GET', `/accounts/${id.toUpperCase()}`)).body, created.body);
+
+  const minted = await apis.operator('POST', `/accounts/${id}/api-keys`, {
+    body: { name: 'root', scopes: [...both, 'tracking:read'], expires_at: '2999-01-01T00:00:00Z' },
+  });
+  t.match(minted, {
+    status: 201,
+    headers: { 'cache-control': 'no-store' },
+    body: {
+      account_id: id,
+      name: 'root',
+      scopes: [...both, 'tracking:read'],
+      expires_at: '2999-01-01T00:00:00.000Z',
+      api_key: /^tgw_/,
+      client_secret: /^tgs_/,
+    },
+  });
+  t.notOk('sub_account_id' in minted.body);
+  const key = String(minted.body['api_key']);
+  const call = (method: string, path: string, body?: object) =>
+    apis.call(method, `/v1/sub-accounts${path}`, { key, ...(body && { body }) });
+  t.equal((await call('POST', '', { name: 'Child' })).status, 201);
+  t.match((await apis.operator('GET', `/accounts/${id}`)).body, { active_sub_accounts: 1 });
+
+  const listed = await apis.operator('GET', `/accounts/${id}/api-keys`);
+  const { api_key: _key, client_secret: _secret, ...record } = minted.body;
+  t.same(listed.body['data'], [record]);
+  const revoked = await apis.operator('POST', `/accounts/${id}/api-keys/${String(record['id'])}/revoke`);
+  t.match(revoked, {
+    status: 200,
+    body: { status: 'revoked' },
+    headers: { 'x-service-enforced': /^replicas=/ },
+  });
+  t.match(await call('GET', ''), { status: 401, body: { code: 'api_key_revoked' } });
+});
+
+t.test('a suspended parent is refused with everything under it, until it is resumed', async (t) => {
+  const parent = await apis.parent();
+  const child = await parent.create();
+  const childKey = await child.mint();
+  const act = (action: string) => apis.operator('POST', `/accounts/${parent.id}/${action}`);
+
+  for (const action of ['suspend', 'suspend']) {
+    const before = apis.waitedFor.length;
+    t.match(await act(action), {
+      status: 200,
+      body: { status: 'suspended' },
+      headers: { 'x-service-enforced': /./ },
+    });
+    t.ok(apis.waitedFor.length > before, 'a suspension is answered once it is enforced');
+  }
+  t.match(await parent.call('GET', ''), { status: 403, body: { code: 'account_suspended' } });
+  t.match(await parent.call('GET', '', { key: childKey }), {
+    status: 403,
+    body: { code: 'account_suspended' },
+  });
+  t.match(await act('resume'), { status: 200, body: { status: 'active' } });
+  t.equal((await parent.call('GET', '')).status, 200);
+  t.match(await parent.call('GET', '', { key: childKey }), { body: { code: 'parent_key_required' } });
+});
+
+t.test('accounts are listed newest first, in pages; sub-accounts are none of them', async (t) => {
+  const apis = await startApis(t);
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) {
+    const parent = await apis.parent();
+    await parent.create();
+    ids.unshift(parent.id);
+  }
+  const idsOf = (data: unknown) => (data as { id: string }[]).map(({ id }) => id);
+  const first = await apis.operator('GET', '/accounts?limit=2');
+  t.same(idsOf(first.body['data']), ids.slice(0, 2));
+  const rest = await apis.operator('GET', `/accounts?limit=2&cursor=${String(first.body['next_cursor'])}`);
+  t.same(idsOf(rest.body['data']), ids.slice(2));
+  t.match(rest.body, { has_more: false, next_cursor: null });
+  t.match(await apis.operator('GET', '/accounts?status=active'), { status: 400 });
+});
+
+t.test('what does not exist, is no parent or is no request is refused', async (t) => {
+  const parent = await apis.parent();
+  const child = await parent.create();
+  for (const id of [child.id, parent.keyId, 'x', 'x'.repeat(5000), '00000000-0000-0000-0000-000000000000']) {
+    for (const [method, rest, body] of [
+      ['GET', ''],
+      ['POST', '/suspend'],
+      ['POST', '/resume'],
+      ['GET', '/api-keys'],
+      ['POST', '/api-keys', { name: 'k' }],
+      ['POST', `/api-keys/${parent.keyId}/revoke`],
+    ] as const) {
+      const answer = await apis.operator(method, `/accounts/${id}${rest}`, body && { body });
+      t.match(answer, { status: 404, body: { code: 'not_found' } }, `${method} ${id.slice(0, 40)}${rest}`);
+    }
+  }
+  const bad: [string, unknown, string][] = [
+    ['/accounts', {}, '/name'],
+    ['/accounts', { name: '' }, '/name'],
+    ['/accounts', { name: 'x', id: parent.id }, '/id'],
+    ['/accounts', { name: 'x', external_id: 'y' }, '/external_id'],
+    [`/accounts/${parent.id}/api-keys`, { name: 'x', scopes: ['a b'] }, '/scopes/0'],
+  ];
+  for (const [path, body, pointer] of bad) {
+    t.match(await apis.operator('POST', path, { body }), { status: 400, body: { errors: [{ pointer }] } });
+  }
+  t.match(await apis.operator('DELETE', `/accounts/${parent.id}`), {
+    status: 405,
+    headers: { allow: 'GET, HEAD' },
+  });
+  t.match(await apis.operator('GET', '/nothing'), { status: 404 });
+});
+
+t.test('a parent has no more keys than the limit', async (t) => {
+  const apis = await startApis(t, { limits: { keysPerAccount: 1 } });
+  const parent = await apis.parent();
+  t.match(await apis.operator('POST', `/accounts/${parent.id}/api-keys`, { body: { name: 'k' } }), {
+    status: 409,
+    body: { code: 'limit_reached' },
+  });
+});
+
+t.test('only the bearer of the token is let in, and nothing is told to anybody else', async (t) => {
+  const parent = await apis.parent();
+  const anybody = httpClient(t, apis.internalOrigin);
+  const wrong: readonly (readonly [string, string])[][] = [
+    [],
+    [['Authorization', '']],
+    [['Authorization', 'Bearer ']],
+    [['Authorization', operatorToken]],
+    [['Authorization', `Basic ${operatorToken}`]],
+    [['Authorization', `Bearer ${operatorToken}x`]],
+    [['Authorization', `Bearer ${operatorToken.slice(0, -1)}`]],
+    [['Authorization', `Bearer ${operatorToken.toUpperCase()}`]],
+    [['Authorization', `Bearer ${parent.key}`]],
+    [
+      ['Authorization', `Bearer ${operatorToken}`],
+      ['Authorization', `Bearer ${operatorToken}`],
+    ],
+  ];
+  for (const headers of wrong) {
+    for (const [method, path] of [
+      ['GET', '/accounts'],
+      ['POST', '/accounts'],
+      ['DELETE', '/accounts'],
+      ['GET', '/nothing'],
+      ['MKCOL', '/nothing'],
+    ] as const) {
+      const answer = await anybody(method, `/admin/v1${path}`, { headers });
+      t.match(answer, {
+        status: 401,
+        headers: { 'www-authenticate': 'Bearer' },
+        body: { code: 'unauthenticated' },
+      });
+      t.notMatch(answer.text, operatorToken);
+    }
+  }
+  const right = await anybody('GET', '/admin/v1/accounts', {
+    headers: { authorization: `bearer  ${operatorToken}` },
+  });
+  t.equal(right.status, 200, 'the scheme is read in any case');
+});
+
+t.test('without a token the operator API is off, whoever asks', async (t) => {
+  const apis = await startApis(t, { adminToken: null });
+  for (const [method, path] of [
+    ['GET', '/accounts'],
+    ['POST', '/accounts'],
+    ['GET', ''],
+    ['GET', '/nothing'],
+  ] as const) {
+    const answer = await apis.operator(method, path, { key: '' });
+    t.match(answer, { status: 404, body: { code: 'not_found', detail: /ADMIN_TOKEN/ } });
+  }
+});

@@ -1,0 +1,85 @@
+import t from 'tap';
+import { startReplicas } from '../../support/replicas.ts';
+
+interface Explanation {
+  readonly allowed: boolean;
+  readonly acts_as: string | null;
+  readonly reason: string;
+  readonly because: string;
+  readonly status: number | null;
+}
+
+t.test('what is explained is what happens', async (t) => {
+  const {
+    call,
+    operator,
+    parent: makeParent,
+  } = await startReplicas(t, 'route_defaults: { scopes: { write: "tracking:write" } }\n');
+  const parent = await makeParent(['sub_accounts:read', 'sub_accounts:write', 'tracking:write']);
+  const narrow = await makeParent(['sub_accounts:read']);
+  const active = await parent.create({ name: 'A', external_id: 'a' });
+  const deactivated = await parent.create({ name: 'B', external_id: 'b' });
+  await deactivated.act('deactivate');
+  const foreign = await narrow.create?.({ name: 'C' }).catch(() => null);
+  t.equal(foreign, null, 'the narrow key cannot create');
+  const minted = await parent.call('POST', `/${active.id}/api-keys`, {
+    body: { name: 'k', scopes: ['tracking:write'] },
+  });
+  const sub = { key: String(minted.body['api_key']), keyId: String(minted.body['id']) };
+
+  const callers = { parent, narrow, sub };
+  const actings = [
+    undefined,
+    'self',
+    'ext:a',
+    'ext:b',
+    'ext:none',
+    active.id,
+    deactivated.id,
+    parent.id,
+    '',
+    'nonsense',
+  ];
+  const paths = ['/v1/shipments', '/v1/sub-accounts', '/a/../b', '/v1/%2e/sub-accounts'];
+  let compared = 0;
+  for (const [name, { key, keyId }] of Object.entries(callers)) {
+    for (const acting of actings) {
+      for (const path of paths) {
+        for (const method of ['GET', 'POST']) {
+          const what = `${name} ${method} ${path} acting ${acting}`;
+          const explained = await operator('POST', '/explain', {
+            body: { key_id: keyId, method, path, ...(acting === undefined ? {} : { acting_tenant: acting }) },
+          });
+          const { allowed, acts_as: actsAs, reason, status } = explained.body as unknown as Explanation;
+          const real = await call(method, path, {
+            key,
+            headers: acting === undefined ? [] : [['X-Service-Acting-Tenant', acting]],
+          });
+          const decided = real.headers['x-service-resolved-tenant'] ?? null;
+          if (allowed)
+            t.same([decided, real.body['code'] === undefined || real.status === 400], [actsAs, true], what);
+          else t.same([real.status, real.body['code']], [status, reason], what);
+          compared += 1;
+        }
+      }
+    }
+  }
+  t.equal(compared, 240);
+
+  await t.test('keys that decide nothing', async (t) => {
+    await operator('POST', `/accounts/${parent.id}/api-keys/${parent.keyId}/revoke`);
+    const revoked = await operator('POST', '/explain', {
+      body: { key_id: parent.keyId, method: 'GET', path: '/' },
+    });
+    t.match(revoked.body, { allowed: false, status: 401, reason: 'api_key_revoked', caller: null });
+    const unknown = await operator('POST', '/explain', {
+      body: { key_id: active.id, method: 'GET', path: '/' },
+    });
+    t.equal(unknown.status, 404);
+    const malformed = await operator('POST', '/explain', {
+      body: { key_id: 'x', method: 'TRACE', path: 'x' },
+    });
+    t.equal(malformed.status, 400);
+    t.notMatch(JSON.stringify(revoked.body), /digest/);
+  });
+});

@@ -1,0 +1,400 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import t from 'tap';
+import { openPostgres } from '../../../src/adapters/postgres/store.ts';
+import type { Barrier } from '../../../src/ports/barrier.ts';
+import { embeddedStore, startApis, type Parent } from '../../support/apis.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Answer, Call } from '../../support/http-client.ts';
+import { freshStore, rawSql } from '../../support/store.ts';
+
+const { url, store } = await freshStore(t);
+/** Two instances over one database: for tests that do not care which of them they ask. */
+const apis = await startApis(t, { store });
+const second = await startApis(t, { store });
+const sql = rawSql(t, url);
+
+/** Calls management under a key of its own, or under one that is given. */
+function once(call: Call, key: string = randomUUID()) {
+  return (path: string, body?: object, more: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+    call('POST', path, { headers: { 'Idempotency-Key': key, ...more }, ...(body && { body }) });
+}
+
+/** The parent's calls, to the other instance. */
+function elsewhere(parent: Parent): Call {
+  return (method, path, options) =>
+    second.call(method, `/v1/sub-accounts${path}`, { key: parent.key, ...options });
+}
+
+async function subAccounts(parent: Parent): Promise<unknown[]> {
+  return (await parent.call('GET', '')).body['data'] as unknown[];
+}
+
+t.test('the same request again, anywhere: the same status and body, and no second effect', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  const body = { name: 'Once', external_id: 'once', metadata: { b: '1', a: '2' } };
+  const first = await once(parent.call, key)('', body);
+  t.equal(first.status, 201);
+  t.equal(first.headers['idempotency-replayed'], undefined);
+
+  await parent.call('PATCH', `/${String(first.body['id'])}`, { body: { name: 'Renamed' } });
+  const reordered = { metadata: { a: '2', b: '1' }, external_id: 'once', name: 'Once' };
+  for (const again of [
+    await once(parent.call, key)('', body),
+    await once(elsewhere(parent), key)('', reordered),
+  ]) {
+    t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
+    t.equal(again.text, first.text, 'as it was answered first');
+  }
+  t.equal((await subAccounts(parent)).length, 1);
+  t.equal((await parent.call('POST', '', { body })).status, 409, 'without the key it is another request');
+});
+
+t.test('a mint that comes again is answered with the key it made, and never with its secrets', async (t) => {
+  const parent = await apis.parent();
+  const { id } = await parent.create();
+  const key = randomUUID();
+  const body = { name: 'k', scopes: ['tracking:read'], expires_at: '2999-01-01T00:00:00Z' };
+  const first = await once(parent.call, key)(`/${id}/api-keys`, body);
+  t.match(first, { status: 201, body: { api_key: /^tgw_/, client_secret: /^tgs_/ } });
+  const { api_key: apiKey, client_secret: clientSecret, ...record } = first.body;
+
+  const again = await once(elsewhere(parent), key)(`/${id.toUpperCase()}/api-keys`, body);
+  t.match(again, {
+    status: 201,
+    headers: { 'idempotency-replayed': 'true', 'cache-control': 'no-store' },
+  });
+  t.same(again.body, record);
+  t.equal(((await parent.call('GET', `/${id}/api-keys`)).body['data'] as unknown[]).length, 1);
+
+  // Nor are they in the table, in whatever form.
+  const [kept] = await sql`select string_agg(i::text, ' ') as text from idempotency i`;
+  for (const secret of [apiKey, clientSecret])
+    t.notMatch(String(kept?.['text']), String(secret).slice(8, 30));
+});
+
+t.test('actions under a key are done again: their answer is what is so now', async (t) => {
+  const parent = await apis.parent();
+  const { id } = await parent.create();
+  const deactivate = once(parent.call);
+  t.match(await deactivate(`/${id}/deactivate`), { status: 200, body: { status: 'deactivated' } });
+  await parent.call('POST', `/${id}/reactivate`);
+  const before = apis.waitedFor.length;
+  t.match(await deactivate(`/${id}/deactivate`), { status: 200, body: { status: 'deactivated' } });
+  t.ok(apis.waitedFor.length > before, 'and enforced before it is answered');
+  t.match((await parent.call('GET', `/${id}`)).body, { status: 'deactivated' });
+
+  const minted = await parent.call('POST', `/${id}/api-keys`, { body: { name: 'k' } });
+  const revoke = once(parent.call);
+  for (let i = 0; i < 2; i++) {
+    const answer = await revoke(`/${id}/api-keys/${String(minted.body['id'])}/revoke`, {});
+    t.match(answer, { status: 200, body: { status: 'revoked' } });
+  }
+});
+
+t.test('one key for two different requests is 422, and the second does nothing', async (t) => {
+  const parent = await apis.parent();
+  const [one, two] = [await parent.create(), await parent.create()];
+  const key = randomUUID();
+  const call = once(parent.call, key);
+  t.equal((await call('', { name: 'A' })).status, 201);
+  for (const [path, body] of [
+    ['', { name: 'B' }],
+    ['', { name: 'A', external_id: 'a' }],
+    ['', { name: 'A', external_id: null }],
+    [`/${one.id}/deactivate`, undefined],
+    [`/${one.id}/api-keys`, { name: 'A' }],
+  ] as const) {
+    t.match(await call(path, body), { status: 422, body: { code: 'idempotency_mismatch' } });
+  }
+  t.equal((await subAccounts(parent)).length, 3);
+  t.match((await parent.call('GET', `/${one.id}`)).body, { status: 'active' });
+
+  const action = once(parent.call);
+  t.equal((await action(`/${one.id}/deactivate`)).status, 200);
+  t.equal((await action(`/${two.id}/deactivate`)).status, 422);
+  t.equal((await action(`/${one.id}/reactivate`)).status, 422);
+  t.match((await parent.call('GET', `/${two.id}`)).body, { status: 'active' });
+});
+
+t.test('another caller’s same key is another request, that of another key of the parent too', async (t) => {
+  const [parent, stranger] = [await apis.parent(), await apis.parent()];
+  const minted = await apis.operator('POST', `/accounts/${parent.id}/api-keys`, {
+    body: { name: 'other', scopes: ['sub_accounts:write'] },
+  });
+  const key = randomUUID();
+  const answers = [
+    await once(parent.call, key)('', { name: 'A' }),
+    await once(stranger.call, key)('', { name: 'A' }),
+    await apis.call('POST', '/v1/sub-accounts', {
+      key: String(minted.body['api_key']),
+      headers: { 'Idempotency-Key': key },
+      body: { name: 'B' },
+    }),
+  ];
+  for (const answer of answers) {
+    t.equal(answer.status, 201);
+    t.equal(answer.headers['idempotency-replayed'], undefined);
+  }
+  t.equal(new Set(answers.map(({ body }) => body['id'])).size, 3);
+});
+
+t.test('a refused request counts as not made: its key is free for the corrected one', async (t) => {
+  const parent = await apis.parent();
+  const { id } = await parent.create({ name: 'A', external_id: 'taken' });
+  const call = once(parent.call);
+  t.match(await call('', { name: 'B', external_id: 'taken' }), {
+    status: 409,
+    body: { code: 'external_id_taken' },
+  });
+  t.equal((await call('', { name: '' })).status, 400);
+  t.equal((await call(`/${randomUUID()}/deactivate`)).status, 404);
+  await parent.call('PATCH', `/${id}`, { body: { external_id: null } });
+  t.equal(
+    (await call('', { name: 'B', external_id: 'taken' })).status,
+    201,
+    'the same one, once it can be done',
+  );
+
+  const other = once(parent.call);
+  t.equal((await other('', { name: 'C', external_id: 'taken' })).status, 409);
+  t.equal((await other('', { name: 'C', external_id: 'free' })).status, 201);
+});
+
+t.test('of many at once exactly one takes effect; the others are told of it, or to wait', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      once(i % 2 ? parent.call : elsewhere(parent), key)('', { name: 'Once' }),
+    ),
+  );
+  const made = answers.filter(({ status }) => status === 201);
+  t.equal(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1);
+  t.equal(new Set(made.map(({ text }) => text)).size, 1);
+  for (const answer of answers.filter(({ status }) => status !== 201)) {
+    t.match(answer, {
+      status: 409,
+      body: { code: 'idempotency_in_flight' },
+      headers: { 'retry-after': /^\d+$/ },
+    });
+  }
+  t.equal((await subAccounts(parent)).length, 1);
+});
+
+t.test('while the first one is at work the second is told so at once, and not made to wait', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  let first: Promise<Answer> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from account where id = ${parent.id} for update`;
+    first = once(parent.call, key)('', { name: 'Slow' });
+    await eventually(async () => (await waiting()) > 0);
+    t.match(await once(elsewhere(parent), key)('', { name: 'Slow' }), {
+      status: 409,
+      body: { code: 'idempotency_in_flight' },
+      headers: { 'retry-after': '1' },
+    });
+    t.equal(await waiting(), 1, 'the first one still waits');
+  });
+  const answer = await first;
+  t.equal(answer?.status, 201);
+  t.equal((await once(elsewhere(parent), key)('', { name: 'Slow' })).text, answer?.text);
+});
+
+/** Statements of this database that wait for a lock. */
+async function waiting(): Promise<number> {
+  const [row] = await rawWaiting`select count(*) as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  return Number(row?.['n']);
+}
+const rawWaiting = rawSql(t, url);
+
+t.test('a writer that dies between commit and answer: the next one gives the answer it owed', async (t) => {
+  const dying = openPostgres({ url, maxConnections: 8 });
+  t.teardown(() => dying.close());
+  let committed = (): void => undefined;
+  const commit = new Promise<void>((resolve) => (committed = resolve));
+  const never: Barrier = {
+    enforced: () => {
+      committed();
+      return new Promise(() => undefined);
+    },
+  };
+  const first = await startApis(t, { store: dying, deps: { barrier: never } });
+  const parent = await apis.parent();
+  const key = randomUUID();
+  const lost = httpRequest(`${first.origin}/v1/sub-accounts`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${parent.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+  });
+  const ended = new Promise((resolve) => lost.on('error', resolve).on('response', resolve));
+  lost.end(JSON.stringify({ name: 'Owed' }));
+  await commit;
+  await dying.close();
+  lost.destroy();
+  t.ok((await ended) instanceof Error, 'nobody was answered');
+
+  const before = second.waitedFor.length;
+  const again = await once(elsewhere(parent), key)('', { name: 'Owed' });
+  t.match(again, { status: 201, body: { name: 'Owed' }, headers: { 'idempotency-replayed': 'true' } });
+  t.match(again.headers, { 'x-service-enforced': /^replicas=/ }, 'its 2xx means the same');
+  t.ok(second.waitedFor.length > before);
+  t.match(await subAccounts(parent), [{ id: again.body['id'] }]);
+});
+
+t.test('a writer that dies before its commit leaves nothing: the next one does the work', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  let first: Promise<Answer> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from account where id = ${parent.id} for update`;
+    first = once(parent.call, key)('', { name: 'Lost' });
+    await eventually(async () => (await waiting()) > 0);
+    await rawWaiting`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+  });
+  t.match(await first, { status: 503, body: { code: 'unavailable' } });
+  const again = await once(elsewhere(parent), key)('', { name: 'Lost' });
+  t.equal(again.status, 201);
+  t.equal(again.headers['idempotency-replayed'], undefined);
+  t.equal((await subAccounts(parent)).length, 1);
+});
+
+t.test('where enforcement was not known the same request succeeds later, and is enforced then', async (t) => {
+  let reachable = false;
+  const shaky = await startApis(t, {
+    store,
+    deps: {
+      barrier: {
+        enforced: () =>
+          reachable
+            ? Promise.resolve({ replicas: 1, unheard: 0, streamsClosed: 0, ms: 0 })
+            : Promise.reject(new Error('not known')),
+      },
+    },
+  });
+  const parent = await shaky.parent();
+  const call = once(parent.call);
+  t.ok((await call('', { name: 'A' })).status >= 500);
+  t.ok((await call('', { name: 'A' })).status >= 500, 'nor is it known now');
+  reachable = true;
+  t.match(await call('', { name: 'A' }), { status: 201, headers: { 'x-service-enforced': /./ } });
+  t.equal((await subAccounts(parent)).length, 1);
+});
+
+t.test('after 24 hours a key is free again, and long expired ones go away by themselves', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  await once(parent.call, key)('', { name: 'A' });
+  const age = (by: string) => sql`update idempotency set at = at - ${by}::interval`;
+  await age('23 hours 59 minutes');
+  t.equal((await once(parent.call, key)('', { name: 'B' })).status, 422);
+  await age('1 minute');
+  const again = await once(parent.call, key)('', { name: 'B' });
+  t.equal(again.status, 201);
+  t.equal(again.headers['idempotency-replayed'], undefined);
+  t.equal((await once(parent.call, key)('', { name: 'A' })).status, 422, 'it stands for the new one now');
+
+  await age('26 hours');
+  await sql`insert into idempotency (caller_key_id, key, fingerprint, at)
+    select gen_random_uuid(), decode(md5(i::text) || md5(i::text), 'hex'), decode(repeat('00', 32), 'hex'),
+      now() - interval '3 days' from generate_series(1, 50) i`;
+  const rows = async () => Number((await sql`select count(*) as n from idempotency`)[0]?.['n']);
+  const before = await rows();
+  await once(parent.call)('', { name: 'C' });
+  const after = await rows();
+  t.equal(after, before + 1 - 20, 'a bounded number with each new one');
+  for (let i = 0; i < 8; i++) await once(parent.call)('', { name: 'C' });
+  t.equal(await rows(), 9, 'until there are only live ones');
+});
+
+t.test(
+  'the key must be 1 to 255 visible ASCII characters, sent once; on reads it means nothing',
+  async (t) => {
+    const parent = await apis.parent();
+    const { id } = await parent.create();
+    const create = (headers: readonly (readonly [string, string])[]) =>
+      parent.call('POST', '', { headers, body: { name: 'A' } });
+    const wrong: readonly (readonly [string, string])[][] = [
+      [['Idempotency-Key', '']],
+      [['Idempotency-Key', 'a b']],
+      [['Idempotency-Key', 'é']],
+      [['Idempotency-Key', 'x'.repeat(256)]],
+      [
+        ['Idempotency-Key', 'a'],
+        ['idempotency-key', 'a'],
+      ],
+    ];
+    for (const headers of wrong) {
+      for (const answer of [
+        await create(headers),
+        await parent.call('POST', `/${id}/deactivate`, { headers }),
+        await parent.call('POST', `/${id}/api-keys`, { headers, body: { name: 'k' } }),
+      ]) {
+        t.match(answer, {
+          status: 400,
+          body: { code: 'invalid_request', errors: [{ pointer: 'Idempotency-Key' }] },
+        });
+      }
+    }
+    t.equal((await subAccounts(parent)).length, 1);
+    for (const key of ['x', '!"#~', 'x'.repeat(255)]) {
+      t.equal((await create([['Idempotency-Key', key]])).status, 201);
+    }
+    for (const method of ['GET', 'PATCH']) {
+      const options = {
+        headers: { 'Idempotency-Key': 'a b' },
+        ...(method === 'PATCH' && { body: { name: 'N' } }),
+      };
+      t.equal((await parent.call(method, `/${id}`, options)).status, 200);
+    }
+  },
+);
+
+t.test('a key gives nobody more than they had: it is read after who calls has been judged', async (t) => {
+  const parent = await apis.parent();
+  const { id } = await parent.create();
+  const key = randomUUID();
+  const mint = once(parent.call, key);
+  t.equal((await mint(`/${id}/api-keys`, { name: 'k' })).status, 201);
+  await apis.operator('POST', `/accounts/${parent.id}/suspend`);
+  t.match(await mint(`/${id}/api-keys`, { name: 'k' }), { status: 403, body: { code: 'account_suspended' } });
+});
+
+t.test('the operator’s requests may be sent again, too', async (t) => {
+  const operator = once(apis.operator);
+  const first = await operator('/accounts', { name: 'Once' });
+  t.equal(first.status, 201);
+  const again = await operator('/accounts', { name: 'Once' });
+  t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
+  t.equal(again.text, first.text);
+  t.equal((await operator('/accounts', { name: 'Twice' })).status, 422);
+
+  const id = String(first.body['id']);
+  const mint = once(apis.operator);
+  const minted = await mint(`/accounts/${id}/api-keys`, { name: 'k' });
+  const { api_key: _key, client_secret: _secret, ...record } = minted.body;
+  t.ok(_key && _secret);
+  t.same((await mint(`/accounts/${id}/api-keys`, { name: 'k' })).body, record);
+  t.equal((await mint(`/accounts/${id}/suspend`)).status, 422);
+  const suspend = once(apis.operator);
+  for (let i = 0; i < 2; i++) t.equal((await suspend(`/accounts/${id}/suspend`)).status, 200);
+});
+
+t.test('on the embedded store likewise', async (t) => {
+  const apis = await startApis(t, { store: await embeddedStore(t) });
+  const parent = await apis.parent();
+  const key = randomUUID();
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => once(parent.call, key)('', { name: 'A' })),
+  );
+  t.same(new Set(answers.map(({ text }) => text)).size, 1);
+  t.equal(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true').length, 4);
+  t.equal((await once(parent.call, key)('', { name: 'B' })).status, 422);
+});

@@ -1,0 +1,138 @@
+import t from 'tap';
+import fc from 'fast-check';
+import { digestSecret, type KeyDigest } from '../../../src/domain/api-key.ts';
+import { View } from '../../../src/coherence/memory/view.ts';
+import { Window } from '../../../src/coherence/memory/recent-changes.ts';
+import type { LogReading } from '../../../src/ports/coherence-log.ts';
+import { factKey, type FactKey } from '../../../src/ports/facts.ts';
+
+const reading = (over: Partial<LogReading>): LogReading => ({
+  incarnation: 'i',
+  seq: 0,
+  floor: 1,
+  entries: [],
+  ...over,
+});
+const entry = (seq: number, key: FactKey, withdrawn = false) => ({ seq, key, withdrawn });
+const fact = (seq: number, value: number | null = 1, incarnation = 'i') => ({ value, seq, incarnation });
+
+const digests = Array.from({ length: 1_000 }, (_, i) => digestSecret(`${i}`));
+
+function view(first: Partial<LogReading> = {}): View {
+  const made = new View({ facts: 100, unknownKeys: 4 });
+  made.take(reading(first));
+  return made;
+}
+
+t.test('the window admits exactly what saw the last change, as far back as it is complete', async () => {
+  const keys: FactKey[] = ['n:a', 'n:b', 'n:c'];
+  const changes = fc.array(fc.constantFrom(...keys), { maxLength: 30 });
+  fc.assert(
+    fc.property(changes, fc.nat(32), fc.nat(32), fc.constantFrom(...keys), (log, floor, stamp, asked) => {
+      const window = new Window();
+      log.forEach((key, i) => window.record(key, i + 1));
+      window.raiseFloor(floor);
+      const changedAfter = log.some((key, i) => i + 1 > stamp && i + 1 >= floor && key === asked);
+      const complete = stamp + 1 >= floor;
+      return window.admits(asked, stamp) === (complete && !changedAfter);
+    }),
+  );
+});
+
+t.test('a window forgets what the log no longer keeps', async (t) => {
+  const window = new Window();
+  for (let seq = 1; seq <= 100; seq++) window.record(`n:${seq % 10}`, seq);
+  window.raiseFloor(96);
+  t.equal(window.size, 5);
+  window.raiseFloor(50);
+  t.equal(window.floor, 96);
+});
+
+t.test('a reading drops the facts it touches and tells which were withdrawn', async (t) => {
+  const it = view();
+  for (const key of ['n:a', 'n:b', 'n:c'] as const) it.keep(key, fact(0));
+  const withdrawn = it.take(reading({ seq: 2, entries: [entry(1, 'n:a', true), entry(2, 'n:b')] }));
+  t.same(withdrawn, new Set(['n:a']));
+  t.same([it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value], [undefined, undefined, 1]);
+});
+
+t.test('a fact that was read after the change survives its reading', async (t) => {
+  const it = view();
+  it.keep('n:a', fact(3, 7));
+  it.take(reading({ seq: 3, entries: [entry(2, 'n:a')] }));
+  t.equal(it.find('n:a')?.value, 7);
+});
+
+t.test('what is too old, or of another history, does not get in', async (t) => {
+  const it = view({ seq: 5, floor: 3, entries: [entry(4, 'n:a')] });
+  it.keep('n:a', fact(3));
+  it.keep('n:b', fact(1));
+  it.keep('n:c', fact(9, 1, 'other'));
+  t.same(
+    [it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value],
+    [undefined, undefined, undefined],
+  );
+  it.keep('n:a', fact(4));
+  it.keep('n:b', fact(2));
+  t.same([it.find('n:a')?.value, it.find('n:b')?.value], [1, 1]);
+});
+
+t.test('a log that is empty and pruned admits what was read at its end', async (t) => {
+  t.equal(view({ seq: 100, floor: 101 }).admits('n:a', fact(100)), true);
+  t.equal(view({ seq: 100, floor: 101 }).admits('n:a', fact(99)), false);
+});
+
+t.test('a reading that does not continue what is known is refused whole', async (t) => {
+  for (const [what, broken] of [
+    ['another history', { incarnation: 'j', seq: 9 }],
+    ['positions went back', { seq: 4 }],
+    ['the log was pruned past this replica', { seq: 9, floor: 7 }],
+  ] as const) {
+    const it = view({ seq: 5 });
+    it.keep('n:a', fact(5));
+    t.equal(it.take(reading(broken)), 'lost', what);
+    t.equal(it.applied, 5, what);
+    it.forget();
+    t.equal(it.find('n:a')?.value, undefined, what);
+    t.not(it.take(reading(broken)), 'lost', what);
+  }
+  t.not(view({ seq: 5 }).take(reading({ seq: 9, floor: 6 })), 'lost', 'nothing is missing in between');
+});
+
+t.test('absence is kept for keys alone, and apart from the facts', async (t) => {
+  const it = view();
+  for (const [key, name] of [
+    ['a:x', 'x'],
+    ['x:p:e', 'x:p:e'],
+    ['n:p', 'n:p'],
+  ] as const) {
+    it.keep(key, fact(0, null));
+    t.equal(it.find(name)?.value, undefined, key);
+  }
+  for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0));
+  for (const digest of digests) it.keep(factKey.key(digest), fact(0, null));
+  t.equal(it.findKey(digests.at(-1) ?? '')?.value, null);
+  t.same(it.sizes, { facts: 100, unknownKeys: 4, window: 0 });
+});
+
+t.test('keys and other facts have one bound together, and the fuller of the two makes room', async (t) => {
+  const it = view();
+  for (let i = 0; i < 30; i++) it.keep(`n:${i}`, fact(0));
+  for (const digest of digests) it.keep(factKey.key(digest), fact(0));
+  t.equal(it.sizes.facts, 100);
+  for (let i = 0; i < 30; i++) t.equal(it.find(`n:${i}`)?.value, 1);
+  for (let i = 0; i < 1_000; i++) it.keep(`n:${i}`, fact(0));
+  t.equal(it.sizes.facts, 100);
+  const keys = digests.filter((digest) => it.findKey(digest) !== undefined);
+  t.equal(keys.length, 50);
+});
+
+t.test('a change drops a key, known or unknown', async (t) => {
+  const it = view();
+  const [known, unknown] = digests as [KeyDigest, KeyDigest];
+  it.keep(factKey.key(known), fact(0));
+  it.keep(factKey.key(unknown), fact(0, null));
+  const entries = [entry(1, factKey.key(known), true), entry(2, factKey.key(unknown))];
+  it.take(reading({ seq: 2, entries }));
+  t.same([it.findKey(known), it.findKey(unknown)], [undefined, undefined]);
+});

@@ -1,0 +1,187 @@
+import { posix } from 'node:path';
+import fc from 'fast-check';
+import t from 'tap';
+import { compileTargets, managementPath } from '../../../src/proxy/ingress/target.ts';
+
+const prefixes = ['/', '/v1/rates', '/v1', '/API/x'];
+const judge = compileTargets(prefixes);
+
+t.test('plain paths go where they say', async (t) => {
+  for (const [target, expected] of [
+    ['/', 0],
+    ['/a', 0],
+    ['/v1', 2],
+    ['/v1/', 2],
+    ['/v1/x', 2],
+    ['/v1x', 0],
+    ['/v1/rates', 1],
+    ['/v1/rates/x?y=/../z', 1],
+    ['/v1/ratesx', 2],
+    ['/API/x/y', 3],
+    ['/API', 0],
+  ] as const) {
+    t.match(judge(target), { kind: 'route', route: expected }, target);
+  }
+  t.equal(judge(managementPath).kind, 'management');
+  t.equal(judge(`${managementPath}/x?y`).kind, 'management');
+  t.equal(compileTargets(['/a'])('/b').kind, 'none');
+});
+
+t.test('prefixes may end with a slash; two that differ by case alone are no two', async (t) => {
+  t.match(compileTargets(['/a/'])('/a'), { kind: 'route' });
+  t.throws(() => compileTargets(['/a', '/A']));
+});
+
+t.test('a refusal says why', async (t) => {
+  for (const [target, reason] of [
+    ['http://x/', /must be a path/],
+    ['/a\\b', /backslash/],
+    ['/a/../b', /dot segment/],
+    ['/a/%2e%2e/b', /dot segment/],
+    ['/a%0ab', /control byte/],
+    ['/a#b', /#/],
+    ['/a?b#c', /#/],
+    ['/caf\xe9', /visible ASCII/],
+    ['/a%', /percent-encoding/],
+    ['/a%c0%aeb', /overlong/],
+    ['/v1%2Frates', /another place/],
+  ] as const) {
+    const target_ = judge(target);
+    t.equal(target_.kind, 'refused', target);
+    if (target_.kind === 'refused') t.match(target_.problem, { code: 'invalid_target', detail: reason });
+  }
+});
+
+/** Pieces of which the strangest paths can be built. */
+const pieces = fc.constantFrom(
+  ...['/', '//', '/v1', '/V1', '/sub-accounts', '/Sub-Accounts', '/%73ub-accounts', '/%2573ub-accounts'],
+  ...[
+    '/rates',
+    '/%72ates',
+    '/API',
+    '/api',
+    '/x',
+    '.',
+    '..',
+    '/.',
+    '/..',
+    '%2e',
+    '%252e',
+    '%2E%2E',
+    ';',
+    ';x',
+    '/;',
+  ],
+  ...[
+    '%3b',
+    '%2f',
+    '%2F',
+    '%252f',
+    '%5c',
+    '\\',
+    '%00',
+    '%0d%0a',
+    '?',
+    '%3f',
+    '#',
+    '%23',
+    '%',
+    '%25',
+    '%c5%bf',
+  ],
+  ...[
+    '%ef%bc%8f',
+    '%ef%bc%8e',
+    '%c0%ae',
+    '%e9',
+    '%c3%a9',
+    'a',
+    '-',
+    '~',
+    '@',
+    ':',
+    '*',
+    ' ',
+    '\t',
+    '\xe9',
+    '\x00',
+  ],
+);
+const targets = fc.array(pieces, { minLength: 1, maxLength: 10 }).map((parts) => parts.join(''));
+
+/** What readers behind the gateway make of a path; none of it is the code under test. */
+const readers: readonly ((path: string) => string)[] = [
+  (path) => path,
+  (path) => decodeURIComponent(path),
+  (path) => decodeURIComponent(decodeURIComponent(path)),
+  (path) => unescape(path),
+  (path) => posix.normalize(path),
+  (path) => posix.normalize(decodeURIComponent(path)),
+  (path) => posix.normalize(decodeURIComponent(path).replaceAll('\\', '/')),
+  (path) => new URL(path, 'http://host').pathname,
+  (path) => new URL(`http://host${path}`).pathname,
+  (path) => decodeURIComponent(new URL(`http://host${path}`).pathname),
+  (path) => path.split(';')[0] ?? '',
+  (path) => path.replace(/;[^/]*/g, ''),
+  (path) => posix.normalize(decodeURIComponent(path).replace(/;[^/]*/g, '')),
+  (path) => decodeURIComponent(path).split('?')[0] ?? '',
+  (path) => decodeURIComponent(path).split('#')[0] ?? '',
+  (path) => decodeURIComponent(path).split('\0')[0] ?? '',
+  (path) => path.replace(/\/+/g, '/'),
+  (path) => decodeURIComponent(path).normalize('NFKC'),
+];
+
+t.test('no reader takes a path that is routed for one that leads elsewhere', async (t) => {
+  let routed = 0;
+  fc.assert(
+    fc.property(targets, (target) => {
+      const verdict = judge(target);
+      if (verdict.kind === 'management') return within(target.split('?')[0] ?? '', managementPath);
+      if (verdict.kind !== 'route') return true;
+      routed += 1;
+      const path = target.split('?')[0] ?? '';
+      return readers.every((read) => {
+        const reading = attempt(() => read(path));
+        return reading === undefined || landing(reading.toLowerCase()) === verdict.route;
+      });
+    }),
+    { numRuns: 20_000 },
+  );
+  t.ok(routed > 1000, `${routed} of the paths were routed`);
+});
+
+t.test('whatever a client sends, there is a verdict', async (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (target) => {
+      return ['management', 'route', 'none', 'refused'].includes(judge(target).kind);
+    }),
+    { numRuns: 5_000 },
+  );
+  for (const nasty of ['/', '%2f', '//', ';', '/;', '%25', '%2525', '/a', '\\', '%5c', '/%c5%bf']) {
+    const started = performance.now();
+    judge(`/${nasty.repeat(16_000 / nasty.length)}`);
+    t.ok(performance.now() - started < 200, `${nasty} many times over takes little time`);
+  }
+});
+
+function landing(path: string): number | 'management' {
+  if (within(path, managementPath)) return 'management';
+  let best = 0;
+  for (const [route, prefix] of prefixes.entries()) {
+    const longer = prefix.length > (prefixes[best] ?? '').length;
+    if (route > 0 && longer && within(path, prefix.toLowerCase())) best = route;
+  }
+  return best;
+}
+
+function within(path: string, prefix: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`);
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
+  }
+}

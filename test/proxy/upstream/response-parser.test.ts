@@ -1,0 +1,269 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { everyByte, readAnswers } from '../../support/response-log.ts';
+import { expected, validAnswer } from '../../support/valid-responses.ts';
+
+const anyKind = validAnswer('length', 'empty', 'chunked', 'until-close', 'head', 'bodyless');
+const selfEnding = validAnswer('length', 'empty', 'chunked', 'head', 'bodyless');
+
+t.test('a valid answer is read as it was meant, whole, in any pieces and byte by byte', async () => {
+  fc.assert(
+    fc.property(anyKind, fc.array(fc.nat(2000), { maxLength: 12 }), (answer, anywhere) => {
+      const bytes = Buffer.from(answer.bytes, 'latin1');
+      const cuts = anywhere.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
+      const whole = readAnswers(bytes, [answer.toHead]);
+      const right = { answers: [expected(answer)], taken: bytes.length, fault: null, unfinished: null };
+      t.strictSame(whole, right);
+      t.strictSame(readAnswers(bytes, [answer.toHead], cuts), whole);
+      t.strictSame(readAnswers(bytes, [answer.toHead], everyByte(bytes)), whole);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+t.test('nothing after the end of an answer is taken', async () => {
+  fc.assert(
+    fc.property(
+      selfEnding,
+      fc.string({ minLength: 1, maxLength: 40 }),
+      fc.boolean(),
+      (answer, more, slowly) => {
+        const bytes = Buffer.from(answer.bytes + more, 'latin1');
+        const reading = readAnswers(bytes, [answer.toHead], slowly ? everyByte(bytes) : []);
+        t.equal(reading.taken, answer.bytes.length);
+        t.strictSame(reading.answers, [expected(answer)]);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+t.test('answers come one after another', async () => {
+  const several = fc.array(selfEnding, { minLength: 2, maxLength: 5 });
+  fc.assert(
+    fc.property(several, fc.array(fc.nat(5000), { maxLength: 12 }), (answers, anywhere) => {
+      const bytes = Buffer.from(answers.map((each) => each.bytes).join(''), 'latin1');
+      const cuts = anywhere.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
+      const heads = answers.map(({ toHead }) => toHead);
+      t.strictSame(readAnswers(bytes, heads, cuts).answers, answers.map(expected));
+    }),
+    { numRuns: 100 },
+  );
+});
+
+t.test('an answer that is cut off anywhere has no end, unless the connection ends it', async () => {
+  fc.assert(
+    fc.property(anyKind, fc.nat(5000), (answer, anywhere) => {
+      const at = anywhere % answer.bytes.length;
+      const reading = readAnswers(Buffer.from(answer.bytes.slice(0, at), 'latin1'), [answer.toHead]);
+      const { fault, answers } = reading;
+      if (answer.untilClose && reading.answers.length === 1) {
+        t.equal(fault, null);
+        t.ok(answer.body.startsWith(answers[0]?.body ?? '?'));
+      } else {
+        t.equal(fault, 'no end');
+        t.strictSame(answers, []);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const ok = 'HTTP/1.1 200 OK\r\n';
+const chunked = `${ok}Transfer-Encoding: chunked\r\n\r\n`;
+const untrue = {
+  statusLine: 'no HTTP/1 status line',
+  name: 'a header name that is not a token',
+  control: 'a control character in a header',
+  colon: 'a header without a colon',
+  length: 'a Content-Length that is not a number',
+  coding: 'an unknown transfer coding',
+  size: 'a chunk without a size',
+  lf: 'a line that ends without CR',
+  data: 'a chunk longer than its size',
+  overlong: 'chunks that do not end where they should',
+  end: 'no end',
+};
+
+/** Answers that are refused, and for which reason. */
+const refused: readonly (readonly [what: string, bytes: string, reason: string])[] = [
+  // Lines: what one reader takes for a line, another may take for two.
+  ['bare CR in a value', `${ok}A: b\rC: d\r\n\r\n`, untrue.control],
+  ['bare CR at the end of a value', `${ok}A: b\r\r\n\r\n`, untrue.control],
+  ['bare CR before a value', `${ok}A:\rb\r\n\r\n`, untrue.control],
+  ['bare CR in a name', `${ok}A\rB: c\r\n\r\n`, untrue.name],
+  ['bare LF in a value', `${ok}A: b\nC: d\r\n\r\n`, untrue.control],
+  ['bare LF in a name', `${ok}A\nB: c\r\n\r\n`, untrue.name],
+  ['bare LF after the status line', 'HTTP/1.1 200 OK\nA: b\r\n\r\n', untrue.statusLine],
+  ['LF alone throughout', 'HTTP/1.1 200 OK\nA: b\n\n', untrue.end],
+  ['bare CR in the reason', 'HTTP/1.1 200 O\rK\r\n\r\n', untrue.statusLine],
+  ['folding by blank', `${ok}A: b\r\n c\r\n\r\n`, untrue.colon],
+  ['folding by tab, with a colon', `${ok}A: b\r\n\tc: d\r\n\r\n`, untrue.name],
+  ['folding of the first line', `${ok} A: b\r\n\r\n`, untrue.name],
+  ['blank before the colon', `${ok}Content-Length : 5\r\n\r\nabcde`, untrue.name],
+  ['tab before the colon', `${ok}Transfer-Encoding\t: chunked\r\n\r\n`, untrue.name],
+  ['no colon', `${ok}abc\r\n\r\n`, untrue.colon],
+  ['no name', `${ok}: abc\r\n\r\n`, untrue.name],
+  ['NUL in a value', `${ok}A: b\0c\r\n\r\n`, untrue.control],
+  ['NUL in a name', `${ok}A\0: b\r\n\r\n`, untrue.name],
+  ['ESC in a value', `${ok}A: \x1b[2J\r\n\r\n`, untrue.control],
+  ['vertical tab after a value', `${ok}A: b\v\r\n\r\n`, untrue.control],
+  ['DEL in a value', `${ok}A: b\x7f\r\n\r\n`, untrue.control],
+  ['Latin-1 in a name', `${ok}\xc4: b\r\n\r\n`, untrue.name],
+  // Lengths.
+  ['two lengths', `${ok}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`, 'two Content-Length'],
+  ['two equal lengths', `${ok}Content-Length: 1\r\ncontent-length: 1\r\n\r\na`, 'two Content-Length'],
+  ['a length with a sign', `${ok}Content-Length: +5\r\n\r\nabcde`, untrue.length],
+  ['a negative length', `${ok}Content-Length: -5\r\n\r\nabcde`, untrue.length],
+  ['a list of lengths', `${ok}Content-Length: 5,5\r\n\r\nabcde`, untrue.length],
+  ['a length in hexadecimal', `${ok}Content-Length: 0x5\r\n\r\nabcde`, untrue.length],
+  ['a length with a fraction', `${ok}Content-Length: 5.0\r\n\r\nabcde`, untrue.length],
+  ['a length in quotes', `${ok}Content-Length: "5"\r\n\r\nabcde`, untrue.length],
+  ['a length with a no-break space', `${ok}Content-Length: 5\xa0\r\n\r\nabcde`, untrue.length],
+  ['an empty length', `${ok}Content-Length:\r\n\r\n`, untrue.length],
+  ['a length of 16 digits', `${ok}Content-Length: 1000000000000000\r\n\r\n`, untrue.length],
+  // Codings.
+  [
+    'length, then chunks',
+    `${ok}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    'a length and chunks',
+  ],
+  [
+    'chunks, then length',
+    `${ok}Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n`,
+    'a length and chunks',
+  ],
+  ['another coding', `${ok}Transfer-Encoding: gzip\r\n\r\n`, untrue.coding],
+  ['two codings', `${ok}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`, untrue.coding],
+  ['identity', `${ok}Transfer-Encoding: identity\r\n\r\n`, untrue.coding],
+  ['an empty coding', `${ok}Transfer-Encoding:\r\n\r\n`, untrue.coding],
+  ['a coding with a parameter', `${ok}Transfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n`, untrue.coding],
+  ['chunked twice in one', `${ok}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`, untrue.coding],
+  [
+    'chunked twice',
+    `${ok}Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    untrue.coding,
+  ],
+  [
+    'chunks in HTTP/1.0',
+    'HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    'chunks in HTTP/1.0',
+  ],
+  // Status lines.
+  ...[
+    'HTTP/2 200 OK',
+    'HTTP/2.0 200 OK',
+    'HTTP/1.2 200 OK',
+    'HTTP/0.9 200 OK',
+    'HTTP/1.1.1 200 OK',
+    'http/1.1 200 OK',
+    'HTTPS/1.1 200 OK',
+    'ICY 200 OK',
+    ' HTTP/1.1 200 OK',
+    '\r\nHTTP/1.1 200 OK',
+    'HTTP/1.1  200 OK',
+    'HTTP/1.1\t200 OK',
+    'HTTP/1.1 200OK',
+    'HTTP/1.1200 OK',
+    'HTTP/1.1 99 OK',
+    'HTTP/1.1 099 OK',
+    'HTTP/1.1 1000 OK',
+    'HTTP/1.1 20 OK',
+    'HTTP/1.1 +20 OK',
+    'HTTP/1.1 OK',
+    'HTTP/1.1',
+    'GET / HTTP/1.1',
+    '',
+  ].map(
+    (line) => [`status line ${JSON.stringify(line)}`, `${line}\r\nA: b\r\n\r\n`, untrue.statusLine] as const,
+  ),
+  ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', 'an upgrade nobody asked for'],
+  ['a hundred and one interim answers', 'HTTP/1.1 102 x\r\n\r\n'.repeat(101) + ok, 'too many 1xx before it'],
+  ['a broken interim answer', 'HTTP/1.1 103 x\r\nA : b\r\n\r\n', untrue.name],
+  // Chunks.
+  ['no size', `${chunked}\r\n`, untrue.size],
+  ['an extension without size', `${chunked};a\r\n\r\n`, untrue.size],
+  ['a size of too many digits', `${chunked}${'0'.repeat(13)}1\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a huge size', `${chunked}ffffffffffffffff\r\na`, untrue.size],
+  ['a size with a sign', `${chunked}+1\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a negative size', `${chunked}-1\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a size with a prefix', `${chunked}0x1\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a size with an underscore', `${chunked}1_0\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a blank before a size', `${chunked} 1\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a blank after a size', `${chunked}1 \r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a bare CR in an extension', `${chunked}1;a\rb\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['a NUL in an extension', `${chunked}1;\0\r\na\r\n0\r\n\r\n`, untrue.size],
+  ['LF alone after a size', `${chunked}1\na\r\n0\r\n\r\n`, untrue.lf],
+  ['LF alone after an extension', `${chunked}1;a\n2\r\na\r\n0\r\n\r\n`, untrue.lf],
+  ['LF alone after data', `${chunked}1\r\na\n0\r\n\r\n`, untrue.lf],
+  ['LF alone after the last chunk', `${chunked}0\n\r\n`, untrue.lf],
+  ['LF alone at the end', `${chunked}0\r\n\n`, untrue.lf],
+  ['LF alone after a trailer', `${chunked}0\r\nA: b\n\r\n`, untrue.lf],
+  ['data longer than its size', `${chunked}1\r\nab\r\n0\r\n\r\n`, untrue.overlong],
+  ['data without an end of line', `${chunked}1\r\na0\r\n\r\n`, untrue.overlong],
+  ['a bare CR after data', `${chunked}1\r\na\r\r\n0\r\n\r\n`, untrue.overlong],
+  ['a folded trailer', `${chunked}0\r\nA: b\r\n c\r\n\r\n`, untrue.colon],
+  ['a bare CR in a trailer', `${chunked}0\r\nA: b\rC: d\r\n\r\n`, untrue.control],
+  ["a blank before a trailer's colon", `${chunked}0\r\nA : b\r\n\r\n`, untrue.name],
+  ['one endless extension', `${chunked}1;${'a'.repeat(17_000)}`, untrue.overlong],
+  [
+    'extensions on and on',
+    `${chunked}${`1;${'a'.repeat(100)}\r\na\r\n`.repeat(250)}`,
+    'too many chunk extensions',
+  ],
+  ['one endless trailer', `${chunked}0\r\nA: ${'a'.repeat(17_000)}`, untrue.overlong],
+  ['trailers on and on', `${chunked}0\r\n${`A: ${'a'.repeat(100)}\r\n`.repeat(200)}`, 'too many trailers'],
+  // Ends.
+  ['the end in the status line', 'HTTP/1.1 200', untrue.end],
+  ['the end in the head', `${ok}A: b\r\n`, untrue.end],
+  ['the end after an interim answer', 'HTTP/1.1 100 Continue\r\n\r\n', untrue.end],
+  ['the end instead of a body', `${ok}Content-Length: 5\r\n\r\n`, untrue.end],
+  ['the end in a body', `${ok}Content-Length: 5\r\n\r\nabcd`, untrue.end],
+  ['the end in a size', `${chunked}5`, untrue.end],
+  ['the end in a chunk', `${chunked}5\r\nab`, untrue.end],
+  ['the end after a chunk', `${chunked}5\r\nabcde\r\n`, untrue.end],
+  ['the end in the trailers', `${chunked}0\r\nA: b\r\n`, untrue.end],
+  ['the end before the last line', `${chunked}0\r\n`, untrue.end],
+  ['nothing at all', '', untrue.end],
+];
+
+t.test('what could be read in two ways is refused, however it comes in', async (t) => {
+  for (const [what, text, reason] of refused) {
+    const bytes = Buffer.from(text, 'latin1');
+    for (const cuts of [[], everyByte(bytes)]) {
+      const { fault, answers } = readAnswers(bytes, [false], cuts);
+      t.equal(fault, reason, what);
+      t.strictSame(answers, [], what);
+    }
+  }
+});
+
+t.test('a hundred interim answers, and one that counts', async (t) => {
+  const bytes = Buffer.from(`${'HTTP/1.1 102 x\r\n\r\n'.repeat(100)}${ok}Content-Length: 0\r\n\r\n`);
+  t.match(readAnswers(bytes, [false]), { fault: null, answers: [{ status: 200 }] });
+});
+
+t.test('a head may have 64 KiB and not a byte more, in one read or in many', async (t) => {
+  const limit = 64 * 1024;
+  for (const [length, fault] of [
+    [limit, null],
+    [limit + 1, 'too long a head'],
+    [2 * limit, 'too long a head'],
+  ] as const) {
+    const start = `${ok}Content-Length: 0\r\nA: `;
+    const bytes = Buffer.from(`${start}${'a'.repeat(length - start.length)}\r\n\r\n`);
+    const last = Array.from({ length: 8 }, (_, i) => bytes.length - 8 + i);
+    const thousands = Array.from({ length: bytes.length / 1000 }, (_, i) => i * 1000);
+    for (const cuts of [[], last, thousands, [limit], [limit + 1], [limit + 2]]) {
+      t.equal(readAnswers(bytes, [false], cuts).fault, fault, `${length} cut at ${cuts[0]}`);
+    }
+  }
+  const endless = Buffer.alloc(limit + 4, 'HTTP/1.1 200 OK');
+  t.equal(readAnswers(endless, [false], [], false).fault, 'too long a head', 'before its end is there');
+});
+
+t.test('a long body may have any number of usual chunks', async (t) => {
+  const bytes = Buffer.from(`${chunked}${'1;a=b\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`);
+  const { answers } = readAnswers(bytes, [false]);
+  t.equal(answers[0]?.body.length, 50_000);
+});
