@@ -59,7 +59,7 @@ module.exports = {
       to: {},
     },
     {
-      name: 'nobody-imports-the-top',
+      name: 'the-top-is-not-imported',
       severity: 'error',
       comment: 'main and cli start the program; app and wiring are for them.',
       from: { path: '^src/', pathNot: top },

@@ -1,8 +1,7 @@
 import { digestSecret, parseApiKey, type KeyDigest } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { Problem, ProblemCode } from '../domain/problem.ts';
-import type { AccountFact, KeyFact } from '../ports/facts.ts';
-import { factKey } from '../ports/facts.ts';
+import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
 import { Wanted, type Facts } from '../ports/directory.ts';
 
 /** What an `Authorization` header holds, without any look-up. */

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { FieldFault } from '../domain/problem.ts';
-import { escapePointer } from './json-pointer.ts';
+import { escapePointer } from './invalid-request.ts';
 
 /** What a validator found, in terms of the request. The values that were sent are never repeated. */
 export function fieldFaults(errors: readonly object[], part: string | undefined): FieldFault[] {

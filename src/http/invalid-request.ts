@@ -34,3 +34,8 @@ function describe(pointer: string): string {
 function shorten(pointer: string): string {
   return pointer.length <= maxPointer ? pointer : `${pointer.slice(0, maxPointer)}…`;
 }
+
+/** Writes a name as a token of a JSON pointer (RFC 6901 §3). */
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

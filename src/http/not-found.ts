@@ -1,4 +1,5 @@
 import { ProblemError, type Problem } from '../domain/problem.ts';
+import type { LimitReached } from '../ports/tenant-store.ts';
 
 /**
  * The one 404. A path that does not exist, an id nobody has, somebody else's id and what is no id at all are answered
@@ -13,4 +14,10 @@ export const notFound: Problem = {
 export function found<T>(looked: T | null | undefined): T {
   if (looked === null || looked === undefined) throw new ProblemError(notFound);
   return looked;
+}
+
+/** Gives what was made, or refuses with 409. @param what plural, such as `API keys` */
+export function withinLimit<T extends object>(outcome: T | LimitReached, what: string): T {
+  if (!('limit' in outcome)) return outcome;
+  throw new ProblemError({ code: 'limit_reached', detail: `There may be ${outcome.limit} ${what} at most.` });
 }

@@ -2,21 +2,20 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import type { FactKey } from '../ports/facts.ts';
 import { AnswerWriter } from './body/response-writer.ts';
-import type { FinishedExchange } from '../gateway/finished.ts';
+import type { FinishedExchange } from '../ports/request-record.ts';
 import { Judgement, type Parties } from './decision.ts';
 import { isPreflight } from './ingress/preflight.ts';
-import { neverSettled, tooSlow, withdrawn } from './problems.ts';
+import { neverSettled, tooSlow, withdrawn, upstreamProblem } from './problems.ts';
 import { writeProblem } from './write-problem.ts';
 import { headersFor, type Relay } from './route.ts';
 import { CollectedBody, mostCollectedBytes } from './body/buffered-body.ts';
 import { clientGone, reportFinished } from './finish.ts';
 import { bodyLength, discardRest, RequestBody, type BodyProgress } from './body/streamed-body.ts';
-import { Silence } from '../gateway/silence.ts';
+import { Silence } from './idle-timeout.ts';
 import type { Stream } from './active-exchanges.ts';
-import { upstreamProblem } from '../gateway/upstream-failure.ts';
 import type { AnswerHead } from './upstream/response-head.ts';
 import type { AnswerHandler, Wire } from './upstream/connection.ts';
-import { UpstreamTimeout } from '../gateway/wire/upstream-timeout.ts';
+import { UpstreamTimeout } from './upstream/errors.ts';
 
 /**
  * One plain HTTP request on its way through: decided about, handed to the upstream, answered, counted.

@@ -1,5 +1,5 @@
 import { methodKind } from '../domain/method.ts';
-import type { FinishedExchange } from '../gateway/finished.ts';
+import type { FinishedExchange } from '../ports/request-record.ts';
 import type { Judgement } from './decision.ts';
 import type { Relay } from './route.ts';
 

@@ -1,5 +1,6 @@
 import { servedMethods } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
+import { UpstreamTimeout } from './upstream/errors.ts';
 
 /** What the gateway refuses of its own accord, beside what a request's target, head, key and acting header may cause. */
 
@@ -27,4 +28,20 @@ export const withdrawn: Problem = {
   code: 'unavailable',
   detail: 'Access was withdrawn while the request was under way. Whether it took effect is not known.',
   retryAfter: 1,
+};
+
+/** What a client is told about a failure on the way to its upstream: neither host nor port, nor what went wrong there. */
+export function upstreamProblem(error: unknown): Problem {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return error instanceof UpstreamTimeout || code === 'ETIMEDOUT' ? timedOut : unreachable;
+}
+
+const unreachable: Problem = {
+  code: 'upstream_unreachable',
+  detail: 'The service behind this gateway could not be reached, or broke off before it answered.',
+};
+
+const timedOut: Problem = {
+  code: 'upstream_timeout',
+  detail: 'The service behind this gateway did not answer in time.',
 };

@@ -9,16 +9,16 @@ import { answerCleaner } from './headers/response-headers.ts';
 import { Exchange } from './exchange.ts';
 import { FailureLog } from './failure-log.ts';
 import { takePlainRequests, type Checks } from './plain-requests.ts';
-import type { OnFinished } from '../gateway/finished.ts';
+import type { OnFinished } from '../ports/request-record.ts';
 import { internalPath } from './ingress/ingress.ts';
 import { headerRules } from './headers/header-rules.ts';
 import { InFlight } from '../limits/concurrency.ts';
-import { mountUpstream } from '../gateway/mount-upstream.ts';
 import { outboundHeaders } from './headers/request-headers.ts';
 import type { Relay, RelayTools } from './route.ts';
 import { Streams } from './active-exchanges.ts';
 import { Upgrade } from './websocket/upgrade.ts';
-import { openUpstream } from './upstream/upstream.ts';
+import { openUpstream, type Upstream } from './upstream/upstream.ts';
+import { fastifyHttpProxy } from '@fastify/http-proxy';
 
 /** What the gateway works with. */
 export interface GatewayDeps {
@@ -100,5 +100,21 @@ async function mountRoute(scope: FastifyInstance, relay: Relay, path: string): P
     reply.hijack();
     if (raw.upgrade) new Upgrade(relay, raw, reply.raw, id).start();
     else new Exchange(relay, raw, reply.raw, raw.url ?? '', id).start();
+  });
+}
+
+/**
+ * Mounts an upstream with @fastify/http-proxy at `path`: the methods that are forwarded become Fastify's routes.
+ * Whatever has no hook before them that takes it over is refused: nothing is forwarded without a decision.
+ */
+export async function mountUpstream(scope: FastifyInstance, upstream: Upstream, path: string): Promise<void> {
+  await scope.register(fastifyHttpProxy, {
+    prefix: path,
+    routes: ['/'],
+    upstream: upstream.origin.origin,
+    proxyPayloads: false,
+    disableRequestLogging: true,
+    preHandler: (_request, _reply, done) =>
+      done(new Error('a request that was not admitted came to the proxy')),
   });
 }

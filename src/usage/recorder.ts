@@ -3,7 +3,7 @@ import { hourMs, type UsageRow } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { UsageEvent, UsageSink, UsageStore } from '../ports/usage.ts';
-import type { Logger } from '../ops/logger.ts';
+import type { Logger } from 'pino';
 
 export interface UsageRecorderParts {
   readonly store: Pick<UsageStore, 'add'>;

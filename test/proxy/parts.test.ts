@@ -8,11 +8,10 @@ import { headerRules } from '../../src/proxy/headers/header-rules.ts';
 import { InFlight } from '../../src/limits/concurrency.ts';
 import { compileFraming } from '../../src/proxy/ingress/framing.ts';
 import type { Relay } from '../../src/proxy/route.ts';
-import { Silence } from '../../src/gateway/silence.ts';
-import { StallWatch } from '../../src/proxy/idle-timeout.ts';
+import { Silence, StallWatch } from '../../src/proxy/idle-timeout.ts';
 import { Streams, type Stream } from '../../src/proxy/active-exchanges.ts';
-import { upstreamProblem } from '../../src/gateway/upstream-failure.ts';
-import { UpstreamTimeout } from '../../src/gateway/wire/upstream-timeout.ts';
+import { upstreamProblem } from '../../src/proxy/problems.ts';
+import { UpstreamTimeout } from '../../src/proxy/upstream/errors.ts';
 import type { FactKey } from '../../src/ports/facts.ts';
 import { MemoryDirectory } from '../support/memory-directory.ts';
 

@@ -30,7 +30,7 @@ export const weaknesses: readonly Weakness[] = [
   },
   {
     attack: 'error-body-leak',
-    source: 'src/gateway/upstream-failure.ts',
+    source: 'src/proxy/problems.ts',
     guard: 'timedOut : unreachable;',
     instead: 'timedOut : { ...unreachable, detail: String(error) };',
   },

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
-import type { FinishedExchange } from '../../src/gateway/finished.ts';
+import type { FinishedExchange } from '../../src/ports/request-record.ts';
 import { frontDoor } from '../../src/proxy/ingress/ingress.ts';
 import { gateway } from '../../src/proxy/proxy.ts';
 import { nodeServerOptions, serverOptions } from '../../src/http/server-options.ts';

@@ -1,6 +1,11 @@
 /** A directory over maps, for tests of the gateway alone: facts are there, absent, or late, as the test likes. */
-import type { FactKey, FactValue } from '../../src/ports/facts.ts';
-import { factKey, type AccountFact, type KeyFact } from '../../src/ports/facts.ts';
+import {
+  type FactKey,
+  type FactValue,
+  factKey,
+  type AccountFact,
+  type KeyFact,
+} from '../../src/ports/facts.ts';
 import { Wanted, type Directory, type Facts } from '../../src/ports/directory.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { digestSecret, formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';

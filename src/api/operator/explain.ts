@@ -1,6 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { Permit } from '../../domain/acting-decision.ts';
-import { managementHeaderFault } from '../../domain/acting-decision.ts';
+import { type Permit, managementHeaderFault } from '../../domain/acting-decision.ts';
 import { readActingHeader, type ActingHeader } from '../../domain/acting-header.ts';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import type { Caller } from '../../domain/caller.ts';

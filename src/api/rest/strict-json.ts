@@ -1,5 +1,5 @@
 import type { FieldFault } from '../../domain/problem.ts';
-import { escapePointer } from '../../http/json-pointer.ts';
+import { escapePointer } from '../../http/invalid-request.ts';
 
 /** Deepest nesting of a document; nothing we accept comes near. */
 const maxDepth = 32;

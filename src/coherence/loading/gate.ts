@@ -1,4 +1,4 @@
-import { overloaded } from '../overloaded.ts';
+import { overloaded } from '../unavailable.ts';
 
 /** Lets a bounded number of tasks run at once and a bounded number wait; refuses the rest. */
 export class Gate {

@@ -1,9 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { ApiKeyName, FactReading } from '../../ports/facts.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { overloaded } from '../overloaded.ts';
+import { overloaded, unavailable } from '../unavailable.ts';
 import type { Timing } from '../timing.ts';
-import { unavailable } from '../unavailable.ts';
 
 interface Waiting {
   readonly key: ApiKeyName;

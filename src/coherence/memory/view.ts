@@ -3,8 +3,7 @@ import type { FactKey, Seq } from '../../ports/facts.ts';
 import type { LogReading } from '../../ports/coherence-log.ts';
 import { DigestTable } from './digest-table.ts';
 import type { Held } from './entry.ts';
-import { LocalCache } from './local-cache.ts';
-import { NameTable } from '../name-table.ts';
+import { LocalCache, NameTable } from './local-cache.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 import { Window } from './recent-changes.ts';
 

@@ -4,7 +4,7 @@ import { Connection, type AnswerHandler, type ConnectionKeeper } from './connect
 import { Fifo } from './fifo.ts';
 import { readBytes, Reading } from './read-buffer.ts';
 import type { OutgoingRequest } from './request-head.ts';
-import { UpstreamTimeout } from '../../gateway/wire/upstream-timeout.ts';
+import { UpstreamTimeout } from './errors.ts';
 
 /** How connections are made, and how many. */
 export interface ConnectionsOptions {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { RouteConfig } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { connector, type Address, type UpstreamTls } from './connect.ts';
+import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
 import type { AnswerHandler } from './connection.ts';
 import { Connections } from './pool.ts';
 import type { OutgoingRequest } from './request-head.ts';
@@ -50,4 +50,14 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
     ...(tls.certFile === null ? {} : { cert: readFileSync(tls.certFile) }),
     ...(tls.keyFile === null ? {} : { key: readFileSync(tls.keyFile) }),
   };
+}
+
+/**
+ * Opens a connection of its own to an upstream, verified as all are. Halves of it can end apart.
+ *
+ * @param ready called when it may be written to; what goes wrong before is an `error` of the socket
+ */
+export function connectTo(upstream: Upstream, ready: () => void): Socket {
+  const connecting = openConnection(upstream, { allowHalfOpen: true });
+  return connecting.socket.once(connecting.ready, ready);
 }

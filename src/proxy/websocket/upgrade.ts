@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { problemStatus, type Problem } from '../../domain/problem.ts';
 import type { FactKey } from '../../ports/facts.ts';
-import type { FinishedExchange } from '../../gateway/finished.ts';
+import type { FinishedExchange } from '../../ports/request-record.ts';
 import { consentFault, prepareHandshake, switchingProtocols } from './handshake.ts';
 import { Judgement, type Parties } from '../decision.ts';
-import { neverSettled, withdrawn } from '../problems.ts';
+import { neverSettled, withdrawn, upstreamProblem } from '../problems.ts';
 import { writeProblem } from '../write-problem.ts';
 import { headersFor, type Relay } from '../route.ts';
 import { clientGone, reportFinished } from '../finish.ts';
@@ -14,8 +14,7 @@ import { takeConnection } from '../ingress/accept-upgrades.ts';
 import { StallWatch } from '../idle-timeout.ts';
 import type { Stream } from '../active-exchanges.ts';
 import { Tunnel } from './tunnel.ts';
-import { connectTo } from '../../gateway/upstream-connection.ts';
-import { upstreamProblem } from '../../gateway/upstream-failure.ts';
+import { connectTo } from '../upstream/upstream.ts';
 
 /** Close code for a WebSocket that lived by an access which was withdrawn; 4000–4999 are for applications. */
 export const withdrawnCloseCode = 4403;

@@ -4,10 +4,9 @@ import { TLSSocket } from 'node:tls';
 import t from 'tap';
 import { connectByUrl } from '../../../src/adapters/postgres/sql.ts';
 import { certificate } from '../../support/config-certificates.ts';
-import { freshStore, rawSql } from '../../support/store.ts';
+import { freshStore, rawSql, problemCode } from '../../support/store.ts';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import type { Scope } from '../../support/servers.ts';
-import { problemCode } from '../../support/store.ts';
 
 t.test('of several hosts the one that is there is found', async (t) => {
   const { url } = await freshStore(t);

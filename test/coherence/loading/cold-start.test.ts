@@ -4,7 +4,12 @@ import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { startCoherence } from '../../../src/coherence/coherence.ts';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
-import { digestSecret, formatSecret, secretRandomBytes, type KeyDigest } from '../../../src/domain/api-key.ts';
+import {
+  digestSecret,
+  formatSecret,
+  secretRandomBytes,
+  type KeyDigest,
+} from '../../../src/domain/api-key.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { openLog } from '../../../src/ops/logger.ts';
 import { systemClock } from '../../../src/ports/clock.ts';

@@ -2,8 +2,7 @@ import t, { type Test } from 'tap';
 import { createHash } from 'node:crypto';
 import { DigestTable } from '../../../src/coherence/memory/digest-table.ts';
 import type { Table } from '../../../src/coherence/memory/entry.ts';
-import { LocalCache } from '../../../src/coherence/memory/local-cache.ts';
-import { NameTable } from '../../../src/coherence/name-table.ts';
+import { LocalCache, NameTable } from '../../../src/coherence/memory/local-cache.ts';
 import { Random } from '../../support/coherence/random.ts';
 
 const digest = (i: number): string => createHash('sha256').update(`${i}`).digest('base64url');
