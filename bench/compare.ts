@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { contenders } from './contenders/all.ts';
-import type { Contender } from './contenders/contender.ts';
-import { gatewayBuiltAt, gatewayWithAccessLog } from './contenders/gateway.ts';
-import { Field } from './field.ts';
-import { onGround } from './ground.ts';
+import { contenders } from './targets/all.ts';
+import type { Contender } from './targets/target.ts';
+import { gatewayBuiltAt, gatewayWithAccessLog } from './targets/gateway.ts';
+import { Field } from './started-targets.ts';
+import { onGround } from './environment.ts';
 import { buildPaced, pacedMissing } from './load/paced.ts';
 import { describeMachine } from './machine.ts';
 import { measureCase, type Result } from './measure.ts';

@@ -13,12 +13,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { WebSocketServer } from 'ws';
-import { gateway } from './contenders/gateway.ts';
-import type { Running } from './contenders/contender.ts';
+import { gateway } from './targets/gateway.ts';
+import type { Running } from './targets/target.ts';
 import { usageOf } from './lib/proc.ts';
 import { Processes } from './lib/processes.ts';
 import { inventTenants } from './lib/tenants.ts';
-import { get, headersOf } from './load/target.ts';
+import { get, headersOf } from './load/requests.ts';
 import { describeMachine, machineLine, quietLoad } from './machine.ts';
 import { table } from './report/tables.ts';
 

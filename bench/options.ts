@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { contenders } from './contenders/all.ts';
+import { contenders } from './targets/all.ts';
 import { scenarios } from './scenarios/all.ts';
 import type { Effort } from './scenarios/scenario.ts';
 

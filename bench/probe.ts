@@ -1,6 +1,6 @@
-import type { Contender, Running } from './contenders/contender.ts';
+import type { Contender, Running } from './targets/target.ts';
 import { targetsOf, unknownKey, type Tenants } from './lib/tenants.ts';
-import { ask } from './load/target.ts';
+import { ask } from './load/requests.ts';
 import type { Seen } from './upstream/helper.ts';
 
 /** One request and what a contender that enforces the rule makes of it. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gateway, gatewayWithAccessLog } from './contenders/gateway.ts';
-import { onGround } from './ground.ts';
+import { gateway, gatewayWithAccessLog } from './targets/gateway.ts';
+import { onGround } from './environment.ts';
 import { root } from './lib/files.ts';
 import { inventTenants } from './lib/tenants.ts';
 import { buildPaced } from './load/paced.ts';

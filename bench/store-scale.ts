@@ -14,7 +14,7 @@ import { connectByUrl, type Connect, type Sql } from '../src/adapters/postgres/s
 import { tenantStore } from '../src/adapters/postgres/tenant-store.ts';
 import { uuidV7, type AccountId } from '../src/domain/ids.ts';
 import type { TenantStore } from '../src/ports/tenant-store.ts';
-import { startPostgres } from './lib/kept-server.ts';
+import { startPostgres } from './lib/postgres-server.ts';
 import { explaining } from './lib/plans.ts';
 
 const sizes = [1_000, 1_000_000] as const;

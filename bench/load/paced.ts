@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Running, Stage } from '../contenders/contender.ts';
+import type { Running, Stage } from '../targets/target.ts';
 import { root } from '../lib/files.ts';
 import type { Processes } from '../lib/processes.ts';
 import { findTool } from '../lib/tools.ts';
-import { headersOf, type Exchange } from './target.ts';
+import { headersOf, type Exchange } from './requests.ts';
 
 /** What a constant rate got. Times in microseconds, counted from when a request was due. */
 export interface OpenLoop {

@@ -1,7 +1,7 @@
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Running } from '../contenders/contender.ts';
-import { get, headersOf } from './target.ts';
+import type { Running } from '../targets/target.ts';
+import { get, headersOf } from './requests.ts';
 
 const atOnce = 20;
 const openingLimitMs = 10_000;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { root } from '../lib/files.ts';
 import type { Process } from '../lib/processes.ts';
-import type { Running, Stage } from '../contenders/contender.ts';
+import type { Running, Stage } from '../targets/target.ts';
 import { tool } from '../lib/tools.ts';
-import { headersOf, type Exchange } from './target.ts';
+import { headersOf, type Exchange } from './requests.ts';
 
 /** What a closed loop got done. */
 export interface ClosedLoop {

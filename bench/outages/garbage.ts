@@ -5,7 +5,7 @@ import type { OpenLoop } from '../load/paced.ts';
 import { quantile, us, type Finding } from './figures.ts';
 import { makeKeys, mistypedKeys, unknownKeys } from './keys.ts';
 import type { Options } from './options.ts';
-import type { Gateway, Stand } from './stand.ts';
+import type { Gateway, Stand } from './environment.ts';
 
 const knownKeys = 2_000;
 const knownPerSecond = 500;

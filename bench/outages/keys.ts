@@ -4,7 +4,7 @@ import { Random } from '../../test/support/coherence/random.ts';
 import { Tenants, type Parent } from '../../test/faults/support/tenants.ts';
 import { uuidV7 } from '../../src/domain/ids.ts';
 import { unknownKey } from '../lib/tenants.ts';
-import type { Gateway, Stand } from './stand.ts';
+import type { Gateway, Stand } from './environment.ts';
 
 /** Many keys of one sub-account. */
 export interface KeyRing {

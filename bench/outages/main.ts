@@ -8,7 +8,7 @@ import type { Options } from './options.ts';
 import { postgresOutage } from './postgres.ts';
 import { redisOutage } from './redis.ts';
 import { revokes } from './revokes.ts';
-import { onStand, type Stand } from './stand.ts';
+import { onStand, type Stand } from './environment.ts';
 
 interface Scenario {
   readonly title: string;

@@ -3,7 +3,7 @@ import { slotMs, type OpenLoop, type Slot } from '../load/paced.ts';
 import { ms, us, type Finding, type Promised } from './figures.ts';
 import { makeKeys, unknownKeys } from './keys.ts';
 import type { Options } from './options.ts';
-import { leaseMs, type Stand } from './stand.ts';
+import { leaseMs, type Stand } from './environment.ts';
 import { watch } from './watch.ts';
 
 const knownKeys = 2_000;

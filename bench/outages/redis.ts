@@ -3,7 +3,7 @@ import { makeKeys } from './keys.ts';
 import { us, type Finding } from './figures.ts';
 import type { OpenLoop } from '../load/paced.ts';
 import type { Options } from './options.ts';
-import type { Gateway, Stand } from './stand.ts';
+import type { Gateway, Stand } from './environment.ts';
 import { watch } from './watch.ts';
 
 const knownKeys = 5_000;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeKeys, type KeyRing } from './keys.ts';
 import { ms, quantile, type Finding } from './figures.ts';
 import type { Options } from './options.ts';
-import { leaseMs, type Gateway, type Stand } from './stand.ts';
+import { leaseMs, type Gateway, type Stand } from './environment.ts';
 
 const replicas = 3;
 const lightRevokes = 200;

@@ -4,7 +4,7 @@ import { Prober } from '../../test/faults/support/prober.ts';
 import { RunEnded, Tenants } from '../../test/faults/support/tenants.ts';
 import { Random } from '../../test/support/coherence/random.ts';
 import type { Promised } from './figures.ts';
-import type { Gateway } from './stand.ts';
+import type { Gateway } from './environment.ts';
 
 /** Leaves the processor to the load. */
 const pauseMs = 20;

@@ -1,4 +1,4 @@
-import { yardsticks } from '../contenders/all.ts';
+import { yardsticks } from '../targets/all.ts';
 import type { Result } from '../measure.ts';
 import type { Case, Column } from '../scenarios/scenario.ts';
 import type { RunRecord } from './record.ts';

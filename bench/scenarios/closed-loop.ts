@@ -1,4 +1,4 @@
-import { get, post, type Exchange } from '../load/target.ts';
+import { get, post, type Exchange } from '../load/requests.ts';
 import { closedLoop } from '../load/wrk.ts';
 import { findTool } from '../lib/tools.ts';
 import { column, metered, type Case } from './scenario.ts';

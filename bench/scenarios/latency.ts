@@ -1,5 +1,5 @@
 import { constantRate, pacedMissing } from '../load/paced.ts';
-import { get, post, type Exchange } from '../load/target.ts';
+import { get, post, type Exchange } from '../load/requests.ts';
 import { column, metered, type Case, type Column } from './scenario.ts';
 
 const connections = 64;

@@ -1,4 +1,4 @@
-import type { Running, Stage } from '../contenders/contender.ts';
+import type { Running, Stage } from '../targets/target.ts';
 import { usageOf } from '../lib/proc.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 

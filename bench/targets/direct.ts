@@ -1,5 +1,5 @@
 import { versionOf } from '../lib/tools.ts';
-import type { Contender } from './contender.ts';
+import type { Contender } from './target.ts';
 
 /** The upstream without any proxy: what this client and this upstream can do at most. */
 export const direct: Contender = {

@@ -1,4 +1,4 @@
-import type { Contender } from './contender.ts';
+import type { Contender } from './target.ts';
 import { direct } from './direct.ts';
 import { gateway } from './gateway.ts';
 import { haproxy } from './haproxy.ts';

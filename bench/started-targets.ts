@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Contender, Running, Stage } from './contenders/contender.ts';
-import type { Ground } from './ground.ts';
+import type { Contender, Running, Stage } from './targets/target.ts';
+import type { Ground } from './environment.ts';
 import { usageOf } from './lib/proc.ts';
 import { inventTenants } from './lib/tenants.ts';
 import type { Entrant } from './measure.ts';

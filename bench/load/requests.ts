@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import type { Running } from '../contenders/contender.ts';
+import type { Running } from '../targets/target.ts';
 import { targetsOf } from '../lib/tenants.ts';
 
 /** One kind of request, sent over and over. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { externalIdOf, subAccountCount, type Account, type Key, type Tenants } from '../lib/tenants.ts';
-import { ask, type Answer } from '../load/target.ts';
+import { ask, type Answer } from '../load/requests.ts';
 
 /** Where a gateway is to be filled. */
 export interface Seeding {

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { root } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { findTool, tool, versionOf } from '../lib/tools.ts';
-import type { Contender, Running, Stage } from './contender.ts';
+import type { Contender, Running, Stage } from './target.ts';
 import { factTable, writeFactTable } from './facts.ts';
 
 /** @fastify/http-proxy as it comes, facts in memory. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { render } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { findTool, tool, versionOf } from '../lib/tools.ts';
-import type { Contender } from './contender.ts';
+import type { Contender } from './target.ts';
 import { writeFactTable } from './facts.ts';
 
 /** HAProxy with the whole rule, facts in maps loaded at start. */
@@ -15,7 +15,7 @@ export const haproxy: Contender = {
   async start({ processes, dir, upstreamPort, tenants, proxyCore }) {
     const port = await freePort();
     const facts = writeFactTable(dir, tenants);
-    const config = render('contenders/haproxy.cfg', { port, upstreamPort, facts }, join(dir, 'haproxy.cfg'));
+    const config = render('targets/haproxy.cfg', { port, upstreamPort, facts }, join(dir, 'haproxy.cfg'));
     const started = processes.start({
       name: 'haproxy',
       command: tool('haproxy'),

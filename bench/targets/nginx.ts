@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { render } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { findTool, tool, versionOf } from '../lib/tools.ts';
-import type { Contender, Running, Stage } from './contender.ts';
+import type { Contender, Running, Stage } from './target.ts';
 import { writeFactTable } from './facts.ts';
 
 /** nginx that knows keys from a static map. */
@@ -33,7 +33,7 @@ export const nginxLua: Contender = {
     startNginx('nginx-lua', stage, {
       modules: luaModules() ?? '',
       facts: writeFactTable(stage.dir, stage.tenants),
-      rule: render('contenders/nginx-lua.lua', {}, join(stage.dir, 'rule.lua')),
+      rule: render('targets/nginx-lua.lua', {}, join(stage.dir, 'rule.lua')),
     }),
 };
 
@@ -45,7 +45,7 @@ async function startNginx(
   const { dir, upstreamPort, tenants } = stage;
   const port = await freePort();
   const config = render(
-    `contenders/${name}.conf`,
+    `targets/${name}.conf`,
     { dir, port, upstreamPort, ...values },
     join(dir, 'nginx.conf'),
   );

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
-import { startPostgres } from '../lib/kept-server.ts';
-import type { Contender } from './contender.ts';
+import { startPostgres } from '../lib/postgres-server.ts';
+import type { Contender } from './target.ts';
 import { seedTenants } from './seed.ts';
 
 const builtHere = join(root, 'dist/main.js');

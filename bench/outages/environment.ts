@@ -4,7 +4,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import type { PrivateServer } from '../../test/support/servers.ts';
-import { onGround, type Ground } from '../ground.ts';
+import { onGround, type Ground } from '../environment.ts';
 import { root } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { buildPaced, rawRequest, sendAtRate, type OpenLoop, type Pacing } from '../load/paced.ts';
