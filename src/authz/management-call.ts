@@ -5,6 +5,7 @@ import type { KeyDigest } from '../domain/api-key.ts';
 import type { ParentCaller } from '../domain/caller.ts';
 import { methodKind, type MethodKind } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
+import { insufficientScope } from '../domain/scope.ts';
 import { authenticate, readCredentials } from './authenticate.ts';
 import { headerValues } from '../http/raw-headers.ts';
 import { Wanted, type Facts } from '../ports/directory.ts';
@@ -96,11 +97,3 @@ const parentKeyRequired: Problem = {
   code: 'parent_key_required',
   detail: 'Sub-accounts are managed with a key of their parent account. This key belongs to a sub-account.',
 };
-
-function insufficientScope(scope: string): Problem {
-  return {
-    code: 'insufficient_scope',
-    detail: `This operation needs the scope \`${scope}\`, which this API key does not have.`,
-    extra: { scope },
-  };
-}

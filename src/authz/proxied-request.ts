@@ -12,6 +12,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { KeyId } from '../domain/ids.ts';
 import type { MethodKind } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
+import { insufficientScope } from '../domain/scope.ts';
 import { authenticate, readCredentials } from './authenticate.ts';
 import { Wanted, type Facts } from '../ports/directory.ts';
 import { factKey, type FactKey } from '../ports/facts.ts';
@@ -90,7 +91,7 @@ export function admit(
 
   const scope = rules.scopes[claims.method];
   if (scope !== null && !caller.scopes.includes(scope))
-    return { problem: lacksScope(scope), caller, keyId: caller.keyId };
+    return { problem: insufficientScope(scope), caller, keyId: caller.keyId };
   return { caller, permit: decision, expiresAtMs: facts.key(claims.digest)?.expiresAtMs ?? null };
 }
 
@@ -131,12 +132,4 @@ function look(facts: Facts, needed: FactNeeded): ActingFacts | Wanted {
       return look(facts, { fact: 'target-by-id', id });
     }
   }
-}
-
-function lacksScope(scope: string): Problem {
-  return {
-    code: 'insufficient_scope',
-    detail: `This path needs the scope \`${scope}\`, which the API key does not hold.`,
-    extra: { scope },
-  };
 }

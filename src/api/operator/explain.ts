@@ -6,7 +6,7 @@ import type { Caller } from '../../domain/caller.ts';
 import { parseKeyId } from '../../domain/ids.ts';
 import { methodKind, servedMethods, type MethodKind } from '../../domain/method.ts';
 import { catalogue, type Problem } from '../../domain/problem.ts';
-import { managementScopes } from '../../domain/scope.ts';
+import { insufficientScope, managementScopes } from '../../domain/scope.ts';
 import { authenticate } from '../../authz/authenticate.ts';
 import { found } from '../../http/not-found.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
@@ -92,9 +92,7 @@ function decideManagement(facts: Facts, claims: Claims, { clock, config }: Expla
   const { caller } = who;
   if (caller.kind === 'sub-account') return { caller, problem: parentOnly };
   const scope = managementScopes[claims.method];
-  if (!caller.scopes.includes(scope)) {
-    return { caller, problem: { code: 'insufficient_scope', detail: `This needs the scope \`${scope}\`.` } };
-  }
+  if (!caller.scopes.includes(scope)) return { caller, problem: insufficientScope(scope) };
   const active = facts.activeSubAccounts(caller.accountId);
   if (active === undefined) return new Wanted(factKey.activeSubAccounts(caller.accountId));
   const rule = { required: config.management.requireActingHeader, hasActiveSubAccounts: active !== 0 };
