@@ -7,11 +7,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
-import { Hints } from '../src/adapters/postgres/hints.ts';
-import { migrate } from '../src/adapters/postgres/migrate.ts';
-import { Pool } from '../src/adapters/postgres/pool.ts';
-import { connectByUrl, type Connect, type Sql } from '../src/adapters/postgres/sql.ts';
-import { tenantStore } from '../src/adapters/postgres/tenant-store.ts';
+import { Hints } from '../src/adapters/postgres/coherence/hints.ts';
+import { migrate } from '../src/adapters/postgres/schema/migrate.ts';
+import { Pool } from '../src/adapters/postgres/connection/pool.ts';
+import { connectByUrl, type Connect, type Sql } from '../src/adapters/postgres/connection/sql.ts';
+import { tenantStore } from '../src/adapters/postgres/tenants/tenant-store.ts';
 import { uuidV7, type AccountId } from '../src/domain/ids.ts';
 import type { TenantStore } from '../src/ports/tenant-store.ts';
 import { startPostgres } from './lib/postgres-server.ts';

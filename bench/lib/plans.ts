@@ -1,5 +1,5 @@
 import postgres from 'postgres';
-import { baseOptions, type Connect } from '../../src/adapters/postgres/sql.ts';
+import { baseOptions, type Connect } from '../../src/adapters/postgres/connection/sql.ts';
 
 /**
  * Makes connections on which PostgreSQL tells the plan of every statement it runs, those inside functions included, as

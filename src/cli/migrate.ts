@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SchemaMismatch } from '../adapters/postgres/migrate.ts';
+import { SchemaMismatch } from '../adapters/postgres/schema/migrate.ts';
 import { openPostgres } from '../adapters/postgres/store.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { SchemaMismatch } from '../adapters/postgres/migrate.ts';
+import { SchemaMismatch } from '../adapters/postgres/schema/migrate.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { timingFor } from '../coherence/timing.ts';
 import type { Context } from './context.ts';

@@ -2,7 +2,7 @@ import type { Logger } from '../ops/logger.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
-import { SchemaMismatch } from '../adapters/postgres/migrate.ts';
+import { SchemaMismatch } from '../adapters/postgres/schema/migrate.ts';
 import type { Store } from './store.ts';
 
 export interface BringUpParts {

@@ -1,7 +1,7 @@
 /** A migrated store for tests: PostgreSQL, since that is what every other store is held to. */
 import { randomBytes } from 'node:crypto';
-import { migrate } from '../../src/adapters/postgres/migrate.ts';
-import { connectByUrl, type Sql } from '../../src/adapters/postgres/sql.ts';
+import { migrate } from '../../src/adapters/postgres/schema/migrate.ts';
+import { connectByUrl, type Sql } from '../../src/adapters/postgres/connection/sql.ts';
 import { openPostgres, type PostgresOptions, type Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
 import type { ParentAccount, SubAccount } from '../../src/domain/account.ts';

@@ -1,4 +1,4 @@
-import type { Runner } from '../postgres/pool.ts';
+import type { Runner } from '../postgres/connection/pool.ts';
 
 const checkpointEveryMs = 5 * 60_000;
 const vacuumEvery = 12;

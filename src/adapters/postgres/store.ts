@@ -3,16 +3,16 @@ import type { FactSource } from '../../ports/facts.ts';
 import type { Roster } from '../../ports/replica-list.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
-import { coherenceLog } from './coherence-log.ts';
-import { factSource } from './fact-source.ts';
-import { Hints } from './hints.ts';
-import { Listener } from './listener.ts';
-import { checkSchema, migrate, SchemaMismatch } from './migrate.ts';
-import { Pool, type Runner } from './pool.ts';
-import { roster } from './replica-list.ts';
-import { connectByUrl } from './sql.ts';
-import { tenantStore } from './tenant-store.ts';
-import { usageStore } from './usage-store.ts';
+import { coherenceLog } from './coherence/coherence-log.ts';
+import { factSource } from './coherence/fact-source.ts';
+import { Hints } from './coherence/hints.ts';
+import { Listener } from './coherence/listener.ts';
+import { checkSchema, migrate, SchemaMismatch } from './schema/migrate.ts';
+import { Pool, type Runner } from './connection/pool.ts';
+import { roster } from './coherence/replica-list.ts';
+import { connectByUrl } from './connection/sql.ts';
+import { tenantStore } from './tenants/tenant-store.ts';
+import { usageStore } from './usage/usage-store.ts';
 
 /** Everything the gateway keeps, wherever it is kept. */
 export interface Store {

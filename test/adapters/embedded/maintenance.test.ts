@@ -4,8 +4,8 @@ import postgres from 'postgres';
 import t from 'tap';
 import { tidy } from '../../../src/adapters/embedded/maintenance.ts';
 import { PgliteSocket } from '../../../src/adapters/embedded/pglite-socket.ts';
-import { Pool } from '../../../src/adapters/postgres/pool.ts';
-import { baseOptions } from '../../../src/adapters/postgres/sql.ts';
+import { Pool } from '../../../src/adapters/postgres/connection/pool.ts';
+import { baseOptions } from '../../../src/adapters/postgres/connection/sql.ts';
 import { madeDataDir } from '../../support/embedded.ts';
 
 t.test('a round clears what updates left and lets go of the log', async (t) => {

@@ -3,8 +3,8 @@ import { PGlite } from '@electric-sql/pglite';
 import postgres from 'postgres';
 import t from 'tap';
 import { PgliteSocket } from '../../../src/adapters/embedded/pglite-socket.ts';
-import { Lane } from '../../../src/adapters/postgres/connection.ts';
-import { baseOptions } from '../../../src/adapters/postgres/sql.ts';
+import { Lane } from '../../../src/adapters/postgres/connection/connection.ts';
+import { baseOptions } from '../../../src/adapters/postgres/connection/sql.ts';
 import { madeDataDir } from '../../support/embedded.ts';
 
 t.test('a connection given up in the middle of a transaction leaves nothing to the next', async (t) => {

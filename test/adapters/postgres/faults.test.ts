@@ -1,9 +1,9 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
-import { storeFailure } from '../../../src/adapters/postgres/failure.ts';
-import { Pool } from '../../../src/adapters/postgres/pool.ts';
-import { connectByUrl } from '../../../src/adapters/postgres/sql.ts';
+import { storeFailure } from '../../../src/adapters/postgres/connection/failure.ts';
+import { Pool } from '../../../src/adapters/postgres/connection/pool.ts';
+import { connectByUrl } from '../../../src/adapters/postgres/connection/sql.ts';
 import { factKey, type FactKey, type FactReading } from '../../../src/ports/facts.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';

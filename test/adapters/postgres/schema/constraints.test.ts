@@ -1,7 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import t from 'tap';
-import { externalIdPattern } from '../../../src/domain/external-id.ts';
-import { createKey, createParent, createSub, freshStore, newAccountId, rawSql } from '../../support/store.ts';
+import { externalIdPattern } from '../../../../src/domain/external-id.ts';
+import {
+  createKey,
+  createParent,
+  createSub,
+  freshStore,
+  newAccountId,
+  rawSql,
+} from '../../../support/store.ts';
 
 t.test('the database refuses what the code must never store', async (t) => {
   const { url, store } = await freshStore(t);

@@ -1,6 +1,6 @@
 import type { Hints } from './hints.ts';
-import { Lane } from './connection.ts';
-import type { Connect } from './sql.ts';
+import { Lane } from '../connection/connection.ts';
+import type { Connect } from '../connection/sql.ts';
 
 /** How often a connection that hears nothing is asked whether it is still there. */
 const probeMs = 10_000;

@@ -1,10 +1,10 @@
-import type { AccountId } from '../../domain/ids.ts';
-import { ProblemError, type Problem } from '../../domain/problem.ts';
-import { operatorCaller, type OnceStore, type RepeatableRequest } from '../../ports/tenant-store.ts';
-import type { Hints } from './hints.ts';
-import type { Runner } from './pool.ts';
+import type { AccountId } from '../../../domain/ids.ts';
+import { ProblemError, type Problem } from '../../../domain/problem.ts';
+import { operatorCaller, type OnceStore, type RepeatableRequest } from '../../../ports/tenant-store.ts';
+import type { Hints } from '../coherence/hints.ts';
+import type { Runner } from '../connection/pool.ts';
 import { toApiKey, toParent, toSubAccount, type AccountRow, type KeyRow } from './rows.ts';
-import type { Sql } from './sql.ts';
+import type { Sql } from '../connection/sql.ts';
 
 /** What the mutations of `0005_idempotency.sql` answer; members other than `outcome` as that one says. */
 interface Mutated<Outcome extends string> {

@@ -1,6 +1,6 @@
-import type { ApiKey } from '../../domain/api-key.ts';
-import type { Metadata, ParentAccount, SubAccount } from '../../domain/account.ts';
-import type { AccountId, KeyId } from '../../domain/ids.ts';
+import type { ApiKey } from '../../../domain/api-key.ts';
+import type { Metadata, ParentAccount, SubAccount } from '../../../domain/account.ts';
+import type { AccountId, KeyId } from '../../../domain/ids.ts';
 
 /** A time as a column (`Date`) or inside JSON (ISO 8601). */
 type Time = Date | string;

@@ -1,11 +1,11 @@
-import type { AccountId, KeyId } from '../../domain/ids.ts';
-import { ProblemError } from '../../domain/problem.ts';
-import type { UsageGranularity, UsagePeriod } from '../../domain/usage.ts';
-import type { Page } from '../../ports/tenant-store.ts';
-import type { UsageQuery, UsageReportRow } from '../../ports/usage.ts';
-import { pageOf } from './page.ts';
-import type { Runner } from './pool.ts';
-import type { Sql } from './sql.ts';
+import type { AccountId, KeyId } from '../../../domain/ids.ts';
+import { ProblemError } from '../../../domain/problem.ts';
+import type { UsageGranularity, UsagePeriod } from '../../../domain/usage.ts';
+import type { Page } from '../../../ports/tenant-store.ts';
+import type { UsageQuery, UsageReportRow } from '../../../ports/usage.ts';
+import { pageOf } from '../page.ts';
+import type { Runner } from '../connection/pool.ts';
+import type { Sql } from '../connection/sql.ts';
 
 /** One line as the statement answers it. */
 type Line = Omit<UsageReportRow, 'periodStartMs' | 'position'> & { readonly periodStart: Date };

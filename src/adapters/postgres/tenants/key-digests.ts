@@ -1,6 +1,6 @@
-import type { KeyDigest } from '../../domain/api-key.ts';
-import type { TenantStore } from '../../ports/tenant-store.ts';
-import type { Runner } from './pool.ts';
+import type { KeyDigest } from '../../../domain/api-key.ts';
+import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { Runner } from '../connection/pool.ts';
 
 /** From the id of a key, which people have, to its digest, by which decisions know it. */
 export function keyDigests(db: Runner): Pick<TenantStore, 'keyDigest'> {

@@ -1,7 +1,7 @@
 import postgres from 'postgres';
 import t from 'tap';
-import { Lane } from '../../../src/adapters/postgres/connection.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { Lane } from '../../../../src/adapters/postgres/connection/connection.ts';
+import { freshDatabase } from '../../../support/postgres.ts';
 
 t.test(
   'a statement that has ended, well or not, is parted from its arguments; its rows are not touched',

@@ -1,7 +1,7 @@
-import type { TenantStore } from '../../ports/tenant-store.ts';
-import type { Hints } from './hints.ts';
-import { pageOf } from './page.ts';
-import type { Runner } from './pool.ts';
+import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { Hints } from '../coherence/hints.ts';
+import { pageOf } from '../page.ts';
+import type { Runner } from '../connection/pool.ts';
 import { accountColumns, toParent, type AccountRow } from './rows.ts';
 
 type Parents = Pick<TenantStore, 'createParent' | 'getParent' | 'listParents' | 'setParentStatus'>;

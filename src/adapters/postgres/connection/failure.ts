@@ -1,4 +1,4 @@
-import { ProblemError } from '../../domain/problem.ts';
+import { ProblemError } from '../../../domain/problem.ts';
 
 /** Seconds after which a client may try again: about what a fail-over of a connection takes. */
 const retryAfter = 1;

@@ -1,5 +1,5 @@
-import type { Roster, RosterReading } from '../../ports/replica-list.ts';
-import type { Runner } from './pool.ts';
+import type { Roster, RosterReading } from '../../../ports/replica-list.ts';
+import type { Runner } from '../connection/pool.ts';
 
 /** The rows of the replicas, for people. */
 export function roster(db: Runner): Roster {

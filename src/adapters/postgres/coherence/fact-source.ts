@@ -1,5 +1,5 @@
-import type { KeyDigest } from '../../domain/api-key.ts';
-import type { AccountId, KeyId } from '../../domain/ids.ts';
+import type { KeyDigest } from '../../../domain/api-key.ts';
+import type { AccountId, KeyId } from '../../../domain/ids.ts';
 import {
   factKey,
   type AccountFact,
@@ -9,9 +9,9 @@ import {
   type FactReading,
   type FactSource,
   type FactValue,
-} from '../../ports/facts.ts';
-import type { Runner } from './pool.ts';
-import type { Sql } from './sql.ts';
+} from '../../../ports/facts.ts';
+import type { Runner } from '../connection/pool.ts';
+import type { Sql } from '../connection/sql.ts';
 
 /** An account inside a reading, as JSON. */
 interface AccountJson {

@@ -1,8 +1,8 @@
-import type { KeyDigest } from '../../domain/api-key.ts';
-import type { TenantStore } from '../../ports/tenant-store.ts';
-import type { Hints } from './hints.ts';
-import { aboveEveryId, pageOf } from './page.ts';
-import type { Runner } from './pool.ts';
+import type { KeyDigest } from '../../../domain/api-key.ts';
+import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { Hints } from '../coherence/hints.ts';
+import { aboveEveryId, pageOf } from '../page.ts';
+import type { Runner } from '../connection/pool.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
 type ApiKeys = Pick<TenantStore, 'createKey' | 'listKeys' | 'revokeKey'>;

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { migrate, checkSchema, SchemaMismatch } from '../../../src/adapters/postgres/migrate.ts';
-import { readMigrations } from '../../../src/adapters/postgres/migration-files.ts';
-import { openPostgres } from '../../../src/adapters/postgres/store.ts';
-import { freshDatabase } from '../../support/postgres.ts';
-import { createParent, migrated, problemCode, rawSql } from '../../support/store.ts';
+import { migrate, checkSchema, SchemaMismatch } from '../../../../src/adapters/postgres/schema/migrate.ts';
+import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';
+import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
+import { freshDatabase } from '../../../support/postgres.ts';
+import { createParent, migrated, problemCode, rawSql } from '../../../support/store.ts';
 
 t.test('of many that start at once one migrates, each step once, and all go on', async (t) => {
   const url = await freshDatabase(t);

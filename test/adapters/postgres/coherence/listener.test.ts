@@ -1,6 +1,6 @@
 import t from 'tap';
-import { openPostgres } from '../../../src/adapters/postgres/store.ts';
-import { createParent, createSub, freshStore, rawSql } from '../../support/store.ts';
+import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
+import { createParent, createSub, freshStore, rawSql } from '../../../support/store.ts';
 
 t.test('a mutation of another process is hinted at, also after the connection was cut', async (t) => {
   const { url, store: writer } = await freshStore(t);

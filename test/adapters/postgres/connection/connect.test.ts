@@ -2,11 +2,11 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import t from 'tap';
-import { connectByUrl } from '../../../src/adapters/postgres/sql.ts';
-import { certificate } from '../../support/config-certificates.ts';
-import { freshStore, rawSql, problemCode } from '../../support/store.ts';
-import { openPostgres } from '../../../src/adapters/postgres/store.ts';
-import type { Scope } from '../../support/servers.ts';
+import { connectByUrl } from '../../../../src/adapters/postgres/connection/sql.ts';
+import { certificate } from '../../../support/config-certificates.ts';
+import { freshStore, rawSql, problemCode } from '../../../support/store.ts';
+import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
+import type { Scope } from '../../../support/servers.ts';
 
 t.test('of several hosts the one that is there is found', async (t) => {
   const { url } = await freshStore(t);

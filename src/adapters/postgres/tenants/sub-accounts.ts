@@ -1,10 +1,10 @@
-import { metadataMaxPairs } from '../../domain/account.ts';
-import type { AccountId } from '../../domain/ids.ts';
-import { ProblemError } from '../../domain/problem.ts';
-import type { TenantStore } from '../../ports/tenant-store.ts';
-import type { Hints } from './hints.ts';
-import { aboveEveryId, pageOf } from './page.ts';
-import type { Runner } from './pool.ts';
+import { metadataMaxPairs } from '../../../domain/account.ts';
+import type { AccountId } from '../../../domain/ids.ts';
+import { ProblemError } from '../../../domain/problem.ts';
+import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { Hints } from '../coherence/hints.ts';
+import { aboveEveryId, pageOf } from '../page.ts';
+import type { Runner } from '../connection/pool.ts';
 import { accountColumns, toSubAccount, type AccountRow } from './rows.ts';
 
 type SubAccounts = Pick<

@@ -1,4 +1,4 @@
-import type { Sql, Statements } from './sql.ts';
+import type { Sql, Statements } from '../connection/sql.ts';
 import { readMigrations, type Migration } from './migration-files.ts';
 
 /** The database and this code do not go together. Trying again does not help; the message says what would. */

@@ -1,7 +1,7 @@
-import type { CoherenceLog, LogEntry, LogReading, ReplicaReading } from '../../ports/coherence-log.ts';
-import type { FactKey, Seq } from '../../ports/facts.ts';
+import type { CoherenceLog, LogEntry, LogReading, ReplicaReading } from '../../../ports/coherence-log.ts';
+import type { FactKey, Seq } from '../../../ports/facts.ts';
 import type { Hints } from './hints.ts';
-import type { Runner } from './pool.ts';
+import type { Runner } from '../connection/pool.ts';
 
 /** A reading as it comes: entries in one JSON value, so that they and the position are of one snapshot. */
 interface ReadingRow extends Omit<LogReading, 'entries'> {

@@ -1,5 +1,5 @@
-import type { UsageStore } from '../../ports/usage.ts';
-import type { Runner } from './pool.ts';
+import type { UsageStore } from '../../../ports/usage.ts';
+import type { Runner } from '../connection/pool.ts';
 import { usageReport } from './usage-report.ts';
 
 /** Usage counts in PostgreSQL. */
