@@ -3,7 +3,7 @@
 /** `npm run bench [-- OPTIONS]`: builds the gateway, compiles bench/ and measures. */
 import './lib/node-version.mjs';
 import { ensureBuilt } from './lib/build.mjs';
-import { findPostgres } from './lib/find-postgres.mjs';
+import { findPostgres } from '../test/servers/find-postgres.mjs';
 import { ensureInstalled } from './lib/install.mjs';
 import { endWithNpm } from './lib/parent.mjs';
 import { inProject } from './lib/project.mjs';

@@ -9,8 +9,8 @@ import { constants } from 'node:os';
 import { ensureInstalled } from './lib/install.mjs';
 import { endWithNpm } from './lib/parent.mjs';
 import { fail } from './lib/say.mjs';
-import { USAGE } from './testing/options.mjs';
-import { runTests } from './testing/run-tests.mjs';
+import { USAGE } from '../test/runner/options.mjs';
+import { runTests } from '../test/runner/run-tests.mjs';
 
 const abort = new AbortController();
 for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {

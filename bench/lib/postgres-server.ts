@@ -27,7 +27,7 @@ interface KeeperAnswer {
 export async function startPostgres(bin: string): Promise<KeptServer> {
   // What a commit costs is part of what is measured: the tests' shortcut is taken back.
   const options = JSON.stringify({ bin, settings: { fsync: 'on' } });
-  const keeper = spawn(process.execPath, [join(root, 'scripts/servers/keeper.mjs'), 'postgres', options], {
+  const keeper = spawn(process.execPath, [join(root, 'test/servers/supervisor.mjs'), 'postgres', options], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
     env: { ...process.env, NODE_OPTIONS: '' },

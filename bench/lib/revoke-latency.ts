@@ -1,9 +1,9 @@
 import { startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import { Random } from '../../test/support/coherence/random.ts';
-import { Replica } from '../../test/faults/support/replica.ts';
-import { Tenants } from '../../test/faults/support/tenants.ts';
-import { startUpstream } from '../../test/faults/support/upstream.ts';
+import { Replica } from '../../test/e2e/faults/support/replica.ts';
+import { Tenants } from '../../test/e2e/faults/support/tenants.ts';
+import { startUpstream } from '../../test/e2e/faults/support/upstream.ts';
 
 /**
  * Real gateways over a PostgreSQL that writes through to the disk: how long a revoke takes from the client's side,

@@ -1,5 +1,5 @@
-import { HttpClient } from '../../test/faults/support/http-client.ts';
-import type { Asked } from '../../test/faults/support/replica.ts';
+import { HttpClient } from '../../test/e2e/faults/support/http-client.ts';
+import type { Asked } from '../../test/e2e/faults/support/replica.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { Random } from '../../test/support/coherence/random.ts';
-import { Tenants, type Parent } from '../../test/faults/support/tenants.ts';
+import { Tenants, type Parent } from '../../test/e2e/faults/support/tenants.ts';
 import { uuidV7 } from '../../src/domain/ids.ts';
 import { unknownKey } from '../lib/tenants.ts';
 import type { Gateway, Stand } from './environment.ts';

@@ -1,7 +1,7 @@
-import { cells } from '../../test/faults/support/cells.ts';
-import { History } from '../../test/faults/support/history.ts';
-import { Prober } from '../../test/faults/support/prober.ts';
-import { RunEnded, Tenants } from '../../test/faults/support/tenants.ts';
+import { cells } from '../../test/e2e/faults/support/cells.ts';
+import { History } from '../../test/e2e/faults/support/history.ts';
+import { Prober } from '../../test/e2e/faults/support/prober.ts';
+import { RunEnded, Tenants } from '../../test/e2e/faults/support/tenants.ts';
 import { Random } from '../../test/support/coherence/random.ts';
 import type { Promised } from './figures.ts';
 import type { Gateway } from './environment.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAlive } from '../servers/processes.mjs';
+import { isAlive } from './processes.mjs';
 import { inProject } from './project.mjs';
 
 const FILE = inProject('.cache/prepare.lock');

@@ -1,5 +1,5 @@
 /**
- * Private servers for tests that kill, pause or flush them. A keeper process owns each one and removes it when this
+ * Private servers for tests that kill, pause or flush them. A supervisor process owns each one and removes it when this
  * process is gone, however it went.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-const KEEPER = fileURLToPath(new URL('../../scripts/servers/keeper.mjs', import.meta.url));
+const SUPERVISOR = fileURLToPath(new URL('../servers/supervisor.mjs', import.meta.url));
 
 /** The part of tap's `t` that the helpers need. */
 export interface Scope {
@@ -18,18 +18,18 @@ export interface Scope {
 /** A server that belongs to one test. Its address and data stay the same through `kill`, `stop` and `start`. */
 export class PrivateServer {
   url = '';
-  readonly #keeper: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #supervisor: ChildProcessByStdio<Writable, Readable, null>;
   readonly #answers: AsyncIterator<string>;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(kind: 'postgres' | 'redis', options: object) {
-    // Detached: Ctrl-C in a terminal goes to the whole foreground group, and must not end the keeper before its server.
-    this.#keeper = spawn(process.execPath, [KEEPER, kind, JSON.stringify(options)], {
+    // Detached: Ctrl-C in a terminal goes to the whole foreground group, and must not end the supervisor before its server.
+    this.#supervisor = spawn(process.execPath, [SUPERVISOR, kind, JSON.stringify(options)], {
       stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,
       env: { ...process.env, NODE_OPTIONS: '' },
     });
-    this.#answers = createInterface({ input: this.#keeper.stdout })[Symbol.asyncIterator]();
+    this.#answers = createInterface({ input: this.#supervisor.stdout })[Symbol.asyncIterator]();
   }
 
   /** Starts it, on the same port and data when it ran before. Resolves when it answers. */
@@ -65,9 +65,9 @@ export class PrivateServer {
 
   /** Ends it for good and removes its data. */
   async dispose(): Promise<void> {
-    if (this.#keeper.exitCode !== null) return;
-    this.#keeper.stdin.end();
-    await once(this.#keeper, 'exit');
+    if (this.#supervisor.exitCode !== null) return;
+    this.#supervisor.stdin.end();
+    await once(this.#supervisor, 'exit');
   }
 
   #command(name: string): Promise<void> {
@@ -77,9 +77,9 @@ export class PrivateServer {
   }
 
   async #ask(name: string): Promise<void> {
-    this.#keeper.stdin.write(`${name}\n`);
+    this.#supervisor.stdin.write(`${name}\n`);
     const next: IteratorResult<string, unknown> = await this.#answers.next();
-    if (next.done) throw new Error(`the test server's keeper ended during ${name}`);
+    if (next.done) throw new Error(`the test server's supervisor ended during ${name}`);
     const answer = JSON.parse(next.value) as { ok: true; url: string } | { ok: false; error: string };
     if (!answer.ok) throw new Error(`${name}: ${answer.error}`);
     this.url = answer.url;

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import t from 'tap';
-import { readRequests } from '../../fuzz/strict.ts';
+import { readRequests } from '../../e2e/fuzz/strict.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../../support/raw-client.ts';
 import type { Scope } from '../../support/servers.ts';

@@ -1,0 +1,42 @@
+/** Take one part of the protocol out, and the judge of histories must notice: else a green run means nothing. */
+import t from 'tap';
+import * as sabotages from '../../support/coherence/protocol-mutations.ts';
+import { simulate, type Faults, type Sabotage } from '../../support/coherence/simulation.ts';
+
+const virtualMs = 10_000;
+const trouble: Partial<Faults> = {
+  pause: 0.04,
+  freeze: 0.01,
+  kill: 0.005,
+  storePause: 0.005,
+  storeRestart: 0.005,
+  restore: 0.005,
+  cacheResurrect: 0.02,
+  prune: 0.02,
+  loss: 0.02,
+  slow: 0.05,
+};
+/** Most are noticed in the first run; the rarest race needs a few. */
+const mostRuns = 60;
+
+for (const [name, sabotage] of Object.entries(sabotages)) {
+  t.test(`the judge notices: ${name}`, async (t) => {
+    t.ok(await caught(trouble, sabotage));
+  });
+}
+
+t.test('the judge notices a row that goes away while its replica lives', async (t) => {
+  t.ok(await caught({ ...trouble, dropRow: 0.05 }));
+});
+
+t.test('the one gap: a machine that stands still without any of its clocks showing it', async (t) => {
+  t.ok(await caught({ freezeUnseen: 0.03 }));
+});
+
+async function caught(faults: Partial<Faults>, sabotage: Sabotage = {}): Promise<boolean> {
+  for (let seed = 1; seed <= mostRuns; seed++) {
+    const { stale } = await simulate({ seed, virtualMs, faults, sabotage });
+    if (stale.length > 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,48 @@
+/** The protocol in virtual time: three replicas, writers, clients and seeded misfortunes. */
+import t from 'tap';
+import { simulate, type Faults } from '../../support/coherence/simulation.ts';
+
+const virtualMs = 10_000;
+
+t.test('in calm times every request is decided, every mutation answered, and nothing is stale', async (t) => {
+  const outcome = await simulate({ seed: 1, virtualMs, faults: {} });
+  t.same(outcome.stale, []);
+  t.equal(outcome.refusals, 0);
+  t.equal(outcome.unanswered, 0);
+  t.ok(outcome.decisions > 10_000);
+  t.ok(outcome.mutations > 1_000);
+});
+
+const misfortunes: Record<string, Partial<Faults>> = {
+  'replicas that stand still and wake up': { pause: 0.04, freeze: 0.02 },
+  'replicas that are killed, and others that leave': { kill: 0.01, deregister: 0.02, pause: 0.01 },
+  'a store that hangs, restarts and loses connections': { storePause: 0.01, storeRestart: 0.01, loss: 0.03 },
+  'a log that is pruned past a sleeping replica': { prune: 0.2, pause: 0.04 },
+  'backups that are brought back': { restore: 0.01, pause: 0.01, slow: 0.1 },
+  'a shared cache that forgets and resurrects': { cacheFlush: 0.02, cacheResurrect: 0.1, kill: 0.02 },
+  'everything at once': {
+    pause: 0.02,
+    freeze: 0.01,
+    kill: 0.005,
+    deregister: 0.005,
+    storePause: 0.005,
+    storeRestart: 0.005,
+    restore: 0.003,
+    cacheFlush: 0.01,
+    cacheResurrect: 0.02,
+    prune: 0.02,
+    loss: 0.02,
+    slow: 0.05,
+  },
+};
+
+for (const [what, faults] of Object.entries(misfortunes)) {
+  t.test(`no decision by what was before a 2xx: ${what}`, async (t) => {
+    for (const seed of [1, 2]) {
+      const outcome = await simulate({ seed, virtualMs, faults });
+      t.same(outcome.stale, [], `seed ${seed}`);
+      t.equal(outcome.unrecovered, 0, `seed ${seed} recovers`);
+      t.ok(outcome.decisions > outcome.refusals, `seed ${seed} decides more often than not`);
+    }
+  });
+}

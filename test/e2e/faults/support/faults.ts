@@ -1,0 +1,148 @@
+/** What goes wrong with processes, stores and connections, one thing at a time or two. */
+import { Redis } from 'ioredis';
+import type { Random } from '../../../support/coherence/random.ts';
+import type { PrivateServer } from '../../../support/servers.ts';
+import type { Replica } from './replica.ts';
+
+export interface Victims {
+  readonly replicas: readonly Replica[];
+  readonly postgres: PrivateServer;
+  readonly redis: PrivateServer;
+  readonly leaseMs: number;
+}
+
+/** Does harm, and undoes it before it resolves. */
+export type Misfortune = (victims: Victims, random: Random) => Promise<void>;
+
+export const misfortunes: Readonly<Record<string, Misfortune>> = {
+  'a replica is paused': async ({ replicas, leaseMs }, random) => {
+    const replica = random.pick(replicas);
+    replica.pause();
+    await sleep(random.between(0.4, 2) * leaseMs);
+    replica.resume();
+  },
+
+  'a replica is killed': async ({ replicas }, random) => {
+    const replica = random.pick(replicas);
+    await replica.kill();
+    await sleep(random.between(0, 300));
+    await replica.start();
+    await replica.ready();
+  },
+
+  'a replica leaves': async ({ replicas }, random) => {
+    const replica = random.pick(replicas);
+    await replica.stop();
+    await replica.start();
+    await replica.ready();
+  },
+
+  // The others' writers wait for the paused one; killed meanwhile, they have committed and never answer.
+  'a writer is killed between commit and answer': async ({ replicas, leaseMs }, random) => {
+    const [paused, writer] = shuffled(replicas, random);
+    if (paused === undefined || writer === undefined) return;
+    paused.pause();
+    await sleep(random.between(0.2, 0.8) * leaseMs);
+    await writer.kill();
+    await sleep(random.between(0, 0.5) * leaseMs);
+    paused.resume();
+    await writer.start();
+    await writer.ready();
+  },
+
+  'Redis is paused': async ({ redis }, random) => {
+    await redis.pause();
+    await sleep(random.between(100, 1_500));
+    await redis.resume();
+  },
+
+  'Redis is killed': async ({ redis }, random) => {
+    await redis.kill();
+    await sleep(random.between(0, 500));
+    await redis.start();
+  },
+
+  'Redis is flushed': async ({ redis }) => withRedis(redis, async (client) => void (await client.flushall())),
+
+  'Redis is brought back to what it was': async ({ redis }, random) => {
+    const dump = await withRedis(redis, dumpOf);
+    await sleep(random.between(300, 1_500));
+    for (let times = 0; times < 3; times++) {
+      await withRedis(redis, async (client) => {
+        await client.flushall();
+        for (const [key, value] of dump ?? []) await client.set(key, value);
+      });
+      await sleep(50);
+    }
+  },
+
+  'PostgreSQL is paused': async ({ postgres, leaseMs }, random) => {
+    await postgres.pause();
+    await sleep(random.between(0.1, 2) * leaseMs);
+    await postgres.resume();
+  },
+
+  'PostgreSQL is killed': async ({ postgres }, random) => {
+    await postgres.kill();
+    await sleep(random.between(0, 300));
+    await postgres.start();
+  },
+
+  'PostgreSQL restarts': async ({ postgres }) => postgres.restart(),
+
+  'connections to PostgreSQL are cut': async ({ replicas }, random) => {
+    for (let times = 0; times < 3; times++) {
+      random.pick(replicas).toPostgres.cut();
+      await sleep(random.between(10, 200));
+    }
+  },
+
+  'a replica cannot reach PostgreSQL': async ({ replicas, leaseMs }, random) => {
+    const { toPostgres } = random.pick(replicas);
+    toPostgres.stall();
+    await sleep(random.between(0.4, 2) * leaseMs);
+    if (random.chance(0.5)) toPostgres.cut();
+    toPostgres.resume();
+  },
+
+  'a replica cannot reach Redis': async ({ replicas }, random) => {
+    const { toRedis } = random.pick(replicas);
+    toRedis.stall();
+    await sleep(random.between(100, 1_500));
+    toRedis.resume();
+  },
+};
+
+async function dumpOf(client: Redis): Promise<[string, string][]> {
+  const keys = await client.keys('tg:*');
+  const values = keys.length === 0 ? [] : await client.mget(keys);
+  return keys.flatMap((key, i) => (values[i] ? [[key, values[i]] as [string, string]] : []));
+}
+
+/** Where Redis is away because of another misfortune, nothing happens to it. */
+async function withRedis<T>(
+  { url }: PrivateServer,
+  work: (client: Redis) => Promise<T>,
+): Promise<T | undefined> {
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, commandTimeout: 2_000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } catch {
+    return undefined;
+  } finally {
+    client.disconnect();
+  }
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  return items
+    .map((item) => ({ item, at: random.next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,105 @@
+import {
+  anything,
+  contradicted,
+  type Change,
+  type Observation,
+  type Stale,
+} from '../../../support/coherence/staleness.ts';
+
+/** Milliseconds on this process's monotonic clock: every time of a history is of the one process that asks. */
+export function now(): number {
+  return performance.now();
+}
+
+export interface PendingChange {
+  /** What it made, where that is known only afterwards. */
+  became(value: unknown): void;
+  /** Its 2xx has come. */
+  answered(): void;
+}
+
+interface Mutable extends Change {
+  value: unknown;
+  answered: number | null;
+}
+
+/** What is known of one object. */
+interface Story {
+  readonly changes: Mutable[];
+  /** Changes of which it is not known yet what they made. */
+  open: number;
+  /** Seen meanwhile. */
+  readonly waiting: Observation[];
+}
+
+/**
+ * What was asked for and what was seen. An observation is judged as soon as it is made, and only counted after that, so
+ * that a run may go on for days: whatever is asked for or answered later than it ended cannot excuse or accuse it.
+ */
+export class History {
+  readonly stale: Stale[] = [];
+  /** Answers that no correct gateway gives, whatever goes wrong around it. */
+  readonly odd: string[] = [];
+  /** Decisions that were judged. */
+  decisions = 0;
+  /** Probes that were not decided: the gateway said so, or nobody answered. */
+  undecided = 0;
+  /** How long each mutation took that was answered, in milliseconds. */
+  readonly mutationMs: number[] = [];
+  readonly #stories = new Map<string, Story>();
+  readonly #now: () => number;
+
+  constructor(clock: () => number = now) {
+    this.#now = clock;
+  }
+
+  /** The first state of an object. */
+  begin(object: string, value: unknown): void {
+    this.#storyOf(object).changes.push({ object, value, invoked: 0, answered: 0 });
+  }
+
+  /** Notes that a change is asked for. Returns how to say what came of it. */
+  change(object: string, value: unknown): PendingChange {
+    const change: Mutable = { object, value, invoked: this.#now(), answered: null };
+    const story = this.#storyOf(object);
+    story.changes.push(change);
+    if (value === anything) story.open += 1;
+    return {
+      became: (made) => {
+        if (change.value === anything) story.open -= 1;
+        change.value = made;
+        if (story.open === 0) this.#judgeWaiting(story);
+      },
+      answered: () => {
+        change.answered = this.#now();
+        this.mutationMs.push(change.answered - change.invoked);
+      },
+    };
+  }
+
+  /** Judges a decision, where need be once {@link PendingChange.became} has told what it is to be measured by. */
+  observe(observation: Observation): void {
+    this.decisions += 1;
+    const story = this.#storyOf(observation.object);
+    story.waiting.push(observation);
+    if (story.open === 0) this.#judgeWaiting(story);
+  }
+
+  /** Judges what is left, leniently where it never became known what a change had made. */
+  close(): void {
+    for (const story of this.#stories.values()) this.#judgeWaiting(story);
+  }
+
+  #judgeWaiting({ changes, waiting }: Story): void {
+    for (const observation of waiting.splice(0)) {
+      const enforced = contradicted(changes, observation);
+      if (enforced !== undefined) this.stale.push({ observation, enforced });
+    }
+  }
+
+  #storyOf(object: string): Story {
+    let story = this.#stories.get(object);
+    if (story === undefined) this.#stories.set(object, (story = { changes: [], open: 0, waiting: [] }));
+    return story;
+  }
+}

@@ -1,0 +1,121 @@
+/** A seeded run of real gateways over a real PostgreSQL and a real Redis, with things going wrong. */
+import { Random } from '../../../support/coherence/random.ts';
+import type { Stale } from '../../../support/coherence/staleness.ts';
+import { startPostgres } from '../../../support/postgres.ts';
+import { startRedis } from '../../../support/redis.ts';
+import type { Scope } from '../../../support/servers.ts';
+import { cells } from './cells.ts';
+import { History } from './history.ts';
+import { misfortunes, type Victims } from './faults.ts';
+import { Prober } from './prober.ts';
+import { Replica } from './replica.ts';
+import { RunEnded, Tenants } from './tenants.ts';
+import { startUpstream } from './upstream.ts';
+
+export interface RunPlan {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly replicas: number;
+  readonly leaseMs: number;
+  /** Probes under way at once to one replica, and the pause after each: more and shorter cost processor time. */
+  readonly probeLanes: number;
+  readonly probePauseMs: number;
+  /** Which misfortunes, in turn, and none after them; left out: drawn from {@link from}. */
+  readonly schedule?: readonly string[];
+  /** Which misfortunes to draw from; left out: all of them. */
+  readonly from?: readonly string[];
+  readonly say?: (line: string) => void;
+}
+
+export interface RunOutcome {
+  readonly stale: readonly Stale[];
+  readonly odd: readonly string[];
+  readonly decisions: number;
+  readonly undecided: number;
+  /** Milliseconds each answered mutation took, shortest first. */
+  readonly mutationMs: readonly number[];
+  readonly misfortunes: readonly string[];
+  /** Whether every replica was ready again at the end. */
+  readonly recovered: boolean;
+}
+
+export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
+  const { seed, durationMs, leaseMs, say = () => undefined } = plan;
+  const random = new Random(seed);
+  const [postgres, redis, upstreamUrl] = await Promise.all([
+    startPostgres(t),
+    startRedis(t),
+    startUpstream(t),
+  ]);
+  const surroundings = { postgresUrl: postgres.url, redisUrl: redis.url, upstreamUrl, leaseMs };
+  const replicas = await Promise.all(
+    Array.from({ length: plan.replicas }, (_, i) => Replica.make(t, `replica ${i + 1}`, surroundings)),
+  );
+  await Promise.all(replicas.map((replica) => replica.ready()));
+  say(`${replicas.length} replicas are ready`);
+
+  const history = new History();
+  const until = performance.now() + durationMs;
+  const stopped = (): boolean => performance.now() >= until;
+  const prober = new Prober(replicas, history, random, stopped);
+  const tenants = new Tenants(replicas, random, stopped);
+  const burst = (probes: Parameters<Prober['burst']>[0]): void => prober.burst(probes);
+  const writing = cells.map((cell, i) =>
+    cell({ tenants, history, random, stopped, burst }, (probes) => prober.show(i, probes)).catch(ignoreEnd),
+  );
+  const suffered = await sufferUntil(stopped, { replicas, postgres, redis, leaseMs }, random, plan, say, [
+    ...writing,
+    prober.run(plan.probeLanes, plan.probePauseMs),
+  ]);
+
+  const recovered = await Promise.all(replicas.map((replica) => replica.ready())).then(
+    () => true,
+    () => false,
+  );
+  history.close();
+  return {
+    stale: history.stale,
+    odd: history.odd,
+    decisions: history.decisions,
+    undecided: history.undecided,
+    mutationMs: history.mutationMs.sort((a, b) => a - b),
+    misfortunes: suffered,
+    recovered,
+  };
+}
+
+async function sufferUntil(
+  stopped: () => boolean,
+  victims: Victims,
+  random: Random,
+  { schedule, from = Object.keys(misfortunes) }: RunPlan,
+  say: (line: string) => void,
+  meanwhile: readonly Promise<void>[],
+): Promise<string[]> {
+  const suffered: string[] = [];
+  // A stream of its own: what goes wrong must not depend on how fast the answers come.
+  const own = new Random(random.below(2 ** 31));
+  const work = async (): Promise<void> => {
+    await sleep(own.between(100, 1_000));
+    for (let i = 0; !stopped(); i++) {
+      if (schedule !== undefined && i >= schedule.length) return;
+      const name = schedule?.[i] ?? own.pick(from);
+      say(name);
+      suffered.push(name);
+      const misfortune = misfortunes[name];
+      if (misfortune === undefined) throw new Error(`no such misfortune: ${name}`);
+      await misfortune(victims, own);
+      await sleep(own.between(50, 600));
+    }
+  };
+  await Promise.all([work(), ...meanwhile]);
+  return suffered;
+}
+
+function ignoreEnd(error: unknown): void {
+  if (!(error instanceof RunEnded)) throw error;
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

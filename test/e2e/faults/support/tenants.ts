@@ -1,0 +1,122 @@
+/** Parents, sub-accounts and keys, made through whatever replica answers. */
+import type { Random } from '../../../support/coherence/random.ts';
+import type { Answer, HttpClient, Sent } from './http-client.ts';
+import type { Asked } from './replica.ts';
+
+/** Longer than a writer waits for a replica that hangs. */
+const mutationLimitMs = 8_000;
+
+export interface Parent {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** How a mutation went. */
+export interface Done {
+  readonly body: Readonly<Record<string, unknown>>;
+  /** At least one attempt got no 2xx: it may still take effect at any time. */
+  readonly doubtful: boolean;
+}
+
+export class Tenants {
+  readonly #replicas: readonly Asked[];
+  readonly #random: Random;
+  readonly #stopped: () => boolean;
+  #names = 0;
+
+  constructor(replicas: readonly Asked[], random: Random, stopped: () => boolean) {
+    this.#replicas = replicas;
+    this.#random = random;
+    this.#stopped = stopped;
+  }
+
+  async createParent(): Promise<Parent> {
+    const { body } = await this.#once((replica) => replica.operator, '/admin/v1/accounts', {
+      body: { name: `parent ${++this.#names}` },
+    });
+    const id = String(body['id']);
+    const made = await this.#once((replica) => replica.operator, `/admin/v1/accounts/${id}/api-keys`, {
+      body: { name: 'key', scopes: ['sub_accounts:read', 'sub_accounts:write'] },
+    });
+    return { id, key: String(made.body['api_key']) };
+  }
+
+  async createSubAccount(parent: Parent): Promise<string> {
+    return String((await this.create(parent)).body['id']);
+  }
+
+  /** The same; tells whether an attempt was lost, and perhaps made another one. */
+  create(parent: Parent): Promise<Done> {
+    return this.#once((replica) => replica.client, '/v1/sub-accounts', {
+      key: parent.key,
+      body: { name: `sub ${++this.#names}` },
+    });
+  }
+
+  /**
+   * Creates a sub-account with an `external_id` as soon as `holder` has given that up. `null` where it is not known
+   * what became of it.
+   */
+  async take(parent: Parent, externalId: string, holder: string): Promise<Done | null> {
+    for (let lost = false; !this.#stopped();) {
+      const answer = await this.#ask(
+        'POST',
+        '/v1/sub-accounts',
+        { key: parent.key, body: { name: `sub ${++this.#names}`, external_id: externalId } },
+        (replica) => replica.client,
+      );
+      if (answer?.status === 201) return { body: answer.body, doubtful: lost };
+      const taken = answer?.body['sub_account_id'];
+      if (typeof taken === 'string' && taken !== holder) return { body: { id: taken }, doubtful: true };
+      lost ||= answer?.status !== 409;
+    }
+    return null;
+  }
+
+  async mint(parent: Parent, sub: string): Promise<{ readonly id: string; readonly key: string }> {
+    const { body } = await this.#once((replica) => replica.client, `/v1/sub-accounts/${sub}/api-keys`, {
+      key: parent.key,
+      body: { name: 'key' },
+    });
+    return { id: String(body['id']), key: String(body['api_key']) };
+  }
+
+  /** An idempotent mutation, through one replica after another until one answers 2xx. `null` where the run ended. */
+  async insist(
+    method: 'POST' | 'PATCH',
+    path: string,
+    sent: Sent,
+    via: (replica: Asked) => HttpClient = (replica) => replica.client,
+  ): Promise<Done | null> {
+    for (let attempt = 0; !this.#stopped(); attempt++) {
+      const answer = await this.#ask(method, path, sent, via);
+      if (answer !== undefined && answer.status < 300) return { body: answer.body, doubtful: attempt > 0 };
+      if (answer !== undefined && answer.status < 500) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+      await pause(20);
+    }
+    return null;
+  }
+
+  /** A mutation that makes something new each time: what a lost attempt made is never heard of again. */
+  async #once(via: (replica: Asked) => HttpClient, path: string, sent: Sent): Promise<Done> {
+    const done = await this.insist('POST', path, sent, via);
+    if (done === null) throw new RunEnded();
+    return done;
+  }
+
+  #ask(
+    method: 'POST' | 'PATCH',
+    path: string,
+    sent: Sent,
+    via: (replica: Asked) => HttpClient,
+  ): Promise<Answer | undefined> {
+    return via(this.#random.pick(this.#replicas)).send(method, path, { limitMs: mutationLimitMs, ...sent });
+  }
+}
+
+/** Unwinds what is under way when the run is over. */
+export class RunEnded extends Error {}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

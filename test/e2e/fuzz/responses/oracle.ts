@@ -1,0 +1,123 @@
+import { foldHeaderName } from '../../../../src/domain/header-names.ts';
+import { readAnswer, valuesOf, type Fields, type StrictAnswer } from '../strict.ts';
+import { anyToken, token } from './plan.ts';
+import type { Exchange } from './upstream.ts';
+
+/** What the client has got for one request: an answer as far as it came, or nothing. */
+export interface Got {
+  readonly bytes: string;
+  readonly answer: StrictAnswer;
+  /** The connection had ended by then. */
+  readonly closed: boolean;
+  /** Nobody wanted to wait any longer. */
+  readonly late: boolean;
+}
+
+/** How an exchange ended, for the table. */
+export type Ending = 'relayed' | 'refused' | 'cut' | 'nothing';
+
+/** @returns what is wrong about it, if anything is */
+export function judge(
+  exchange: Exchange,
+  got: Got,
+): { readonly ending: Ending; readonly faults: readonly string[] } {
+  const { plan } = exchange;
+  const said = readAnswer(plan.bytes.replaceAll(token, exchange.token), plan.method);
+  const faults: string[] = [];
+  for (const [word] of got.bytes.matchAll(anyToken))
+    if (word !== exchange.token) faults.push(`the answer holds ${word}, which is another exchange's`);
+  const ending = endingOf(got);
+  if (got.late) faults.push('no answer, and no end of the connection');
+  const sound =
+    said.state === 'whole' &&
+    plan.after !== 'reset' &&
+    plan.when === 'whole' &&
+    !exchange.orphaned &&
+    exchange.arrivals > 0;
+  if (got.answer.state === 'malformed') faults.push('the answer to the client breaks the protocol');
+  if (sound && ending !== 'relayed' && isModest(said, plan.bytes))
+    faults.push(`a sound answer was not relayed: ${ending}`);
+  if (ending === 'relayed') faults.push(...unlike(said, got.answer, plan.after === 'reset'));
+  if (ending === 'cut') {
+    if (got.answer.status !== said.status)
+      faults.push(`cut with status ${got.answer.status} for ${said.status}`);
+    if (!said.body.startsWith(got.answer.body))
+      faults.push('what came before the cut is not how the body begins');
+  }
+  return { ending, faults };
+}
+
+export function endingOf({ answer }: Got): Ending {
+  if (answer.status === 0) return 'nothing';
+  if (isOwnRefusal(answer)) return 'refused';
+  return answer.state === 'whole' ? 'relayed' : 'cut';
+}
+
+/** Whether the gateway itself says that the upstream failed. */
+function isOwnRefusal({ status, fields, body, state }: StrictAnswer): boolean {
+  const code = { 502: 'upstream_unreachable', 504: 'upstream_timeout', 408: 'request_timeout' }[status];
+  if (code === undefined || state !== 'whole' || valuesOf(fields, 'x-token').length > 0) return false;
+  return (
+    valuesOf(fields, 'content-type')[0] === 'application/problem+json' &&
+    (body === '' || body.includes(`"${code}"`))
+  );
+}
+
+/** A large head may be refused, and so may what is odd though its meaning is clear. */
+function isModest({ status, fields, trailers, interim }: StrictAnswer, bytes: string): boolean {
+  const size = fields.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
+  if (fields.length > 900 || size > 60_000 || interim > 99) return false;
+  if (/^HTTP\/1\.[01] 100/m.test(bytes) || /^\r\n|\r\n\r\n\r\n/.test(bytes)) return false;
+  if (/^HTTP\/1\.[01] 1[^]*?\r\n(?:connection|content-length|transfer-encoding):[^]*?\r\n\r\n./i.test(bytes))
+    return false;
+  if (/HTTP\/1\.0 /.test(bytes) && valuesOf(fields, 'transfer-encoding').length > 0) return false;
+  // A 204 has no length (RFC 9110 §8.6).
+  if (status === 204 && valuesOf(fields, 'content-length').length > 0) return false;
+  if (valuesOf(trailers, 'content-length').length > 0 || /;[^\r\n]{4000}/.test(bytes)) return false;
+  return valuesOf(fields, 'content-length').every((value) => value.length <= 15);
+}
+
+/** How a whole answer differs from what the upstream said. */
+function unlike(said: StrictAnswer, got: StrictAnswer, reset: boolean): string[] {
+  if (said.state === 'malformed') return ['an answer that breaks the protocol was relayed as a whole one'];
+  if (said.state === 'partial') return ['half an answer was relayed as a whole one'];
+  if (said.state === 'until-close' && reset) return [];
+  const faults: string[] = [];
+  if (got.status !== said.status) faults.push(`status ${got.status} for ${said.status}`);
+  if (got.body !== said.body)
+    faults.push(`a body of ${got.body.length} bytes for one of ${said.body.length}, or another one`);
+  const [expected, seen] = [passedOn(said.fields), passedOn(got.fields)];
+  if (JSON.stringify(expected) !== JSON.stringify(seen))
+    faults.push(
+      `headers ${JSON.stringify(seen).slice(0, 300)} for ${JSON.stringify(expected).slice(0, 300)}`,
+    );
+  if (got.status === 204 && valuesOf(got.fields, 'content-length').length > 0)
+    faults.push('a length for a body that cannot be (RFC 9110 §8.6)');
+  for (const [name, value] of [...got.fields, ...got.trailers])
+    if (value.includes('forged') && isReserved(name)) faults.push(`${name} is the upstream's`);
+  for (const trailer of got.trailers)
+    if (!said.trailers.some((own) => own.join() === trailer.join()))
+      faults.push(`a trailer ${trailer[0]} from nowhere`);
+  return faults;
+}
+
+/** Headers that a proxy leaves as they are. */
+function passedOn(fields: Fields): Fields {
+  const named = valuesOf(fields, 'connection')
+    .flatMap((value) => value.toLowerCase().split(','))
+    .map((each) => each.trim());
+  return fields.filter(
+    ([name]) => name !== 'date' && !isReserved(name) && !isOfOneHop(name) && !named.includes(name),
+  );
+}
+
+function isReserved(name: string): boolean {
+  const folded = foldHeaderName(name);
+  return folded.startsWith('x-service-') || folded === 'x-request-id';
+}
+
+const ofOneHop = /^(?:connection|keep-alive|te|trailer|upgrade|proxy-.*|transfer-encoding|content-length)$/;
+
+function isOfOneHop(name: string): boolean {
+  return ofOneHop.test(foldHeaderName(name));
+}

@@ -1,0 +1,61 @@
+import t, { type Test } from 'tap';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { loadConfig } from '../../../src/config/load.ts';
+import { certificate } from '../../support/config-certificates.ts';
+import { render, valuesFiles, withoutHelm, type Values } from '../../support/helm.ts';
+import { only, podOf, type Container } from '../../support/manifest.ts';
+
+const cases = withoutHelm ? [] : [...valuesFiles()];
+const mounted = '/etc/tenancy-gateway';
+const secrets: Readonly<Record<string, string>> = {
+  DATABASE_URL: 'postgres://gateway:secret@postgres:5432/gateway',
+  REDIS_URL: 'redis://redis:6379/0',
+  ADMIN_TOKEN: '0123456789abcdef0123456789abcdef',
+};
+
+t.test(
+  'the gateway itself accepts what a pod gets: file, variables and secrets',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    for (const [file, values] of cases) {
+      const { env, folder } = pod(t, values);
+      const loaded = loadConfig(env);
+      t.notOk('faults' in loaded && loaded.faults, file);
+      if (!('config' in loaded)) continue;
+      const { config } = loaded;
+      t.match(config.store, { kind: 'postgres', url: secrets['DATABASE_URL'] }, file);
+      t.equal(config.listen.port, 8080, 'the port the chart declares');
+      t.equal(config.internal.port, 9090, 'the port the chart declares');
+      const job = (values['migrations'] as { job?: { enabled?: boolean } } | undefined)?.job?.enabled;
+      t.equal(config.migrate, !job, 'pods migrate exactly where no Job does');
+      t.same(parse(readFileSync(`${folder}/gateway.yaml`, 'utf8')), here(values['config'], folder));
+    }
+  },
+);
+
+/** A pod's variables and its mounted files, in a folder of the test's own. */
+function pod(t: Test, values: Values): { env: Record<string, string>; folder: string } {
+  const all = render(values);
+  const deployment = only(all, 'Deployment');
+  const gateway = podOf(deployment)?.spec.containers.find(({ name }) => name === 'gateway');
+  const folder = t.testdir({});
+  mkdirSync(`${folder}/tls`);
+  writeFileSync(`${folder}/tls/tls.crt`, certificate.a.cert);
+  writeFileSync(`${folder}/tls/tls.key`, certificate.a.key);
+  const text = only(all, 'ConfigMap', deployment.metadata.name).data?.['gateway.yaml'] ?? '';
+  writeFileSync(`${folder}/gateway.yaml`, here(text, folder));
+  return { env: here(variables(gateway), folder), folder };
+}
+
+function variables(container: Container | undefined): Record<string, string> {
+  const pairs = (container?.env ?? []).map(({ name, value }) => [name, value ?? secrets[name] ?? '']);
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+/** With the pod's mount replaced by the folder. */
+function here<T>(value: T, folder: string): T {
+  return JSON.parse(JSON.stringify(value).replaceAll(mounted, folder)) as T;
+}

@@ -1,0 +1,193 @@
+import t from 'tap';
+import { readYaml, render, valuesFiles, withoutHelm, type Values } from '../../support/helm.ts';
+import { kubernetesCheck, kubernetesVersions, withoutSchemas } from '../../support/kubernetes-schemas.ts';
+import { only, podOf, selects } from '../../support/manifest.ts';
+import { withValue } from '../../support/values.ts';
+
+const cases = withoutHelm ? [] : [...valuesFiles()].map(([file, values]) => ({ file, all: render(values) }));
+
+t.test(
+  'Kubernetes accepts every manifest, from the oldest version promised to the newest',
+  {
+    skip: withoutHelm || withoutSchemas,
+  },
+  async (t) => {
+    t.ok(kubernetesVersions.length > 1, 'more than one version');
+    for (const version of kubernetesVersions) {
+      const check = kubernetesCheck(version);
+      t.match(
+        check({
+          apiVersion: 'v1',
+          kind: 'Service',
+          metadata: { name: 'x' },
+          spec: { sellector: {} } as never,
+        }),
+        [/sellector/],
+      );
+      for (const { file, all } of cases) t.same(all.flatMap(check), [], `${file} in ${version}`);
+    }
+  },
+);
+
+t.test(
+  'every pod is held to the restricted Pod Security Standard and cannot write to its image',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    for (const { file, all } of cases) {
+      for (const { kind, spec } of all.map((one) => ({ kind: one.kind, spec: podOf(one)?.spec }))) {
+        if (!spec) continue;
+        const what = `${kind} of ${file}`;
+        t.match(
+          spec.securityContext,
+          { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+          what,
+        );
+        t.equal(spec.automountServiceAccountToken, false, `${what} gets no token for the Kubernetes API`);
+        const own = spec.containers.filter(({ name }) => ['gateway', 'migrate', 'ready'].includes(name));
+        t.equal(own.length, 1, what);
+        for (const { securityContext, resources } of own) {
+          t.same(
+            securityContext,
+            {
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            },
+            what,
+          );
+          t.ok(resources?.requests && resources.limits, `${what} says what it needs and takes at most`);
+        }
+      }
+    }
+  },
+);
+
+t.test(
+  'Services, budgets and policies find the serving pods and no other pod of the release',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    for (const { file, all } of cases) {
+      const serving = podOf(only(all, 'Deployment'))?.labels ?? {};
+      const others = all
+        .filter(({ kind }) => kind === 'Job' || kind === 'Pod')
+        .map((one) => podOf(one)?.labels ?? {});
+      t.ok(others.length > 0, 'there are others');
+      for (const { kind, metadata, spec } of all) {
+        const selector = {
+          Service: spec?.selector,
+          Deployment: spec?.selector?.matchLabels,
+          PodDisruptionBudget: spec?.selector?.matchLabels,
+          NetworkPolicy: spec?.podSelector?.matchLabels,
+        }[kind];
+        if (!selector) continue;
+        t.ok(selects(selector, serving), `${kind} ${metadata.name} of ${file} finds the pods`);
+        for (const labels of others)
+          t.notOk(selects(selector, labels), `${kind} ${metadata.name} of ${file}`);
+      }
+    }
+  },
+);
+
+t.test(
+  'ports are named alike in the pod, its probes and its Services, and none is shared',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    for (const { file, all } of cases) {
+      const [gateway] = podOf(only(all, 'Deployment'))?.spec.containers ?? [];
+      const names = gateway?.ports?.map(({ name }) => name) ?? [];
+      t.same(names, ['http', 'internal'], file);
+      const { startupProbe, livenessProbe, readinessProbe } = gateway ?? {};
+      t.same(
+        [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet),
+        ['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'internal' })),
+      );
+      const targets = all
+        .filter(({ kind }) => kind === 'Service')
+        .map(({ spec }) => [spec?.type, spec?.ports?.map(({ targetPort }) => targetPort).join()]);
+      t.same(
+        targets.map(([, target]) => target),
+        ['http', 'internal'],
+        'one port a Service',
+      );
+      t.equal(
+        targets[1]?.[0],
+        'ClusterIP',
+        'the internal port stays in the cluster, whatever the public one does',
+      );
+    }
+  },
+);
+
+t.test(
+  'a network policy opens the internal port to its own release and to those it names alone',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    for (const { file, all } of cases) {
+      for (const { spec } of all.filter(({ kind }) => kind === 'NetworkPolicy')) {
+        const internal = spec?.ingress?.filter(({ ports }) => ports.some(({ port }) => port === 'internal'));
+        t.equal(internal?.length, 1, file);
+        t.ok(
+          internal?.every(({ from }) => from && from.length > 0),
+          'an empty list would mean everybody',
+        );
+      }
+    }
+  },
+);
+
+t.test(
+  'a pod has time to leave: longer than preStop and the drain together',
+  { skip: withoutHelm },
+  async (t) => {
+    for (const { file, all } of cases) {
+      const { spec } = podOf(only(all, 'Deployment')) ?? {};
+      const config =
+        only(all, 'ConfigMap', only(all, 'Deployment').metadata.name).data?.['gateway.yaml'] ?? '';
+      const drainMs = Number(/^drain_ms: (\d+)/m.exec(config)?.[1] ?? 25_000);
+      const preStop = spec?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      t.ok((spec?.terminationGracePeriodSeconds ?? 0) * 1000 > preStop * 1000 + drainMs, file);
+    }
+  },
+);
+
+t.test('secrets reach pods by reference alone', { skip: withoutHelm }, async (t) => {
+  for (const { file, all } of cases) {
+    const secrets = all.flatMap((one) => (one.kind === 'Secret' ? Object.values(one.stringData ?? {}) : []));
+    const rest = JSON.stringify(all.filter(({ kind }) => kind !== 'Secret'));
+    for (const secret of secrets) t.notOk(rest.includes(secret), `${file} holds one in clear text elsewhere`);
+    for (const { env = [] } of all.flatMap((one) => podOf(one)?.spec.containers ?? [])) {
+      const names = env.map(({ name }) => name);
+      t.equal(new Set(names).size, names.length, `${file}: no variable twice`);
+      for (const { name, value } of env)
+        if (/_URL$|TOKEN/.test(name)) t.equal(value, undefined, `${file}: ${name} comes from a Secret`);
+    }
+  }
+});
+
+t.test(
+  'pods are replaced when what they read at start changes, and not otherwise',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    const before = readYaml('helm/tenancy-gateway/ci/trial.yaml') as Values;
+    const pods = (values: Values): unknown => only(render(values), 'Deployment').spec?.template;
+    const unchanged = pods(before);
+    t.notSame(pods(withValue(before, ['config', 'log', 'level'], 'debug')), unchanged, 'the configuration');
+    t.notSame(
+      pods(withValue(before, ['admin', 'token'], 'f'.repeat(40))),
+      unchanged,
+      'a secret of the chart',
+    );
+    t.same(pods(withValue(before, ['service', 'port'], 8080)), unchanged, 'a port of the Service');
+    t.same(pods(withValue(before, ['replicas'], 5)), unchanged, 'the number of replicas');
+  },
+);

@@ -1,0 +1,146 @@
+import t from 'tap';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { stringify } from 'yaml';
+import { chart, readText, readYaml, render, withoutHelm, type Values } from '../../support/helm.ts';
+import { only } from '../../support/manifest.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, startProcess } from '../../support/process.ts';
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations?: {
+    readonly summary: string;
+    readonly description: string;
+    readonly runbook: string;
+  };
+}
+interface AlertCase {
+  readonly alertname: string;
+  readonly exp_alerts: readonly unknown[];
+}
+interface Panel {
+  readonly title: string;
+  readonly type: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string }[];
+}
+const { groups } = readYaml('helm/tenancy-gateway/files/alerts.yaml') as {
+  groups: { name: string; rules: Rule[] }[];
+};
+const rules = groups.flatMap((group) => group.rules);
+const { panels } = JSON.parse(readText('helm/tenancy-gateway/files/dashboard.json')) as { panels: Panel[] };
+const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+
+const program = ['promtool', '.cache/tools/promtool'].find((name) => !spawnSync(name, ['--version']).error);
+const withoutPromtool =
+  program === undefined &&
+  'NO ALERT WAS TESTED: there is no promtool (scripts/ci-tools.sh brings it, or apt-get install prometheus)';
+if (withoutPromtool) process.stderr.write(`${withoutPromtool}\n`);
+
+t.test('alerts and panels ask for what a running gateway shows, and the panels for all of it', async (t) => {
+  const { internalUrl } = await startProcess(t, {
+    DATABASE_URL: await freshDatabase(t),
+    UPSTREAM_URL: 'http://127.0.0.1:9',
+  });
+  await becomes(internalUrl, 200);
+  const scrape = await (await fetch(`${internalUrl}/metrics`)).text();
+  const shown = [...scrape.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+    type === 'histogram' ? [`${name}_bucket`, `${name}_count`, `${name}_sum`] : [name],
+  );
+  for (const expr of [...queries, ...rules.map((rule) => rule.expr)])
+    for (const name of metricsIn(expr)) t.ok(shown.includes(name), `${name} is shown`);
+
+  const asked = new Set(queries.flatMap(metricsIn).map((name) => name.replace(/_(?:bucket|count|sum)$/, '')));
+  for (const [, name = ''] of scrape.matchAll(/^# TYPE (tenancy_gateway_\S+)/gm))
+    t.ok(asked.has(name), `${name} has a panel`);
+});
+
+t.test('every alert says what it means and how bad it is', async (t) => {
+  for (const { alert, labels, annotations } of rules) {
+    t.match(labels.severity, /^(?:critical|warning)$/, alert);
+    t.ok(annotations?.summary && annotations.description, alert);
+  }
+});
+
+t.test('every alert has its part of the runbook, and leads there', async (t) => {
+  const headings = [...readText('docs/operating.md').matchAll(/^### (TenancyGateway\w+)$/gm)].map(
+    ([, name]) => name,
+  );
+  t.same(
+    headings,
+    rules.map(({ alert }) => alert),
+  );
+  for (const { alert, annotations } of rules)
+    t.equal(annotations?.runbook, `docs/operating.md#${alert.toLowerCase()}`);
+});
+
+t.test(
+  'every alert fires when it should and stays silent when it should',
+  { skip: withoutPromtool },
+  async (t) => {
+    // What is said in words is not the matter here.
+    const silent = rules.map(({ annotations: _, ...rule }) => rule);
+    const folder = t.testdir({
+      'alerts.yaml': stringify({ groups: [{ name: 'tenancy-gateway', rules: silent }] }),
+      'cases.yaml': readText('test/e2e/helm/alerts.promtool.yaml'),
+    });
+    const checked = promtool('check', 'rules', `${chart}/files/alerts.yaml`);
+    t.equal(checked.status, 0, checked.stdout + checked.stderr);
+    const tested = promtool('test', 'rules', `${folder}/cases.yaml`);
+    t.equal(tested.status, 0, tested.stdout + tested.stderr);
+    const cases = readYaml('test/e2e/helm/alerts.promtool.yaml') as {
+      tests: { alert_rule_test: AlertCase[] }[];
+    };
+    const all = cases.tests.flatMap((one) => one.alert_rule_test);
+    for (const { alert } of rules) {
+      const its = all
+        .filter(({ alertname }) => alertname === alert)
+        .map(({ exp_alerts: expected }) => expected.length > 0);
+      t.ok(its.includes(true) && its.includes(false), `${alert} has a case of each`);
+    }
+  },
+);
+
+t.test('Prometheus itself can read every query of the dashboard', { skip: withoutPromtool }, async (t) => {
+  const file = `${t.testdir({})}/queries.yaml`;
+  const recorded = queries.map((expr, index) => ({
+    record: `query:${index}`,
+    expr: expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$(?:namespace|job)/g, '.*'),
+  }));
+  writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
+  const { status, stdout, stderr } = promtool('check', 'rules', file);
+  t.equal(status, 0, stdout + stderr);
+});
+
+t.test('the panels lie beside each other', async (t) => {
+  const taken = new Map<string, string>();
+  for (const { title, gridPos } of panels)
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++)
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        if (taken.has(`${x} ${y}`)) t.fail(`${title} lies on ${taken.get(`${x} ${y}`)}`);
+        taken.set(`${x} ${y}`, title);
+      }
+  t.ok(Math.max(...panels.map(({ gridPos }) => gridPos.x + gridPos.w)) <= 24, 'in 24 columns');
+});
+
+t.test('the chart installs alerts and dashboard as they stand', { skip: withoutHelm }, async (t) => {
+  const all = render(readYaml('helm/tenancy-gateway/ci/full.yaml') as Values);
+  t.same(only(all, 'PrometheusRule').spec, { groups });
+  const { data } = only(all, 'ConfigMap', 'edge-dashboard');
+  t.same(
+    JSON.parse(data?.['tenancy-gateway.json'] ?? ''),
+    JSON.parse(readText('helm/tenancy-gateway/files/dashboard.json')),
+  );
+});
+
+/** Names of metrics in a query. */
+function metricsIn(expr: string): string[] {
+  return [...expr.matchAll(/\b(?:tenancy_gateway|nodejs|process)_\w+/g)].map(([name]) => name);
+}
+
+function promtool(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(program ?? 'promtool', args, { encoding: 'utf8' });
+}

@@ -1,0 +1,130 @@
+import t from 'tap';
+import { Ajv } from 'ajv';
+import { spawnSync } from 'node:child_process';
+import { cpSync, renameSync, writeFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import { parse } from 'yaml';
+import {
+  readText,
+  readYaml,
+  runHelm,
+  chart,
+  template,
+  valuesFiles,
+  withoutHelm,
+  type Values,
+} from '../../support/helm.ts';
+import { at, leaves, sections, withValue } from '../../support/values.ts';
+
+const defaults = readYaml('helm/tenancy-gateway/values.yaml') as Values;
+const schema = JSON.parse(readText('helm/tenancy-gateway/values.schema.json')) as object;
+const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
+const cases = [...valuesFiles()];
+
+t.test('every value changes what is installed', { skip: withoutHelm }, async (t) => {
+  const rendered = new Map(cases.map(([file, values]) => [file, template(values).text]));
+  for (const path of leaves(defaults)) {
+    const name = path.join('.');
+    const byDefault = at(defaults, path);
+    const setting = cases.filter(
+      ([, values]) => !isDeepStrictEqual(at(values, path) ?? byDefault, byDefault),
+    );
+    t.ok(setting.length > 0, `${name} has a case in ci/ that sets it`);
+    const matters = setting.some(([file, values]) => {
+      const without = template(withValue(values, path, byDefault));
+      return !without.ok || without.text !== rendered.get(file);
+    });
+    t.ok(matters, `${name} matters`);
+  }
+});
+
+t.test('a key that no value has is refused, wherever it stands', async (t) => {
+  const validate = new Ajv({ strict: false }).compile(schema);
+  for (const path of sections(defaults)) {
+    const name = [...path, 'typo'].join('.');
+    t.ok(validate(withValue(defaults, path, at(defaults, path))), 'the defaults are accepted');
+    t.notOk(validate(withValue(defaults, [...path, 'typo'], 1)), `${name} is refused`);
+  }
+});
+
+t.test('Helm refuses it, too, and a key that the gateway would refuse', { skip: withoutHelm }, async (t) => {
+  const refused: [readonly string[], unknown, RegExp][] = [
+    [['replcias'], 3, /replcias/],
+    [['ingress', 'enable'], true, /enable/],
+    [['config', 'limits', 'max_header'], 3, /max_header/],
+    [['config', 'drain_ms'], '25s', /drain_ms/],
+    [['config', 'listen', 'port'], 80, /port/],
+    [['config', 'database', 'url'], 'postgres://u:p@h/d', /url/],
+    [['image', 'digest'], 'latest', /digest/],
+  ];
+  for (const [path, value, complaint] of refused) {
+    const { ok, complaint: said } = template(withValue(minimal, path, value));
+    t.notOk(ok, `${path.join('.')}: ${JSON.stringify(value)}`);
+    t.match(said, complaint);
+  }
+});
+
+t.test(
+  'what is missing or cannot work together is said at once, and nothing is installed',
+  {
+    skip: withoutHelm,
+  },
+  async (t) => {
+    const { ok, complaint } = template({
+      migrations: { job: { enabled: true } },
+      ingress: { enabled: true },
+      httpRoute: { enabled: true },
+      autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 3 },
+      terminationGracePeriodSeconds: 29,
+    });
+    t.notOk(ok);
+    const named = [...complaint.matchAll(/^ {2}- ([\w.]+):/gm)].map(([, name]) => name);
+    t.same(named, [
+      'database',
+      'config',
+      'migrations.job',
+      'ingress.hosts',
+      'httpRoute.parentRefs',
+      'autoscaling',
+      'terminationGracePeriodSeconds',
+    ]);
+  },
+);
+
+t.test('Helm finds nothing to warn of', { skip: withoutHelm }, async (t) => {
+  for (const [file, values] of cases) {
+    const { ok, text } = runHelm(['lint', '--strict', chart], values);
+    t.ok(ok, `${file}: ${text}`);
+  }
+});
+
+t.test('the notes name the next three commands', { skip: withoutHelm }, async (t) => {
+  // Helm shows notes to a cluster alone, so they are rendered as a file of a copy.
+  const copy = t.testdir({});
+  cpSync(chart, copy, { recursive: true });
+  renameSync(`${copy}/templates/NOTES.txt`, `${copy}/files/NOTES.txt`);
+  writeFileSync(`${copy}/templates/notes.yaml`, 'text: {{ tpl (.Files.Get "files/NOTES.txt") . | toJson }}');
+  for (const [file, values] of cases) {
+    const { text, complaint } = runHelm(
+      ['template', 'gw', copy, '--show-only', 'templates/notes.yaml'],
+      values,
+    );
+    const notes = (parse(text) as { text: string } | null)?.text ?? complaint;
+    t.match(notes, /1\. [^]*rollout status[^]*2\. [^]*kubectl[^]*3\. /, file);
+  }
+});
+
+t.test('values.yaml stays short enough to be read', async (t) => {
+  t.ok(readText('helm/tenancy-gateway/values.yaml').split('\n').length <= 200);
+});
+
+t.test('the README has every value, and the schema the configuration the gateway has', async (t) => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/chart.mjs', '--check'], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 0, stderr);
+});
+
+t.test('a chart among others: what Helm adds for them is accepted', async (t) => {
+  t.ok(new Ajv({ strict: false }).compile(schema)({ ...defaults, global: { anything: 1 } }));
+});

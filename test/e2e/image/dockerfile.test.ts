@@ -1,0 +1,38 @@
+import t from 'tap';
+import { existsSync } from 'node:fs';
+import { readText, readYaml } from '../../support/helm.ts';
+
+const dockerfile = readText('Dockerfile');
+
+t.test('package, image, chart and examples are of one version', async (t) => {
+  const { version } = JSON.parse(readText('package.json')) as { version: string };
+  t.match(dockerfile, `ARG VERSION=${version}\n`);
+  t.equal((readYaml('helm/tenancy-gateway/Chart.yaml') as { appVersion: string }).appVersion, version);
+  for (const file of ['examples/sidecar/shop.yaml', 'examples/compose/compose.yaml'])
+    t.match(readText(file), `tenancy-gateway:${version}\n`, file);
+});
+
+t.test('the build gets what it copies, and nothing else of the folder', async (t) => {
+  const admitted = readText('.dockerignore').match(/(?<=^!).+/gm) ?? [];
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files = '']) =>
+    files.split(' '),
+  );
+  t.same([...new Set(copied)].sort(), [...admitted].sort());
+  for (const file of copied) t.ok(existsSync(new URL(`../../../${file}`, import.meta.url)), file);
+});
+
+t.test('files that packages do not need are dropped before a start that loads all of them', async (t) => {
+  const [dropped, started] = [dockerfile.indexOf('-exec rm -r'), dockerfile.indexOf('AS started')];
+  t.ok(dropped > 0 && started > dropped);
+  t.match(dockerfile.slice(started), 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=', 'tracing is loaded on demand');
+});
+
+t.test('Node.js is the first process of the container, as a user with a number', async (t) => {
+  t.match(dockerfile, /^USER \d+:\d+$/m);
+  t.match(
+    dockerfile,
+    /^CMD \["node", "dist\/main\.js"\]$/m,
+    'no shell between, which would keep SIGTERM to itself',
+  );
+  t.notMatch(dockerfile, /^ENTRYPOINT/m);
+});

@@ -1,0 +1,97 @@
+// @ts-check
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Parser } from 'tap-parser';
+import { inProject } from '../../scripts/lib/project.mjs';
+
+const NODE_ARGS = ['--import=./scripts/typescript/register.mjs', '--disable-warning=ExperimentalWarning'];
+/** After the polite signal tap still reports which test hung and on what. */
+const LAST_WORDS_MS = 2_000;
+const LEFTOVER_MS = 500;
+
+/**
+ * @typedef {object} FileResult
+ * @property {string} file
+ * @property {number} passed assertions
+ * @property {number} skipped tests
+ * @property {string[]} reasons why each was skipped, as far as it says so
+ * @property {Failure[]} failures
+ * @property {number} seconds
+ * @property {string} output what the file printed besides its results
+ */
+/** @typedef {{ name: string, details: Record<string, unknown> }} Failure */
+
+/**
+ * Runs one test file in a process of its own and reads its results.
+ *
+ * tap's own runner would do this too, but hooks every module load and every process that a test starts, which doubles
+ * the time of a test file and puts its hooks into the very programs under test.
+ * @param {string} file
+ * @param {{ timeoutMs: number, env: Record<string, string> }} options
+ * @returns {Promise<FileResult>}
+ */
+export async function runFile(file, { timeoutMs, env }) {
+  /** @type {FileResult} */
+  const result = { file, passed: 0, skipped: 0, reasons: [], failures: [], seconds: 0, output: '' };
+  const began = Date.now();
+  const child = spawn(process.execPath, [...NODE_ARGS, file], {
+    cwd: inProject('.'),
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stderr.on('data', (/** @type {Buffer} */ text) => (result.output += text.toString()));
+  const parser = child.stdout.pipe(collectInto(result));
+  const complete = once(parser, 'complete');
+
+  const trouble = await ending(child, timeoutMs);
+  // What the test left running may hold the pipe open, and must not hold up the run.
+  setTimeout(() => parser.end(), LEFTOVER_MS).unref();
+  await complete;
+
+  // The end of the process says what no assertion could: that it broke off.
+  if (trouble && result.failures.length === 0) result.failures.push({ name: trouble, details: {} });
+  const ran = result.passed + result.skipped + result.failures.length;
+  if (ran === 0) result.failures.push({ name: 'ran no test', details: {} });
+  return { ...result, seconds: (Date.now() - began) / 1000 };
+}
+
+/**
+ * @param {FileResult} result
+ * @returns {Parser}
+ */
+function collectInto(result) {
+  return new Parser()
+    .on('pass', () => (result.passed += 1))
+    .on('skip', ({ skip }) => {
+      result.skipped += 1;
+      if (typeof skip === 'string') result.reasons.push(skip);
+    })
+    .on('todo', () => (result.skipped += 1))
+    .on('fail', ({ fullname, diag }) => result.failures.push({ name: fullname, details: diag ?? {} }))
+    .on('extra', (/** @type {string} */ text) => (result.output += text));
+}
+
+/**
+ * Waits for the process to end, and ends it when its time is up.
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} timeoutMs
+ * @returns {Promise<string | undefined>} what was wrong about its end
+ */
+function ending(child, timeoutMs) {
+  return new Promise((resolve) => {
+    let late = '';
+    const timer = setTimeout(() => {
+      late = `took longer than ${timeoutMs / 1000} s`;
+      child.kill('SIGALRM');
+      setTimeout(() => child.kill('SIGKILL'), LAST_WORDS_MS).unref();
+    }, timeoutMs);
+    child.once('error', (error) => {
+      clearTimeout(timer);
+      resolve(error.message);
+    });
+    child.once('exit', (code, signal) => {
+      clearTimeout(timer);
+      resolve(late || (code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`));
+    });
+  });
+}

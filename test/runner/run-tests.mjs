@@ -1,0 +1,69 @@
+// @ts-check
+import { ensureBuilt } from '../../scripts/lib/build.mjs';
+import { inProject } from '../../scripts/lib/project.mjs';
+import { say } from '../../scripts/lib/say.mjs';
+import { findPostgres } from '../servers/find-postgres.mjs';
+import { findRedis } from '../servers/find-redis.mjs';
+import { startSupervised } from '../servers/supervised-server.mjs';
+import { runInProcessGroup } from './in-process-group.mjs';
+import { parseOptions } from './options.mjs';
+import { testFiles, testFilesThatUse } from './test-files.mjs';
+
+/** @typedef {import('../servers/supervised-server.mjs').SupervisedServer} SupervisedServer */
+
+/**
+ * Starts the servers, runs the tests, ends the servers.
+ * @param {string[]} args
+ * @param {AbortSignal} aborted asks for an early end
+ * @returns {Promise<boolean>} whether everything passed
+ */
+export async function runTests(args, aborted) {
+  // Before anything is started, so that a slip of the keyboard is told at once.
+  testFiles(parseOptions(args));
+  const postgres = findPostgres();
+  const redis = findRedis();
+  say(`PostgreSQL ${postgres.version} in ${postgres.bin}`);
+  say(redis ? `Redis ${redis.version} at ${redis.server}` : NO_REDIS);
+
+  const starting = [
+    startSupervised('postgres', { bin: postgres.bin }),
+    ...(redis ? [startSupervised('redis', { server: redis.server })] : []),
+  ];
+  try {
+    const compiles = await builds();
+    const [postgresServer, redisServer] = await Promise.all(starting);
+    const addresses = {
+      TEST_POSTGRES_BIN: postgres.bin,
+      TEST_POSTGRES_URL: postgresServer?.url,
+      TEST_REDIS_SERVER: redis?.server,
+      TEST_REDIS_URL: redisServer?.url,
+    };
+    const passed = await runInProcessGroup([inProject('test/runner/main.mjs'), ...args], addresses, aborted);
+    if (!redis) tellWhatHadNoRedis();
+    if (!compiles)
+      say('The sources do not compile (see above), so the run has failed, whatever the tests say.');
+    return passed && compiles && redis !== undefined;
+  } finally {
+    const started = await Promise.allSettled(starting);
+    await Promise.all(started.map((server) => server.status === 'fulfilled' && server.value.end()));
+  }
+}
+
+const NO_REDIS =
+  'Redis: none found, and it cannot be installed here (apt-get, as root, could). Put redis-server 7+ on the PATH.';
+
+/** What does not compile does not keep the other tests from running. */
+async function builds() {
+  try {
+    await ensureBuilt();
+    return true;
+  } catch (error) {
+    say(String(error));
+    return false;
+  }
+}
+
+function tellWhatHadNoRedis() {
+  say('Without Redis these could not run:');
+  for (const file of testFilesThatUse('test/support/redis.ts')) say(`  ${file}`);
+}
