@@ -3,11 +3,12 @@ import { internalServer, publicServer, type AppDeps } from '../app.ts';
 import type { InFlight } from '../limits/concurrency.ts';
 import { Streams } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
+import type { Application } from '../server/listener.ts';
 
 /** Both applications made from one reading of the configuration. */
 export interface Generation {
-  readonly publicApp: FastifyInstance;
-  readonly internalApp: FastifyInstance;
+  readonly publicApp: Application;
+  readonly internalApp: Application;
   /** Resolves once no exchange or WebSocket that began here is under way, and what it holds of upstreams is given up. */
   retire(): Promise<void>;
   /** Tells WebSockets to go elsewhere: they would not end by themselves. */
@@ -42,8 +43,8 @@ export async function generation(
     await internalApp.close();
   }
   return {
-    publicApp,
-    internalApp,
+    publicApp: applicationOf(publicApp),
+    internalApp: applicationOf(internalApp),
     close,
     goAway: () => streams.goAway(),
     retire: async () => {
@@ -51,5 +52,25 @@ export async function generation(
       while (streams.size > 0 && closing === undefined);
       await close();
     },
+  };
+}
+
+/**
+ * The functions of a Fastify instance whose own server never listens: what is registered there for an event is called
+ * as if it did. Leaves out what nothing is registered for.
+ */
+function applicationOf({ server }: FastifyInstance): Application {
+  const passOn =
+    (event: keyof Application) =>
+    (...args: readonly unknown[]): void =>
+      void server.emit(event, ...args);
+  const passOnIf = (event: keyof Application) =>
+    server.listenerCount(event) === 0 ? {} : { [event]: passOn(event) };
+  return {
+    request: passOn('request'),
+    clientError: passOn('clientError'),
+    ...passOnIf('upgrade'),
+    ...passOnIf('checkContinue'),
+    ...passOnIf('checkExpectation'),
   };
 }

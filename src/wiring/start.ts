@@ -10,7 +10,7 @@ import { buildInfo, createRegistry, requestMetrics } from '../ops/metrics.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemClock } from '../ports/clock.ts';
 import { systemTimers } from '../ports/timers.ts';
-import { doorTo } from '../server/listener.ts';
+import { createListener } from '../server/listener.ts';
 import { EchoRoute } from './echo-route.ts';
 import { startEngine } from './engine.ts';
 import { generation } from './generation.ts';
@@ -104,16 +104,16 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
     let current = await generation({ ...deps, inFlight }, timers);
     const generations = new Set([current]);
     let reloading = Promise.resolve();
-    const internalDoor = doorTo(current.internalApp, config.limits, null);
-    const internalDrain = drainable(internalDoor.server, timers);
+    const internalListener = createListener(current.internalApp, config.limits, null);
+    const internalDrain = drainable(internalListener.server, timers);
     // Goes after the engine: until then the platform can see that this process is unready, and why.
     release.splice(2, 0, () => internalDrain.drain(0));
-    const publicDoor = doorTo(current.publicApp, config.limits, config.listen.tls);
-    const publicDrain = drainable(publicDoor.server, timers);
+    const publicListener = createListener(current.publicApp, config.limits, config.listen.tls);
+    const publicDrain = drainable(publicListener.server, timers);
     release.push(() => Promise.all([...generations].map((each) => each.close())));
-    const internalAddress = await listen(internalDoor.server, config.internal);
+    const internalAddress = await listen(internalListener.server, config.internal);
     logger.info(internalAddress, 'the internal listener is open');
-    const publicAddress = await listen(publicDoor.server, config.listen);
+    const publicAddress = await listen(publicListener.server, config.listen);
     logger.info(publicAddress, 'the public listener is open');
 
     async function exchange(wanted: Config): Promise<void> {
@@ -123,13 +123,13 @@ export async function startGateway(given: Config, logger: Logger): Promise<Runni
       const next = await echo.into(withOperatorToken(wanted));
       const made = await generation({ ...deps, config: next, inFlight }, timers);
       try {
-        publicDoor.lead(made.publicApp, next.limits);
+        publicListener.serve(made.publicApp, next.limits);
       } catch (error) {
         await made.close();
         throw error;
       }
       // From here on nothing can fail.
-      internalDoor.lead(made.internalApp, next.limits);
+      internalListener.serve(made.internalApp, next.limits);
       inFlight.most = next.limits.inFlightPerTenant;
       const before = current;
       [current, config] = [made, next];
