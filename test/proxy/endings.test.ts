@@ -46,7 +46,7 @@ t.test('an answer that breaks off is cut, never ended as if it were whole', asyn
   for (const target of ['/chunked', '/long']) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', target, [['Authorization', `Bearer ${parent.key}`]]));
-    await t.rejects(client.answer(), /connection closed/, target);
+    await t.rejects(client.response(), /connection closed/, target);
     t.match(client.text, /some/);
     t.notMatch(client.text, /\r\n0\r\n/);
     t.match(finished.at(-1), { status: 200, code: 'cut_by_upstream' });
@@ -73,10 +73,10 @@ t.test(
     const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];
     client.send(requestText('POST', '/', [authorization, ['Content-Length', '100000']]));
     client.send('x'.repeat(1000));
-    t.equal((await client.answer('POST')).status, 413);
+    t.equal((await client.response('POST')).status, 413);
     client.send('x'.repeat(99_000));
     client.send(requestText('GET', '/', [authorization]));
-    t.equal((await client.answer()).status, 200);
+    t.equal((await client.response()).status, 200);
   },
 );
 
@@ -85,10 +85,10 @@ t.test('a refusal does not wait for the body, and the connection goes on', async
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(requestText('POST', '/', [['Content-Length', '50000']]));
-  t.equal((await client.answer('POST')).status, 401);
+  t.equal((await client.response('POST')).status, 401);
   client.send('x'.repeat(50_000));
   client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  t.equal((await client.answer()).status, 200);
+  t.equal((await client.response()).status, 200);
 });
 
 t.test(

@@ -78,7 +78,7 @@ t.test('a body of unknown length goes through', async (t) => {
     ]),
   );
   client.send('3\r\nabc\r\n').send('2\r\nde\r\n').send('0\r\n\r\n');
-  t.equal((await client.answer()).status, 200);
+  t.equal((await client.response()).status, 200);
   t.equal(upstream.received[0]?.body.toString(), 'abcde');
   t.strictSame(upstream.received[0]?.values('transfer-encoding'), ['chunked']);
 });
@@ -111,7 +111,7 @@ t.test('answers without a body have none, and the connection goes on', async (t)
     ['DELETE', 204],
   ] as const) {
     client.send(requestText(method, `/${status}`, [authorization]));
-    const answer = await client.answer(method);
+    const answer = await client.response(method);
     t.equal(answer.status, status);
     t.equal(answer.headers['etag'], '"1"');
     if (method === 'HEAD' && status === 200) t.equal(answer.headers['content-length'], '100');
@@ -134,7 +134,7 @@ t.test(
       ['HEAD', 200, '12'],
     ] as const) {
       client.send(requestText(method, `/${status}`, [['Authorization', `Bearer ${parent.key}`]]));
-      const { headers } = await client.answer(method);
+      const { headers } = await client.response(method);
       t.equal(headers['content-length'], length, `${method} ${status}`);
       t.equal(headers['x-own'], '1');
     }
@@ -172,7 +172,7 @@ t.test('interim answers of an upstream stay on its side', async (t) => {
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  t.equal((await client.answer()).body, 'ok');
+  t.equal((await client.response()).body, 'ok');
   t.ok(client.text.startsWith('HTTP/1.1 200 '));
 });
 
@@ -185,7 +185,7 @@ t.test('100 is swallowed, and after a HEAD the connection carries the next reque
   const client = await rawClient(t, port);
   for (const method of ['HEAD', 'GET', 'HEAD', 'POST']) {
     client.send(requestText(method, '/', [['Authorization', `Bearer ${parent.key}`]]));
-    const { status, body } = await client.answer(method);
+    const { status, body } = await client.response(method);
     t.equal(status, 200);
     t.equal(body, method === 'HEAD' ? '' : 'ok');
   }
@@ -210,7 +210,7 @@ t.test('an event stream arrives as it is written', async (t) => {
   sockets[0]?.emit('tick');
   await client.until(() => client.text.includes('data: one'));
   sockets[0]?.emit('tock');
-  t.equal((await client.answer()).body, 'data: one\n\ndata: two\n\n');
+  t.equal((await client.response()).body, 'data: one\n\ndata: two\n\n');
 });
 
 t.test('an event stream lives as long as it talks, and is cut when it falls silent', async (t) => {
@@ -306,7 +306,7 @@ t.test('a long body is not held in memory for a slow upstream', async (t) => {
     `${client.socket.writableLength} bytes are still the client's`,
   );
   resume?.();
-  t.equal((await client.answer('POST')).body, String(total));
+  t.equal((await client.response('POST')).body, String(total));
 });
 
 t.test('an upstream on a socket file', async (t) => {
@@ -355,7 +355,7 @@ t.test('HTTP/1.0 clients are served', async (t) => {
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(`GET / HTTP/1.0\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`);
-  const answer = await client.answer();
+  const answer = await client.response();
   t.equal(answer.body, 'in pieces');
   t.notOk(answer.headers['transfer-encoding']);
 });

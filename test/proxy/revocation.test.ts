@@ -94,7 +94,7 @@ t.test('a request whose answer has not begun is told that nobody knows what beca
   client.send(requestText('POST', '/', [['Authorization', `Bearer ${parent.key}`]]));
   await eventually(() => upstream.heads === 1, 'the request');
   t.equal(directory.withdraw(parent.revoked), 1);
-  const answer = await client.answer('POST');
+  const answer = await client.response('POST');
   t.equal(answer.status, 503);
   t.equal(answer.json().code, 'unavailable');
   t.match(answer.json().detail, /not known/);

@@ -18,7 +18,7 @@ t.test('a client that waits is told to go on only once its request was admitted'
   directory.deliver();
   await client.until(() => client.text === 'HTTP/1.1 100 Continue\r\n\r\n');
   client.send('body');
-  t.equal((await client.answer('POST')).status, 200);
+  t.equal((await client.response('POST')).status, 200);
   t.equal(upstream.received[0]?.body.toString(), 'body');
   t.strictSame(upstream.received[0]?.values('expect'), []);
 
@@ -26,7 +26,7 @@ t.test('a client that waits is told to go on only once its request was admitted'
   client.send(head('/again', parent.key));
   await client.until(() => client.text.endsWith('HTTP/1.1 100 Continue\r\n\r\n'));
   client.send('more');
-  t.equal((await client.answer('POST')).status, 200);
+  t.equal((await client.response('POST')).status, 200);
 });
 
 t.test('one that is refused is told so at once, and its connection ends', async (t) => {
@@ -39,7 +39,7 @@ t.test('one that is refused is told so at once, and its connection ends', async 
   ] as const) {
     const client = await rawClient(t, port);
     client.send(text);
-    const answer = await client.answer('POST');
+    const answer = await client.response('POST');
     t.equal(answer.status, status);
     t.equal(answer.headers['content-type'], 'application/problem+json');
     t.equal(answer.headers['connection'], 'close');
@@ -57,5 +57,5 @@ t.test('management tells a waiting client to go on, too', async (t) => {
   );
   await client.until(() => client.text === 'HTTP/1.1 100 Continue\r\n\r\n');
   client.send('{  }');
-  t.equal((await client.answer('POST')).status, 200);
+  t.equal((await client.response('POST')).status, 200);
 });

@@ -21,7 +21,7 @@ t.test('a head that is too large is refused before it is a request', async (t) =
   ]) {
     const client = await rawClient(t, port);
     client.send(text);
-    const answer = await client.answer();
+    const answer = await client.response();
     t.equal(answer.status, 431);
     t.equal(answer.json().code, 'headers_too_large');
     t.ok(answer.headers['x-request-id']);
@@ -34,6 +34,6 @@ t.test('a head that is too large is refused before it is a request', async (t) =
       ['X-Large', 'a'.repeat(3500)],
     ]),
   );
-  t.equal((await fine.answer()).status, 200);
+  t.equal((await fine.response()).status, 200);
   t.equal(upstream.heads, 1);
 });

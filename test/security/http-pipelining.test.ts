@@ -24,7 +24,7 @@ t.test(
     });
     client.send(requests.map(({ text }) => text).join(''));
     for (const { target, holder } of requests) {
-      const answer = await client.answer();
+      const answer = await client.response();
       t.equal(answer.body, `${target} ${holder?.id}`);
       t.equal(answer.headers['x-service-resolved-tenant'], holder?.id);
     }
@@ -48,11 +48,11 @@ t.test(
         requestText('GET', '/v1/%2e/sub-accounts', [authorization(parent.key)]) +
         requestText('GET', '/', [authorization(parent.key)]),
     );
-    t.equal((await client.answer()).body, parent.id);
-    t.equal((await client.answer()).status, 401);
-    t.equal((await client.answer()).body, other.id);
-    t.equal((await client.answer()).status, 400);
-    t.equal((await client.answer()).body, parent.id);
+    t.equal((await client.response()).body, parent.id);
+    t.equal((await client.response()).status, 401);
+    t.equal((await client.response()).body, other.id);
+    t.equal((await client.response()).status, 400);
+    t.equal((await client.response()).body, parent.id);
   },
 );
 
@@ -93,7 +93,7 @@ t.test('requests of many tenants at once over few upstream connections are never
         client.send(
           requestText('POST', `/${c}/${i}`, [['Authorization', `Bearer ${holder.key}`]], `body-${c}-${i}`),
         );
-        const { body } = await client.answer();
+        const { body } = await client.response();
         if (body !== `/${c}/${i} ${holder.id} body-${c}-${i}`) t.fail(`client ${c} got: ${body}`);
       }
     }),

@@ -93,7 +93,7 @@ t.test('chunks reach the upstream as data: sizes, extensions and trailers stay o
       'Transfer-Encoding: chunked\r\n\r\n' +
       '4;ext=1\r\nfour\r\n3;x="\\r\\n"\r\nfoo\r\n0\r\nX-Service-Resolved-Tenant: forged\r\n\r\n',
   );
-  t.equal((await client.answer('POST')).status, 200);
+  t.equal((await client.response('POST')).status, 200);
   t.equal(upstream.received[0]?.body.toString(), 'fourfoo');
   t.notOk(upstream.received[0]?.rawHeaders.includes('forged'));
 });
@@ -108,8 +108,8 @@ t.test('a body does not become a request, and the next request is read after it'
     `GET /first HTTP/1.1\r\nHost: gateway.test\r\n${authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
       `GET /second HTTP/1.1\r\nHost: gateway.test\r\n${authorization}\r\n\r\n`,
   );
-  await client.answer();
-  await client.answer();
+  await client.response();
+  await client.response();
   await eventually(() => upstream.received.length === 2);
   t.strictSame(upstream.received.map(({ target }) => target).sort(), ['/first', '/second']);
   t.equal(upstream.received.find(({ target }) => target === '/first')?.body.toString(), body);

@@ -17,7 +17,7 @@ t.test('a body that stops coming is given up, on both sides', async (t) => {
   client.send(
     `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 100000\r\n\r\nsome`,
   );
-  const answer = await client.answer('POST');
+  const answer = await client.response('POST');
   t.equal(answer.status, 408);
   t.equal(answer.json().code, 'request_timeout');
   await eventually(() => aborted, 'the end of the upstream request');
@@ -34,7 +34,7 @@ t.test('a short body that stops coming never gets to the upstream', async (t) =>
   client.send(
     `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 100\r\n\r\nsome`,
   );
-  t.equal((await client.answer('POST')).status, 408);
+  t.equal((await client.response('POST')).status, 408);
   t.equal(upstream.connections, 0);
   t.match(finished, [{ status: 408, bytesIn: 4 }]);
 });
@@ -56,7 +56,7 @@ t.test('a body that keeps coming is not, even if it takes long', async (t) => {
       if (++sent === 20) clearInterval(dripping);
     }, 30);
     t.teardown(() => clearInterval(dripping));
-    t.equal((await client.answer('POST')).status, 200);
+    t.equal((await client.response('POST')).status, 200);
     t.equal(upstream.received.at(-1)?.body.length, pieces);
   }
 });
@@ -89,7 +89,7 @@ t.test('nothing is read without end from a client that was refused', async (t) =
   const { port } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send('POST / HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: 1000000000\r\n\r\n');
-  t.equal((await client.answer('POST')).status, 401);
+  t.equal((await client.response('POST')).status, 401);
   const chunk = Buffer.alloc(64 * 1024);
   const sending = setInterval(() => client.send(chunk), 1);
   t.teardown(() => clearInterval(sending));

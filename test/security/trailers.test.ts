@@ -12,7 +12,7 @@ t.test('trailers of a request do not reach the upstream: none of them can be a t
       'Trailer: X-Service-Resolved-Tenant\r\nTransfer-Encoding: chunked\r\n\r\n' +
       '4\r\nbody\r\n0\r\nX-Service-Resolved-Tenant: forged\r\nX_Service_Caller_Key: forged\r\nX-Other: forged\r\n\r\n',
   );
-  t.equal((await client.answer('POST')).status, 200);
+  t.equal((await client.response('POST')).status, 200);
   t.equal(upstream.received[0]?.body.toString(), 'body');
   t.notOk(upstream.received[0]?.rawHeaders.includes('forged'));
 });
@@ -28,7 +28,7 @@ t.test('trailers of an answer are cleaned like its headers', async (t) => {
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(`GET / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`);
-  const answer = await client.answer();
+  const answer = await client.response();
   t.equal(answer.body, 'body');
   await eventually(() => client.text.includes('X-Checksum: abc\r\n\r\n'), 'the trailers');
   t.notMatch(client.text, /forged/);

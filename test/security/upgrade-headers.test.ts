@@ -73,14 +73,14 @@ t.test('other upgrades, and handshakes that are none, are refused', async (t) =>
   ] as const) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', '/', Object.entries({ ...good, ...change })));
-    const answer = await client.answer();
+    const answer = await client.response();
     t.equal(answer.status, 400, name);
     t.equal(answer.headers['content-type'], 'application/problem+json', name);
     await client.end();
   }
   const post = await rawClient(t, port);
   post.send(requestText('POST', '/', Object.entries(good)));
-  t.equal((await post.answer('POST')).status, 400);
+  t.equal((await post.response('POST')).status, 400);
   t.equal(upstream.heads, 0);
 });
 
@@ -130,7 +130,7 @@ t.test('an answer about a failing upstream names neither its host nor its port',
   for (const path of ['/refused', '/unknown']) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', path, handshake(parent.key)));
-    const answer = await client.answer();
+    const answer = await client.response();
     t.equal(answer.status, 502, path);
     t.match(answer.json(), { code: 'upstream_unreachable', instance: path });
     t.notMatch(answer.body, /127\.0\.0\.1|no-such|ECONN|ENOTFOUND|:81?\b/, path);
@@ -146,7 +146,7 @@ t.test('bytes behind the handshake go nowhere unless the upstream consents', asy
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(requestText('GET', '/', handshake(parent.key)) + requestText('GET', '/smuggled'));
-  t.equal((await client.answer()).body, 'no');
+  t.equal((await client.response()).body, 'no');
   await client.end();
   t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one answer');
   t.equal(upstream.heads, 1, 'nothing came behind it');
@@ -174,7 +174,7 @@ t.test('a consent that is none is a failure of the upstream, and opens nothing',
     answer = `HTTP/1.1 ${head}`;
     const client = await rawClient(t, port);
     client.send(requestText('GET', '/', handshake(parent.key)));
-    const refused = await client.answer();
+    const refused = await client.response();
     t.equal(refused.status, 502, head);
     t.equal(refused.json().code, 'upstream_unreachable', head);
     await client.end();

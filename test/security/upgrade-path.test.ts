@@ -35,7 +35,7 @@ t.test('no path brings an upgrade anywhere else than a plain request', async (t)
   ] as const) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', target, handshake(parent.key)));
-    t.equal((await client.answer()).status, status, target);
+    t.equal((await client.response()).status, status, target);
     await client.end();
   }
   t.equal(upstream.handshakes.length, 0);
@@ -47,7 +47,7 @@ t.test('an upgrade under the management path never leaves the gateway', async (t
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(requestText('GET', '/v1/sub-accounts', handshake(parent.key)));
-  t.not((await client.answer()).status, 101);
+  t.not((await client.response()).status, 101);
   await client.end();
   t.equal(upstream.handshakes.length, 0);
 });

@@ -17,7 +17,7 @@ import { management } from '../../src/api/management.ts';
 import type { Seq } from '../../src/ports/facts.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import { DirectDirectory } from './direct-directory.ts';
-import { httpClient, type Answer, type Call, type CallOptions } from './http-client.ts';
+import { httpClient, type HttpResponse, type Call, type CallOptions } from './http-client.ts';
 import type { Scope } from './servers.ts';
 import { freshStore } from './store.ts';
 
@@ -48,10 +48,10 @@ export interface Parent {
 export interface SubAccountUnderTest {
   readonly id: string;
   /** Its record, as it was answered when it was created. */
-  readonly body: Answer['body'];
+  readonly body: HttpResponse['body'];
   /** Mints a key; the API key itself. */
   mint(scopes?: readonly string[]): Promise<string>;
-  act(action: 'deactivate' | 'reactivate'): Promise<Answer>;
+  act(action: 'deactivate' | 'reactivate'): Promise<HttpResponse>;
 }
 
 export interface Apis {
@@ -159,7 +159,7 @@ export function makeParents(call: Call, operator: Call): Apis['parent'] {
   };
 }
 
-function makeSubAccount(call: Call, body: Answer['body']): SubAccountUnderTest {
+function makeSubAccount(call: Call, body: HttpResponse['body']): SubAccountUnderTest {
   const id = String(body['id']);
   return {
     id,
@@ -172,7 +172,7 @@ function makeSubAccount(call: Call, body: Answer['body']): SubAccountUnderTest {
   };
 }
 
-function expectStatus(answer: Answer, status: number): Answer['body'] {
+function expectStatus(answer: HttpResponse, status: number): HttpResponse['body'] {
   if (answer.status === status) return answer.body;
   throw new Error(`expected ${status}, was answered ${answer.status}: ${answer.text}`);
 }

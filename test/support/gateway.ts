@@ -16,7 +16,7 @@ import { trustedPeers } from '../../src/http/trusted-peers.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { UsageEvent } from '../../src/ports/usage.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
-import { rawRequest, requestText, type RawAnswer } from './raw-client.ts';
+import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
 import type { Scope } from './servers.ts';
 
 export interface GatewayOptions {
@@ -50,7 +50,7 @@ export interface TestGateway {
       readonly headers?: readonly (readonly [string, string])[];
       readonly body?: string;
     },
-  ) => Promise<RawAnswer>;
+  ) => Promise<RawResponse>;
 }
 
 /** Starts it; everything ends with the test. Beside the routes there is a stand-in for management. */

@@ -11,7 +11,7 @@ export interface CallOptions {
   readonly body?: unknown;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 /** Calls a server over a real connection, with exactly the path, the headers and the bytes it is given. */
-export type Call = (method: string, path: string, options?: CallOptions) => Promise<Answer>;
+export type Call = (method: string, path: string, options?: CallOptions) => Promise<HttpResponse>;
 
 /** @param origin such as `http://127.0.0.1:8080` */
 export function httpClient(t: Scope, origin: string): Call {
@@ -51,7 +51,7 @@ export function httpClient(t: Scope, origin: string): Call {
             status: response.statusCode ?? 0,
             headers: response.headers,
             text: content,
-            body: json && content !== '' ? (JSON.parse(content) as Answer['body']) : {},
+            body: json && content !== '' ? (JSON.parse(content) as HttpResponse['body']) : {},
           });
         }, reject);
       });

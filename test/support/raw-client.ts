@@ -2,18 +2,18 @@
 import { connect, type Socket } from 'node:net';
 import type { Scope } from './servers.ts';
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** Lower-case names; repeated headers are joined by newlines. */
   readonly headers: Readonly<Record<string, string>>;
   readonly rawHead: string;
   readonly body: string;
   /** The body as JSON. */
-  json(): AnswerBody;
+  json(): ResponseBody;
 }
 
 /** What tests look for in bodies: members of a problem. */
-export interface AnswerBody {
+export interface ResponseBody {
   readonly code?: string;
   readonly detail?: string;
   readonly instance?: string;
@@ -57,8 +57,8 @@ export class RawClient {
     }
   }
 
-  /** The next answer on the connection, whole. Interim answers are skipped. @param method of its request */
-  async answer(method = 'GET'): Promise<RawAnswer> {
+  /** The next response on the connection, whole. Interim responses are skipped. @param method of its request */
+  async response(method = 'GET'): Promise<RawResponse> {
     for (;;) {
       await this.until(() => this.text.indexOf('\r\n\r\n', this.#taken) !== -1);
       const end = this.text.indexOf('\r\n\r\n', this.#taken) + 4;
@@ -74,7 +74,7 @@ export class RawClient {
         headers[name] = name in headers ? `${headers[name]}\n${value}` : value;
       }
       const body = method === 'HEAD' || status === 204 || status === 304 ? '' : await this.#body(headers);
-      return { status, headers, rawHead, body, json: () => JSON.parse(body) as AnswerBody };
+      return { status, headers, rawHead, body, json: () => JSON.parse(body) as ResponseBody };
     }
   }
 
@@ -134,13 +134,13 @@ export async function rawClient(t: Scope, port: number): Promise<RawClient> {
   return new RawClient(socket);
 }
 
-/** One request on a connection of its own, and its answer. */
-export async function rawRequest(t: Scope, port: number, bytes: string): Promise<RawAnswer> {
+/** One request on a connection of its own, and its response. */
+export async function rawRequest(t: Scope, port: number, bytes: string): Promise<RawResponse> {
   const client = await rawClient(t, port);
   client.send(bytes);
-  const answer = await client.answer(bytes.slice(0, bytes.indexOf(' ')));
+  const response = await client.response(bytes.slice(0, bytes.indexOf(' ')));
   client.socket.destroy();
-  return answer;
+  return response;
 }
 
 /** Writes a request head: request line, Host, and `headers` in the order and spelling they are given. */

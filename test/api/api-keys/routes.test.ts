@@ -1,7 +1,7 @@
 import t from 'tap';
 import { parseApiKey } from '../../../src/domain/api-key.ts';
 import { embeddedStore, startApis } from '../../support/apis.ts';
-import type { Answer } from '../../support/http-client.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
 
 /** One for the tests that want nothing special: each makes parents of its own. */
 const apis = await startApis(t);
@@ -44,7 +44,7 @@ t.test('a key is minted, listed, revoked, and its secrets are in the first answe
   t.match(secret, /^tgs_/);
   t.ok(key?.startsWith(prefix ?? ' ') && key.endsWith(last4 ?? ' '));
 
-  const later: Answer[] = [await parent.call('GET', `/${child.id}/api-keys`)];
+  const later: HttpResponse[] = [await parent.call('GET', `/${child.id}/api-keys`)];
   const { api_key: _key, client_secret: _secret, ...record } = minted.body;
   t.same(later[0]?.body['data'], [record], 'the list has what the mint said, without the secrets');
   later.push(await parent.call('POST', `/${child.id}/api-keys/${id}/revoke`));

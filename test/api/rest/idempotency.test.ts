@@ -5,7 +5,7 @@ import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import type { Barrier } from '../../../src/ports/barrier.ts';
 import { embeddedStore, startApis, type Parent } from '../../support/apis.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Answer, Call } from '../../support/http-client.ts';
+import type { HttpResponse, Call } from '../../support/http-client.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
 
 const { url, store } = await freshStore(t);
@@ -16,7 +16,7 @@ const sql = rawSql(t, url);
 
 /** Calls management under a key of its own, or under one that is given. */
 function once(call: Call, key: string = randomUUID()) {
-  return (path: string, body?: object, more: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  return (path: string, body?: object, more: Readonly<Record<string, string>> = {}): Promise<HttpResponse> =>
     call('POST', path, { headers: { 'Idempotency-Key': key, ...more }, ...(body && { body }) });
 }
 
@@ -186,7 +186,7 @@ t.test('of many at once exactly one takes effect; the others are told of it, or 
 t.test('while the first one is at work the second is told so at once, and not made to wait', async (t) => {
   const parent = await apis.parent();
   const key = randomUUID();
-  let first: Promise<Answer> | undefined;
+  let first: Promise<HttpResponse> | undefined;
   await sql.begin(async (tx) => {
     await tx`select from account where id = ${parent.id} for update`;
     first = once(parent.call, key)('', { name: 'Slow' });
@@ -251,7 +251,7 @@ t.test('a writer that dies between commit and answer: the next one gives the ans
 t.test('a writer that dies before its commit leaves nothing: the next one does the work', async (t) => {
   const parent = await apis.parent();
   const key = randomUUID();
-  let first: Promise<Answer> | undefined;
+  let first: Promise<HttpResponse> | undefined;
   await sql.begin(async (tx) => {
     await tx`select from account where id = ${parent.id} for update`;
     first = once(parent.call, key)('', { name: 'Lost' });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startApis } from '../../support/apis.ts';
-import type { Answer, Call } from '../../support/http-client.ts';
+import type { HttpResponse, Call } from '../../support/http-client.ts';
 
 /** One for the tests that want nothing special: each makes parents of its own. */
 const apis = await startApis(t);
@@ -138,7 +138,7 @@ async function pages(call: Call, path: string): Promise<string[][]> {
   }
 }
 
-function list({ status, body, text }: Answer): List {
+function list({ status, body, text }: HttpResponse): List {
   if (status !== 200) throw new Error(text);
   return body as unknown as List;
 }

@@ -88,11 +88,11 @@ async function makeAccounts(
   url: string,
   internalUrl: string,
 ): Promise<Pick<World, 'parent' | 'sub' | 'solo' | 'subAccounts'>> {
-  const operator = (path: string, body: object): Promise<Answer> =>
+  const operator = (path: string, body: object): Promise<HttpResponse> =>
     post(`${internalUrl}/admin/v1/accounts${path}`, adminToken, body);
   const parentOf = async (): Promise<{
     id: string;
-    manage: (path: string, body?: object) => Promise<Answer>;
+    manage: (path: string, body?: object) => Promise<HttpResponse>;
   }> => {
     const { id } = await operator('', { name: 'parent' });
     const minted = await operator(`/${id}/api-keys`, {
@@ -101,7 +101,7 @@ async function makeAccounts(
     });
     return { id, manage: (path, body) => post(`${url}/v1/sub-accounts${path}`, minted.api_key, body) };
   };
-  const holder = async (accountId: string, minted: Promise<Answer>): Promise<Holder> => {
+  const holder = async (accountId: string, minted: Promise<HttpResponse>): Promise<Holder> => {
     const { id: keyId, api_key: key } = await minted;
     return { key, keyId, accountId, scopes };
   };
@@ -119,19 +119,19 @@ async function makeAccounts(
   };
 }
 
-interface Answer {
+interface HttpResponse {
   readonly id: string;
   readonly api_key: string;
 }
 
-async function post(url: string, token: string, body: object = {}): Promise<Answer> {
+async function post(url: string, token: string, body: object = {}): Promise<HttpResponse> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as Answer;
+  return (await response.json()) as HttpResponse;
 }
 
 function collect(child: ChildProcess): () => string {

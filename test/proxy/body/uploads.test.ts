@@ -61,7 +61,7 @@ t.test('a chunked upload arrives whole, in chunks of the gateway’s own and wit
       at += size;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    t.equal((await client.answer('POST')).status, 200);
+    t.equal((await client.response('POST')).status, 200);
   }
   const seen = upstream.noted.map(({ text }) => readRequests(text));
   t.strictSame(
@@ -96,8 +96,8 @@ t.test('a body in the same read as its head arrives whole, and so does the reque
   ]) {
     const client = await rawClient(t, port);
     client.send(first + requestText('GET', '/behind', [authorization]));
-    t.equal((await client.answer('POST')).status, 200);
-    t.equal((await client.answer()).status, 200);
+    t.equal((await client.response('POST')).status, 200);
+    t.equal((await client.response()).status, 200);
     client.socket.destroy();
   }
   const requests = upstream.noted.flatMap(({ text }) => readRequests(text).requests);

@@ -25,7 +25,7 @@ t.test(
     const client = await rawClient(t, port);
     for (let i = 0; i < 20; i++) {
       client.send(requestText('GET', '/connection', [authorization]));
-      const [connection, requests] = (await client.answer()).body.split(' ');
+      const [connection, requests] = (await client.response()).body.split(' ');
       t.ok(connection);
       t.ok(Number(requests) >= i, 'the connection to nginx is kept');
     }

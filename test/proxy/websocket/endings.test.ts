@@ -210,7 +210,7 @@ t.test('an upgrade that waits for its upstream’s answer is refused when access
   client.send(requestText('GET', '/', handshake(parent.key)));
   await eventually(() => asked === 1, 'the handshake');
   t.equal(directory.withdraw(parent.revoked), 1);
-  t.equal((await client.answer()).status, 503);
+  t.equal((await client.response()).status, 503);
   await client.end();
 });
 

@@ -63,7 +63,7 @@ t.test('an upstream’s refusal is the client’s, status, headers and body', as
   for (const status of [200, 302, 401, 403, 404, 429, 500, 503]) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', `/${status}`, handshake(parent.key)));
-    const answer = await client.answer();
+    const answer = await client.response();
     t.equal(answer.status, status);
     t.equal(answer.body, `no: ${status}`);
     t.match(answer.headers, {

@@ -5,14 +5,14 @@
  */
 import type { Random } from '../../../support/coherence/random.ts';
 import { anything } from '../../../support/coherence/staleness.ts';
-import type { Answer, HttpClient } from './http-client.ts';
+import type { HttpResponse, HttpClient } from './http-client.ts';
 import type { History } from './history.ts';
 import type { Done, Parent, Tenants } from './tenants.ts';
 
 /** A request that shows the state of one object. */
 export interface Probe {
   readonly object: string;
-  send(client: HttpClient): Promise<Answer | undefined>;
+  send(client: HttpClient): Promise<HttpResponse | undefined>;
   /** What a decided answer means, by its problem code or `200`; an answer that is not listed is odd. */
   readonly means: Readonly<Record<string, string>>;
   /** The state is the tenant that the upstream was told, not what `200` means. */

@@ -1,7 +1,7 @@
 import { Agent } from 'undici';
 
-/** An answer; the body where it is JSON. */
-export interface Answer {
+/** A response; the body where it is JSON. */
+export interface HttpResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
@@ -13,7 +13,7 @@ export interface Sent {
   readonly limitMs?: number;
 }
 
-/** Asks one process, and takes "no answer" for an answer: it may be frozen, cut off or dead. */
+/** Asks one process, and returns `undefined` where no response comes: it may be frozen, cut off or dead. */
 export class HttpClient {
   readonly #origin: string;
   readonly #key: string | undefined;
@@ -25,11 +25,15 @@ export class HttpClient {
     this.#key = key;
   }
 
-  /** `undefined` where no answer came within `limitMs`. */
-  async send(method: 'GET' | 'POST' | 'PATCH', path: string, sent: Sent = {}): Promise<Answer | undefined> {
+  /** `undefined` where no response came within `limitMs`. */
+  async send(
+    method: 'GET' | 'POST' | 'PATCH',
+    path: string,
+    sent: Sent = {},
+  ): Promise<HttpResponse | undefined> {
     const { key = this.#key, headers = {}, body, limitMs = 2_000 } = sent;
     try {
-      const answer = await this.#agent.request({
+      const response = await this.#agent.request({
         origin: this.#origin,
         method,
         path,
@@ -41,7 +45,7 @@ export class HttpClient {
         body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(limitMs),
       });
-      return { status: answer.statusCode, body: asObject(await answer.body.text()) };
+      return { status: response.statusCode, body: asObject(await response.body.text()) };
     } catch {
       return undefined;
     }

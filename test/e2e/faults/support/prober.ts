@@ -1,6 +1,6 @@
 import type { Random } from '../../../support/coherence/random.ts';
 import type { Probe } from './cells.ts';
-import type { Answer } from './http-client.ts';
+import type { HttpResponse } from './http-client.ts';
 import { now, type History } from './history.ts';
 import type { Asked } from './replica.ts';
 
@@ -65,7 +65,7 @@ export class Prober {
   }
 }
 
-function meaning({ means, byTenant = false }: Probe, { status, body }: Answer): string | undefined {
+function meaning({ means, byTenant = false }: Probe, { status, body }: HttpResponse): string | undefined {
   if (status === 200 && byTenant) return String(body['tenant']);
   return means[status === 200 ? '200' : String(body['code'])];
 }

@@ -1,6 +1,6 @@
 /** Parents, sub-accounts and keys, made through whatever replica answers. */
 import type { Random } from '../../../support/coherence/random.ts';
-import type { Answer, HttpClient, Sent } from './http-client.ts';
+import type { HttpResponse, HttpClient, Sent } from './http-client.ts';
 import type { Asked } from './replica.ts';
 
 /** Longer than a writer waits for a replica that hangs. */
@@ -109,7 +109,7 @@ export class Tenants {
     path: string,
     sent: Sent,
     via: (replica: Asked) => HttpClient,
-  ): Promise<Answer | undefined> {
+  ): Promise<HttpResponse | undefined> {
     return via(this.#random.pick(this.#replicas)).send(method, path, { limitMs: mutationLimitMs, ...sent });
   }
 }
