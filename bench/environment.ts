@@ -6,8 +6,8 @@ import { Processes } from './lib/processes.ts';
 import { findTool } from './lib/tools.ts';
 import { startUpstream, type Upstream } from './upstream/upstream.ts';
 
-/** What every measurement stands on. */
-export interface Ground {
+/** What all targets of a run share: the upstream, the cores, and a folder. */
+export interface Environment {
   /** Folder that goes away with the run. */
   readonly dir: string;
   readonly processes: Processes;
@@ -20,14 +20,14 @@ export interface Ground {
 const needed = { nginx: 'nginx', taskset: 'util-linux', setpriv: 'util-linux' } as const;
 
 /**
- * Prepares the ground, works on it and clears it, also when interrupted. This process itself moves to the core of
+ * Sets the environment up, works in it and takes it down, also when interrupted. This process itself moves to the core of
  * everything that is not the proxy, and what it starts inherits that.
  *
  * @throws Error that says how to get what is missing
  */
-export async function onGround<Outcome>(
-  { proxyCore, otherCore }: Pick<Ground, 'proxyCore' | 'otherCore'>,
-  work: (ground: Ground) => Promise<Outcome>,
+export async function inEnvironment<Outcome>(
+  { proxyCore, otherCore }: Pick<Environment, 'proxyCore' | 'otherCore'>,
+  work: (environment: Environment) => Promise<Outcome>,
 ): Promise<Outcome> {
   requireTools();
   execFileSync('taskset', ['-acp', String(otherCore), String(process.pid)], { stdio: 'ignore' });

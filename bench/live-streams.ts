@@ -35,7 +35,7 @@ interface Kind {
   readonly count: number;
   /** The request, up to its end or to where the client stops. */
   readonly text: string;
-  /** Whether the client reads what it is answered. */
+  /** Whether the client reads the response. */
   readonly reads: boolean;
   /** Whether the client goes on sending until nothing more is taken. */
   readonly sends: boolean;
@@ -62,8 +62,8 @@ async function main(): Promise<void> {
   const processes = new Processes(dir);
   const upstream = await startUpstream();
   try {
-    const stage = { processes, dir, upstreamPort: upstream.port, proxyCore, otherCore, nodeFlags: [] };
-    const running = await gateway.start({ ...stage, tenants: inventTenants() });
+    const environment = { processes, dir, upstreamPort: upstream.port, proxyCore, otherCore, nodeFlags: [] };
+    const running = await gateway.start({ ...environment, tenants: inventTenants() });
     const rows: string[][] = [];
     for (const kind of kindsFor(running)) rows.push(await measure(kind, running));
     await running.stop();

@@ -48,7 +48,7 @@ function announce({ rounds, seconds, only }: Options, cases: readonly Case[]): v
 
 function show(record: RunRecord, cases: readonly Case[]): void {
   print(
-    `\n${record.contenders.map(({ title, version, skipped }) => `${title}: ${skipped ?? version}`).join('\n')}`,
+    `\n${record.targets.map(({ title, version, skipped }) => `${title}: ${skipped ?? version}`).join('\n')}`,
   );
   const measured = cases.filter(({ id }) => record.results.some((result) => result.case === id));
   for (const one of measured) print(`\n${one.title}\n\n${caseTable(one, record)}`);

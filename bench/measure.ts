@@ -1,18 +1,12 @@
 import { busyMs, usageOf } from './lib/proc.ts';
-import type { Case, Effort, Sample, Subject } from './scenarios/scenario.ts';
+import type { Case, Effort, Sample, StartedTarget } from './scenarios/scenario.ts';
 
 const warmUpSeconds = 3;
 
-/** A contender on its marks. */
-export interface Entrant {
-  readonly name: string;
-  readonly subject: Subject;
-}
-
-/** All rounds of one contender in one case. */
+/** All rounds of one target in one case. */
 export interface Result {
   readonly case: string;
-  readonly contender: string;
+  readonly target: string;
   readonly samples: readonly Sample[];
   /** Of every figure by itself. */
   readonly median: Sample;
@@ -21,45 +15,46 @@ export interface Result {
 }
 
 /**
- * Measures everybody in turn (A B C A B C …), so that what the machine does meanwhile falls on all alike. A short
+ * Measures all targets in turn (A B C A B C …), so that what the machine does meanwhile falls on all alike. A short
  * measurement of each comes first and does not count.
  *
  * @param say called before each measurement
  */
 export async function measureCase(
   one: Case,
-  entrants: readonly Entrant[],
+  targets: readonly StartedTarget[],
   effort: Effort,
   rounds: number,
   say: (line: string) => void,
 ): Promise<Result[]> {
   // Node compiles what is hot while it serves.
   const warmUp = { ...effort, seconds: Math.min(warmUpSeconds, effort.seconds) };
-  const samples = new Map<string, Sample[]>(entrants.map(({ name }) => [name, []]));
+  const samples = new Map<string, Sample[]>(targets.map(({ name }) => [name, []]));
   const failures = new Map<string, string>();
   for (let round = 0; round <= rounds; round++) {
-    for (const { name, subject } of entrants) {
+    for (const target of targets) {
+      const { name } = target;
       if (failures.has(name)) continue;
       say(`${one.id} ${round === 0 ? 'warm-up' : `round ${round}/${rounds}`} ${name}`);
       try {
-        const sample = await watched(subject, () => one.measure(subject, round === 0 ? warmUp : effort));
+        const sample = await watched(target, () => one.measure(target, round === 0 ? warmUp : effort));
         if (round > 0) samples.get(name)?.push(sample);
       } catch (error) {
         failures.set(name, error instanceof Error ? error.message : String(error));
       }
     }
   }
-  return entrants.map(({ name }) => {
+  return targets.map(({ name }) => {
     const failure = failures.get(name);
     const own = samples.get(name) ?? [];
-    return { case: one.id, contender: name, samples: own, median: medians(own), ...(failure && { failure }) };
+    return { case: one.id, target: name, samples: own, median: medians(own), ...(failure && { failure }) };
   });
 }
 
 /** Adds what others did on the two cores meanwhile, per cent of one core. */
-async function watched({ stage }: Subject, measure: () => Promise<Sample>): Promise<Sample> {
+async function watched({ environment }: StartedTarget, measure: () => Promise<Sample>): Promise<Sample> {
   const foreignMs = (): number =>
-    busyMs(stage.proxyCore) + busyMs(stage.otherCore) - usageOf([process.pid]).cpuMs;
+    busyMs(environment.proxyCore) + busyMs(environment.otherCore) - usageOf([process.pid]).cpuMs;
   const [before, start] = [foreignMs(), performance.now()];
   const sample = await measure();
   const foreign = (100 * (foreignMs() - before)) / (performance.now() - start);

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
-import { contenders } from './targets/all.ts';
+import { targets } from './targets/all.ts';
 import { scenarios } from './scenarios/all.ts';
 import type { Effort } from './scenarios/scenario.ts';
 
 /** What a run was asked for. */
 export interface Options extends Effort {
   readonly rounds: number;
-  /** Names of contenders. */
+  /** Names of targets. */
   readonly only: readonly string[];
   /** `main.js` of another build of the gateway, to measure beside this one. */
   readonly against: string | undefined;
@@ -29,11 +29,11 @@ const caseIds = Object.values(scenarios).flatMap((cases) => cases.map(({ id }) =
 
 export const usage = `npm run bench -- [options]
 
-  --rounds N        measurements of each contender, in turn (5)
+  --rounds N        measurements of each target, in turn (5)
   --seconds N       length of one measurement (4)
   --rate N          requests a second where the rate is constant (4000)
   --streams N       event streams (1000)
-  --only A,B        contenders: ${contenders.map(({ name }) => name).join(', ')}
+  --only A,B        targets: ${targets.map(({ name }) => name).join(', ')}
   --against FILE    measure another build of the gateway, too: its dist/main.js
   --access-log      measure the gateway with its access log on, too
   --scenario A,B    scenarios: ${Object.keys(scenarios).join(', ')}
@@ -53,7 +53,7 @@ export function readOptions(args: readonly string[]): Options {
       seconds: { type: 'string' },
       rate: { type: 'string', default: '4000' },
       streams: { type: 'string', default: '1000' },
-      only: { type: 'string', default: contenders.map(({ name }) => name).join(',') },
+      only: { type: 'string', default: targets.map(({ name }) => name).join(',') },
       against: { type: 'string' },
       'access-log': { type: 'boolean', default: false },
       scenario: { type: 'string', default: Object.keys(scenarios).join(',') },
@@ -74,7 +74,7 @@ export function readOptions(args: readonly string[]): Options {
     only: known(
       'only',
       values.only,
-      contenders.map(({ name }) => name),
+      targets.map(({ name }) => name),
     ),
     against: values.against,
     accessLog: values['access-log'],
@@ -95,7 +95,7 @@ function whole(name: string, text: string, least: number): number {
   return number;
 }
 
-/** As they are listed: what some contenders do not get over comes last. */
+/** As they are listed: what some targets do not get over comes last. */
 function inOrder(asked: readonly string[]): string[] {
   return Object.keys(scenarios).filter((name) => asked.includes(name));
 }

@@ -1,49 +1,49 @@
-import type { Contender, Running } from './targets/target.ts';
-import { targetsOf, unknownKey, type Tenants } from './lib/tenants.ts';
-import { ask } from './load/requests.ts';
+import type { Target, Running } from './targets/target.ts';
+import { actingAccounts, unknownKey, type Tenants } from './lib/tenants.ts';
+import { sendRequest } from './load/requests.ts';
 import type { Seen } from './upstream/helper.ts';
 
-/** One request and what a contender that enforces the rule makes of it. */
+/** One request and what a target that enforces the rule makes of it. */
 interface Check {
   readonly name: string;
-  readonly asks: 'key' | 'acting';
+  readonly part: 'key' | 'acting';
   readonly method: 'GET' | 'POST';
   readonly key: string | undefined;
   readonly acting?: string;
-  /** The status to refuse with, or whom the upstream must be told. */
+  /** The status to reject with, or the tenant the upstream must be told. */
   readonly expect: number | { readonly resolved: string };
 }
 
 const forged = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Finds out whether a contender does what it claims, so that nothing is compared that did not do the work.
+ * Finds out whether a target does what it claims, so that nothing is compared that did not do the work.
  *
  * @returns what it got wrong
  */
-export async function probe({ enforces }: Contender, running: Running): Promise<string[]> {
-  const checks = checksFor(running.tenants).filter(({ asks }) => asks === enforces || enforces === 'acting');
-  const faults = enforces === 'none' ? [] : await Promise.all(checks.map((check) => run(running, check)));
-  const body = await ask(running.port, {
+export async function probe({ enforces }: Target, running: Running): Promise<string[]> {
+  const checks = checksFor(running.tenants).filter(({ part }) => part === enforces || enforces === 'acting');
+  const failures = enforces === 'none' ? [] : await Promise.all(checks.map((check) => run(running, check)));
+  const response = await sendRequest(running.port, {
     method: 'GET',
     path: '/bytes/100',
     headers: { authorization: `Bearer ${running.tenants.parentKey.text}` },
   });
-  if (body.status !== 200 || body.body.length !== 100)
-    faults.push(`a plain read was answered ${body.status}`);
-  return faults.filter((fault) => fault !== undefined);
+  if (response.status !== 200 || response.body.length !== 100)
+    failures.push(`a plain read got ${response.status}`);
+  return failures.filter((failure) => failure !== undefined);
 }
 
 function checksFor(tenants: Tenants): Check[] {
-  const { active, deactivated } = targetsOf(tenants);
+  const { active, deactivated } = actingAccounts(tenants);
   const [own, other] = tenants.subAccounts;
-  const parent = { key: tenants.parentKey.text, asks: 'acting' } as const;
-  const sub = { key: tenants.subAccountKey.text, asks: 'acting' } as const;
+  const parent = { key: tenants.parentKey.text, part: 'acting' } as const;
+  const sub = { key: tenants.subAccountKey.text, part: 'acting' } as const;
   const resolved = (id: string | undefined): { readonly resolved: string } => ({ resolved: id ?? '' });
   return [
-    { name: 'no key', asks: 'key', method: 'GET', key: undefined, expect: 401 },
-    { name: 'unknown key', asks: 'key', method: 'GET', key: unknownKey(), expect: 401 },
-    { name: 'read', ...parent, asks: 'key', method: 'GET', expect: resolved(tenants.parent.id) },
+    { name: 'no key', part: 'key', method: 'GET', key: undefined, expect: 401 },
+    { name: 'unknown key', part: 'key', method: 'GET', key: unknownKey(), expect: 401 },
+    { name: 'read', ...parent, part: 'key', method: 'GET', expect: resolved(tenants.parent.id) },
     { name: 'write without header', ...parent, method: 'POST', expect: 400 },
     { name: 'write as self', ...parent, method: 'POST', acting: 'self', expect: resolved(tenants.parent.id) },
     { name: 'write by UUID', ...parent, method: 'POST', acting: active.id, expect: resolved(active.id) },
@@ -55,7 +55,7 @@ function checksFor(tenants: Tenants): Check[] {
       expect: resolved(active.id),
     },
     { name: 'unknown UUID', ...parent, method: 'GET', acting: forged, expect: 403 },
-    { name: 'unknown external id', ...parent, method: 'GET', acting: 'ext:nobody', expect: 403 },
+    { name: 'unknown external id', ...parent, method: 'GET', acting: 'ext:unknown', expect: 403 },
     { name: 'malformed header', ...parent, method: 'GET', acting: 'nonsense', expect: 400 },
     { name: 'deactivated UUID', ...parent, method: 'GET', acting: deactivated.id, expect: 403 },
     {
@@ -82,7 +82,7 @@ async function run(
   running: Running,
   { name, method, key, acting, expect }: Check,
 ): Promise<string | undefined> {
-  const answer = await ask(running.port, {
+  const response = await sendRequest(running.port, {
     method,
     path: '/whoami',
     headers: {
@@ -95,9 +95,9 @@ async function run(
     ...(method === 'POST' && { body: '{}' }),
   });
   const wanted = typeof expect === 'number' ? expect : 200;
-  if (answer.status !== wanted) return `${name}: answered ${answer.status} instead of ${wanted}`;
+  if (response.status !== wanted) return `${name}: got ${response.status} instead of ${wanted}`;
   if (typeof expect === 'number') return undefined;
-  const seen = (JSON.parse(answer.body) as Seen).headers;
+  const seen = (JSON.parse(response.body) as Seen).headers;
   const told = seen['x-service-resolved-tenant'] ?? [];
   if (told.join() !== expect.resolved) return `${name}: the upstream was told ${told.join() || 'nothing'}`;
   if ((seen['x-service-caller-tenant'] ?? []).includes(forged)) return `${name}: a forged header got through`;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gateway, gatewayWithAccessLog } from './targets/gateway.ts';
-import { onGround } from './environment.ts';
+import { inEnvironment } from './environment.ts';
 import { root } from './lib/files.ts';
 import { inventTenants } from './lib/tenants.ts';
 import { buildPaced } from './load/paced.ts';
@@ -22,9 +22,9 @@ export function profileGateway(caseId: string, options: Options): Promise<string
   if (measured === undefined) throw new Error(`there is no case ${caseId}`);
   const profiles = join(root, '.cache/bench/profile');
   rmSync(profiles, { recursive: true, force: true });
-  return onGround(options, async ({ dir, processes, upstream, proxyCore, otherCore }) => {
+  return inEnvironment(options, async ({ dir, processes, upstream, proxyCore, otherCore }) => {
     buildPaced();
-    const stage = {
+    const environment = {
       processes,
       dir,
       upstreamPort: upstream.port,
@@ -33,13 +33,13 @@ export function profileGateway(caseId: string, options: Options): Promise<string
       otherCore,
       nodeFlags: ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
     };
-    const running = await (options.accessLog ? gatewayWithAccessLog : gateway).start(stage);
-    const subject = { stage, running, upstream };
+    const running = await (options.accessLog ? gatewayWithAccessLog : gateway).start(environment);
+    const target = { name: gateway.name, environment, running, upstream };
     let from: number;
     try {
-      await measured.measure(subject, { ...options, seconds: warmUpSeconds });
+      await measured.measure(target, { ...options, seconds: warmUpSeconds });
       from = Number(process.hrtime.bigint() / 1_000n);
-      await measured.measure(subject, { ...options, seconds: profiledSeconds });
+      await measured.measure(target, { ...options, seconds: profiledSeconds });
     } finally {
       await running.stop(); // Node writes the profile when it ends
     }

@@ -1,71 +1,71 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Contender, Running, Stage } from './targets/target.ts';
-import type { Ground } from './environment.ts';
+import type { Target, Running, TargetEnvironment } from './targets/target.ts';
+import type { Environment } from './environment.ts';
 import { usageOf } from './lib/proc.ts';
 import { inventTenants } from './lib/tenants.ts';
-import type { Entrant } from './measure.ts';
 import { probe } from './probe.ts';
-import type { Memory, Participant } from './report/record.ts';
+import type { Memory, TargetRecord } from './report/record.ts';
+import type { StartedTarget } from './scenarios/scenario.ts';
 
-/** Contenders that serve and have shown that they enforce what they claim. */
-export class Field {
-  readonly participants: Participant[] = [];
-  readonly #entrants: (Entrant & { readonly running: Running; readonly startMb: number })[] = [];
-  readonly #ground: Ground;
+/** The targets of one run: starts them, lets each show that it enforces what it claims, and stops them. */
+export class StartedTargets {
+  readonly records: TargetRecord[] = [];
+  readonly #started: (StartedTarget & { readonly startMb: number })[] = [];
+  readonly #environment: Environment;
   readonly #tenants = inventTenants();
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
+  constructor(environment: Environment) {
+    this.#environment = environment;
   }
 
-  get entrants(): readonly Entrant[] {
-    return this.#entrants;
+  get targets(): readonly StartedTarget[] {
+    return this.#started;
   }
 
-  /** Starts and probes one; whoever cannot run or does not hold the rule is left out, and the reason kept. */
-  async enter(contender: Contender): Promise<Participant> {
-    const participant = await this.#admit(contender);
-    this.participants.push(participant);
-    return participant;
+  /** Starts and probes one. A target that cannot run or does not hold the rule is left out, and the reason is kept. */
+  async start(target: Target): Promise<TargetRecord> {
+    const record = await this.#probed(target);
+    this.records.push(record);
+    return record;
   }
 
-  /** Memory of a contender now and at its start. */
+  /** Memory of a target now and at its start. */
   memoryOf(name: string, peakMb: number): Memory | undefined {
-    const entrant = this.#entrants.find((one) => one.name === name);
-    if (entrant === undefined) return undefined;
-    return { atStart: entrant.startMb, peak: peakMb, atEnd: rssMb(entrant.running) };
+    const started = this.#started.find((one) => one.name === name);
+    if (started === undefined) return undefined;
+    return { atStart: started.startMb, peak: peakMb, atEnd: rssMb(started.running) };
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#entrants.map(({ running }) => running.stop()));
+    await Promise.all(this.#started.map(({ running }) => running.stop()));
   }
 
-  async #admit(contender: Contender): Promise<Participant> {
-    const { name, title } = contender;
-    const missing = contender.missing();
+  async #probed(target: Target): Promise<TargetRecord> {
+    const { name, title } = target;
+    const missing = target.missing();
     if (missing !== undefined)
       return { name, title, version: '', skipped: `not here; to get it: ${missing}` };
-    const version = contender.version();
+    const version = target.version();
     try {
-      const stage = this.#stageFor(name);
-      const running = await contender.start(stage);
-      const faults = await probe(contender, running);
-      if (faults.length > 0) {
+      const environment = this.#environmentFor(name);
+      const running = await target.start(environment);
+      const failures = await probe(target, running);
+      if (failures.length > 0) {
         await running.stop();
-        return { name, title, version, skipped: `does not hold the rule: ${faults.join('; ')}` };
+        return { name, title, version, skipped: `does not hold the rule: ${failures.join('; ')}` };
       }
-      const subject = { stage, running, upstream: this.#ground.upstream };
-      this.#entrants.push({ name, subject, running, startMb: rssMb(running) });
+      const upstream = this.#environment.upstream;
+      this.#started.push({ name, environment, running, upstream, startMb: rssMb(running) });
       return { name, title, version };
     } catch (error) {
       return { name, title, version, skipped: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  #stageFor(name: string): Stage {
-    const { processes, upstream, proxyCore, otherCore } = this.#ground;
-    const dir = join(this.#ground.dir, name);
+  #environmentFor(name: string): TargetEnvironment {
+    const { processes, upstream, proxyCore, otherCore } = this.#environment;
+    const dir = join(this.#environment.dir, name);
     mkdirSync(dir);
     return {
       processes,

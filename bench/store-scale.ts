@@ -22,7 +22,7 @@ const pageLimit = 50;
 const rounds = 400;
 
 /** A parent with its sub-accounts, in a database of its own. */
-interface Ground {
+interface Database {
   readonly parent: AccountId;
   readonly size: number;
   readonly url: string;
@@ -30,7 +30,7 @@ interface Ground {
   close(): Promise<void>;
 }
 
-type Operation = (ground: Ground) => Promise<unknown>;
+type Operation = (database: Database) => Promise<unknown>;
 
 const operations: Readonly<Record<string, Operation>> = {
   create: ({ tenants, parent }) =>
@@ -53,23 +53,23 @@ const operations: Readonly<Record<string, Operation>> = {
 
 const server = await startPostgres(process.env['TEST_POSTGRES_BIN'] ?? '/usr/lib/postgresql/15/bin');
 try {
-  const grounds: Ground[] = [];
-  for (const size of sizes) grounds.push(await prepare(server.url, size));
-  await (process.argv.includes('--plans') ? printPlans(grounds) : printTable(grounds));
-  for (const ground of grounds) await ground.close();
+  const databases: Database[] = [];
+  for (const size of sizes) databases.push(await prepare(server.url, size));
+  await (process.argv.includes('--plans') ? printPlans(databases) : printTable(databases));
+  for (const database of databases) await database.close();
 } finally {
   await server.stop();
 }
 
 /** Both sizes take turns, so that whatever else the machine does disturbs both alike. */
-async function printTable(grounds: readonly Ground[]): Promise<void> {
+async function printTable(databases: readonly Database[]): Promise<void> {
   print('| operation | 1,000 | 1,000,000 | ratio |\n|---|---|---|---|');
   for (const [name, operation] of Object.entries(operations)) {
-    const times = grounds.map((): number[] => []);
+    const times = databases.map((): number[] => []);
     for (let round = -50; round < rounds; round++) {
-      for (const [i, ground] of grounds.entries()) {
+      for (const [i, database] of databases.entries()) {
         const began = performance.now();
-        await operation(ground);
+        await operation(database);
         if (round >= 0) times[i]?.push(performance.now() - began);
       }
     }
@@ -78,17 +78,17 @@ async function printTable(grounds: readonly Ground[]): Promise<void> {
   }
 }
 
-async function printPlans(grounds: readonly Ground[]): Promise<void> {
-  for (const ground of grounds) {
+async function printPlans(databases: readonly Database[]): Promise<void> {
+  for (const database of databases) {
     const plans: string[] = [];
-    const explained = open(explaining(ground.url, (plan) => plans.push(plan)));
+    const explained = open(explaining(database.url, (plan) => plans.push(plan)));
     for (const [name, operation] of Object.entries(operations)) {
       // A statement prepared on a connection is planned anew a few times before its plan is kept.
       for (let i = 0; i < 8; i++) {
         plans.length = 0;
-        await operation({ ...ground, tenants: explained.tenants });
+        await operation({ ...database, tenants: explained.tenants });
       }
-      print(`\n## ${name}, ${ground.size} sub-accounts\n\n${plans.join('\n\n')}`);
+      print(`\n## ${name}, ${database.size} sub-accounts\n\n${plans.join('\n\n')}`);
     }
     await explained.close();
   }
@@ -98,13 +98,13 @@ async function printPlans(grounds: readonly Ground[]): Promise<void> {
  * A database with one parent: every tenth of its sub-accounts is deactivated. A neighbour has a fifth as many, all of
  * them newer, which a list of the first one's must not have to pass.
  */
-async function prepare(serverUrl: string, size: number): Promise<Ground> {
+async function prepare(serverUrl: string, size: number): Promise<Database> {
   const admin = postgres(serverUrl, { max: 1, onnotice: () => undefined });
-  const database = `scale_${size}`;
-  await admin.unsafe(`create database ${database}`);
+  const name = `scale_${size}`;
+  await admin.unsafe(`create database ${name}`);
   await admin.end();
   const url = new URL(serverUrl);
-  url.pathname = `/${database}`;
+  url.pathname = `/${name}`;
 
   const sql = connectByUrl(url.href, 600_000)();
   await migrate(sql);
@@ -129,7 +129,7 @@ async function fill(sql: Sql, parent: AccountId, from: number, count: number): P
     from generate_series(${from}::int, ${from + count - 1}::int) i`;
 }
 
-function open(connect: Connect): Pick<Ground, 'tenants' | 'close'> {
+function open(connect: Connect): Pick<Database, 'tenants' | 'close'> {
   const pool = new Pool(connect, 1);
   return { tenants: tenantStore(pool.withDeadline(30_000), new Hints()), close: () => pool.close() };
 }

@@ -61,7 +61,7 @@ async function compare(): Promise<void> {
     console.log(`  sample_ratio ${String(sampleRatio).padEnd(5)}  ${show(cost - off)} more`);
   }
   console.log(
-    '\nWhere more is sampled than is sent in time, spans are lost instead of kept, and the figure is lower than it would be.',
+    '\nWhere more is sampled than is sent in time, spans are dropped instead of sent, and the figure is lower than it would be.',
   );
   collector.kill();
 }

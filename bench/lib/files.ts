@@ -9,12 +9,12 @@ export const root = findRoot(dirname(fileURLToPath(import.meta.url)));
  * Writes a copy of a file of `bench/` with every `{{name}}` filled in.
  *
  * @returns where the copy is
- * @throws Error when the template asks for a value nobody gave
+ * @throws Error when the template asks for a value that is missing
  */
 export function render(
   template: string,
   values: Readonly<Record<string, string | number>>,
-  target: string,
+  file: string,
 ): string {
   const text = readFileSync(join(root, 'bench', template), 'utf8').replace(
     /\{\{(\w+)\}\}/g,
@@ -24,8 +24,8 @@ export function render(
       return String(value);
     },
   );
-  writeFileSync(target, text);
-  return target;
+  writeFileSync(file, text);
+  return file;
 }
 
 function findRoot(dir: string): string {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net';
 
 /**
- * A loopback port nobody listens on, from below the range Linux gives to outgoing connections: thousands of those
- * come and go while a contender is being restarted.
+ * A loopback port that is free, from below the range Linux gives to outgoing connections: thousands of those
+ * come and go while a target is being restarted.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

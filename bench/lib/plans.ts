@@ -5,15 +5,15 @@ import { baseOptions, type Connect } from '../../src/adapters/postgres/connectio
  * Makes connections on which PostgreSQL tells the plan of every statement it runs, those inside functions included, as
  * it really ran: no statement has to be repeated here to be explained.
  *
- * @param told is called with each plan, as `explain (analyze, buffers)` writes it
+ * @param onPlan is called with each plan, as `explain (analyze, buffers)` writes it
  */
-export function explaining(url: string, told: (plan: string) => void): Connect {
+export function explaining(url: string, onPlan: (plan: string) => void): Connect {
   return (extra = {}) =>
     postgres(url, {
       ...baseOptions,
       ...extra,
       onnotice: ({ message }) => {
-        if (message?.includes('Query Text')) told(message);
+        if (message?.includes('Query Text')) onPlan(message);
       },
       connection: {
         session_preload_libraries: 'auto_explain',

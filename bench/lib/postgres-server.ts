@@ -5,13 +5,13 @@ import { createInterface } from 'node:readline';
 import { root } from './files.ts';
 
 /** A PostgreSQL server of this run's own. */
-export interface KeptServer {
+export interface PostgresServer {
   readonly url: string;
   readonly pid: number;
   stop(): Promise<void>;
 }
 
-interface KeeperAnswer {
+interface SupervisorReply {
   readonly ok: boolean;
   readonly url: string;
   readonly pid: number;
@@ -19,30 +19,34 @@ interface KeeperAnswer {
 }
 
 /**
- * Starts PostgreSQL in a folder that goes away with it. A keeper process ends it when this process is gone, however
+ * Starts PostgreSQL in a folder that goes away with it. A supervisor process ends it when this process is gone, however
  * it went; it inherits the core this process runs on.
  *
  * @param bin folder of PostgreSQL's programs
  */
-export async function startPostgres(bin: string): Promise<KeptServer> {
+export async function startPostgres(bin: string): Promise<PostgresServer> {
   // What a commit costs is part of what is measured: the tests' shortcut is taken back.
   const options = JSON.stringify({ bin, settings: { fsync: 'on' } });
-  const keeper = spawn(process.execPath, [join(root, 'test/servers/supervisor.mjs'), 'postgres', options], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true,
-    env: { ...process.env, NODE_OPTIONS: '' },
-  });
-  const ended = once(keeper, 'exit');
-  keeper.stdin.on('error', () => undefined);
-  keeper.stdin.write('start\n');
-  for await (const line of createInterface({ input: keeper.stdout })) {
-    const answer = JSON.parse(line) as KeeperAnswer;
-    if (!answer.ok) throw new Error(answer.error);
+  const supervisor = spawn(
+    process.execPath,
+    [join(root, 'test/servers/supervisor.mjs'), 'postgres', options],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    },
+  );
+  const ended = once(supervisor, 'exit');
+  supervisor.stdin.on('error', () => undefined);
+  supervisor.stdin.write('start\n');
+  for await (const line of createInterface({ input: supervisor.stdout })) {
+    const reply = JSON.parse(line) as SupervisorReply;
+    if (!reply.ok) throw new Error(reply.error);
     return {
-      url: answer.url,
-      pid: answer.pid,
+      url: reply.url,
+      pid: reply.pid,
       stop: async () => {
-        keeper.stdin.end();
+        supervisor.stdin.end();
         await ended;
       },
     };

@@ -26,7 +26,7 @@ export function usageOf(pids: readonly number[]): Usage {
   return { cpuMs, rssBytes };
 }
 
-/** Milliseconds a core has not been idle since it was started, whoever used it; stolen time counts as used. */
+/** Milliseconds a core has not been idle since it was started, whichever process used it; stolen time counts as used. */
 export function busyMs(core: number): number {
   const line = readFileSync('/proc/stat', 'utf8')
     .split('\n')

@@ -132,9 +132,9 @@ export class Process {
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    const end = (answer: boolean): void => {
+    const end = (accepted: boolean): void => {
       socket.destroy();
-      resolve(answer);
+      resolve(accepted);
     };
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));

@@ -19,7 +19,7 @@ export interface Key {
   readonly scopes: readonly string[];
 }
 
-/** Who a contender knows: one parent, its sub-accounts, a key of the parent and one of the first sub-account. */
+/** What a target knows: one parent, its sub-accounts, a key of the parent and one of the first sub-account. */
 export interface Tenants {
   readonly parent: Account;
   readonly subAccounts: readonly Account[];
@@ -35,7 +35,7 @@ export function externalIdOf(index: number): string {
   return `customer-${index}`;
 }
 
-/** Tenants for every contender that keeps no store of its own. */
+/** Tenants for every target that keeps no store of its own. */
 export function inventTenants(): Tenants {
   const parent: Account = { id: newId(), parentId: null, externalId: null, status: 'active' };
   const subAccounts = Array.from({ length: subAccountCount }, (_, index): Account => ({
@@ -52,15 +52,15 @@ export function inventTenants(): Tenants {
   };
 }
 
-/** The sub-account measurements act as, and one that must be refused. */
-export function targetsOf({ subAccounts }: Tenants): {
+/** The sub-account measurements act as, and one that must be rejected. */
+export function actingAccounts({ subAccounts }: Tenants): {
   readonly active: Account;
   readonly deactivated: Account;
 } {
   return { active: at(subAccounts, Math.floor(subAccounts.length / 2)), deactivated: at(subAccounts, -1) };
 }
 
-/** An API key that is well formed, so that only a look-up can tell that nobody has it. */
+/** An API key that is well formed, so that only a look-up can tell that it does not exist. */
 export function unknownKey(): string {
   return formatSecret('tgw', randomBytes(secretRandomBytes));
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where a program is; Debian keeps servers in sbin, which is not in everybody's PATH. */
+/** Where a program is; Debian keeps servers in sbin, which is not in every PATH. */
 export function findTool(name: string): string | undefined {
   const dirs = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return dirs.map((dir) => join(dir, name)).find((path) => existsSync(path));

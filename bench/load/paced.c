@@ -14,7 +14,7 @@
  *     Connections are opened as they are needed then, not all at the beginning.
  * -s  prints a line [2xx, 503, others, broken connections] for every so many milliseconds, as they pass.
  *
- * The last line printed is a JSON object; times in microseconds. The answers must carry Content-Length.
+ * The last line printed is a JSON object; times in microseconds. The responses must carry Content-Length.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -130,7 +130,7 @@ static void send_request(int64_t due, int was_waiting) {
   write_on(c);
 }
 
-/* Takes bytes of an answer; returns 1 when the answer is complete, -1 when it cannot be understood. */
+/* Takes bytes of a response; returns 1 when the response is complete, -1 when it cannot be understood. */
 static int take(struct connection *c, const char *bytes, ssize_t n) {
   if (c->body_left < 0) {
     if (c->head_length + n >= HEAD_MAX) n = HEAD_MAX - 1 - c->head_length;
@@ -150,7 +150,7 @@ static int take(struct connection *c, const char *bytes, ssize_t n) {
   return c->body_left == 0 ? 1 : c->body_left < 0 ? -1 : 0;
 }
 
-static void count_answer(struct connection *c) {
+static void count_response(struct connection *c) {
   if (c->status > 0 && c->status < 600) statuses[c->status]++;
   if (c->status / 100 == 2) {
     latencies[done_count++] = now() - c->due;
@@ -171,7 +171,7 @@ static void read_on(struct connection *c) {
   int taken = n <= 0 || !c->busy ? -1 : take(c, buffer, n);
   if (taken < 0) give_up(c);
   if (taken <= 0) return;
-  count_answer(c);
+  count_response(c);
   c->busy = 0;
   idle[idle_count++] = c;
 }
@@ -297,7 +297,7 @@ int main(int argc, char **argv) {
   qsort(latencies, done_count, sizeof *latencies, ascending);
   qsort(lags, lag_count, sizeof *lags, ascending);
   if (slot_length > 0) print_slot();
-  printf("{\"due\":%ld,\"answered\":%ld,\"errors\":%ld,\"p50\":%.1f,\"p99\":%.1f,\"p999\":%.1f,\"max\":%.1f,\"ownLagP99\":%.1f,"
+  printf("{\"due\":%ld,\"responses\":%ld,\"errors\":%ld,\"p50\":%.1f,\"p99\":%.1f,\"p999\":%.1f,\"max\":%.1f,\"ownLagP99\":%.1f,"
          "\"broken\":%ld,\"withoutRetryAfter\":%ld,\"statuses\":{",
          total, done_count, total - done_count, quantile(latencies, done_count, 0.5),
          quantile(latencies, done_count, 0.99), quantile(latencies, done_count, 0.999),

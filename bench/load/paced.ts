@@ -2,16 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Running, Stage } from '../targets/target.ts';
+import type { Running, TargetEnvironment } from '../targets/target.ts';
 import { root } from '../lib/files.ts';
 import type { Processes } from '../lib/processes.ts';
 import { findTool } from '../lib/tools.ts';
-import { headersOf, type Exchange } from './requests.ts';
+import { headersOf, type RequestSpec } from './requests.ts';
 
 /** What a constant rate got. Times in microseconds, counted from when a request was due. */
 export interface OpenLoop {
   readonly due: number;
-  readonly answered: number;
+  readonly responses: number;
   readonly errors: number;
   readonly p50: number;
   readonly p99: number;
@@ -19,11 +19,11 @@ export interface OpenLoop {
   readonly max: number;
   /** How late the generator itself was at the 99th percentile: what it adds to the figures above. */
   readonly ownLagP99: number;
-  /** Connections that ended before an answer. */
+  /** Connections that ended before a response. */
   readonly broken: number;
   /** 503s that did not say when to try again. */
   readonly withoutRetryAfter: number;
-  /** How many answers had each status. */
+  /** How many responses had each status. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
@@ -42,14 +42,14 @@ export function buildPaced(): void {
 
 /** Sends one kind of request at a constant rate whatever becomes of the requests before (`paced.c`). */
 export function constantRate(
-  { processes, dir, otherCore: core }: Stage,
+  { processes, dir, otherCore: core }: TargetEnvironment,
   running: Running,
-  exchange: Exchange,
+  spec: RequestSpec,
   rhythm: Rhythm,
 ): Promise<OpenLoop> {
-  const request = rawRequest(running.port, exchange.method, exchange.path, {
-    headers: headersOf(running, exchange),
-    bodyBytes: exchange.bodyBytes,
+  const request = rawRequest(running.port, spec.method, spec.path, {
+    headers: headersOf(running, spec),
+    bodyBytes: spec.bodyBytes,
   });
   return sendAtRate({ processes, dir, core, port: running.port, request, ...rhythm });
 }
@@ -79,7 +79,7 @@ export interface Pacing extends Rhythm {
   readonly onSlot?: (slot: Slot) => void;
 }
 
-/** Answers of a short time, by what they were. */
+/** Responses of a short time, by what they were. */
 export interface Slot {
   readonly ok: number;
   readonly unavailable: number;

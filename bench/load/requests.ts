@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import type { Running } from '../targets/target.ts';
-import { targetsOf } from '../lib/tenants.ts';
+import { actingAccounts } from '../lib/tenants.ts';
 
 /** One kind of request, sent over and over. */
-export interface Exchange {
+export interface RequestSpec {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** Zero for none. */
@@ -13,35 +13,35 @@ export interface Exchange {
 }
 
 /** A read without an acting header. */
-export function get(path: string): Exchange {
+export function get(path: string): RequestSpec {
   return { method: 'GET', path, bodyBytes: 0, acting: false };
 }
 
 /** A write as a sub-account. */
-export function post(bodyBytes: number): Exchange {
+export function post(bodyBytes: number): RequestSpec {
   return { method: 'POST', path: '/upload', bodyBytes, acting: true };
 }
 
 /** Headers beside those every client sends. */
-export function headersOf({ tenants }: Running, exchange: Exchange): Record<string, string> {
+export function headersOf({ tenants }: Running, spec: RequestSpec): Record<string, string> {
   return {
     authorization: `Bearer ${tenants.parentKey.text}`,
-    ...(exchange.acting && {
-      'x-service-acting-tenant': `ext:${targetsOf(tenants).active.externalId ?? ''}`,
+    ...(spec.acting && {
+      'x-service-acting-tenant': `ext:${actingAccounts(tenants).active.externalId ?? ''}`,
     }),
-    ...(exchange.bodyBytes > 0 && { 'content-type': 'application/octet-stream' }),
+    ...(spec.bodyBytes > 0 && { 'content-type': 'application/octet-stream' }),
   };
 }
 
-/** An answer as a whole. */
-export interface Answer {
+/** A response as a whole. */
+export interface WholeResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
 }
 
 /** Sends one request on a connection of its own. */
-export function ask(
+export function sendRequest(
   port: number,
   {
     method,
@@ -49,7 +49,7 @@ export function ask(
     headers,
     body,
   }: { method: string; path: string; headers: Record<string, string>; body?: string },
-): Promise<Answer> {
+): Promise<WholeResponse> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
       let text = '';
@@ -59,7 +59,7 @@ export function ask(
       );
       response.on('error', reject);
     });
-    sent.setTimeout(10_000, () => sent.destroy(new Error(`${method} ${path}: no answer within 10 s`)));
+    sent.setTimeout(10_000, () => sent.destroy(new Error(`${method} ${path}: no response within 10 s`)));
     sent.on('error', reject);
     sent.end(body);
   });

@@ -12,11 +12,11 @@ export class Streams {
   delaysMs: number[] = [];
   readonly #requests: ClientRequest[] = [];
   #open = 0;
-  #refused = 'the others had no answer';
+  #lastFailure = 'the others got no response';
 
   /** What became of a stream that is not open, where anything did. */
-  get refused(): string {
-    return this.#refused;
+  get lastFailure(): string {
+    return this.#lastFailure;
   }
 
   /** How many are open. */
@@ -46,7 +46,7 @@ export class Streams {
     const headers = headersOf(running, get('/events'));
     const sent = request({ host: '127.0.0.1', port: running.port, path: '/events', headers, agent: false });
     this.#requests.push(sent);
-    sent.on('error', (error) => (this.#refused = error.message));
+    sent.on('error', (error) => (this.#lastFailure = error.message));
     sent.on('response', (response) => this.#read(response));
     sent.end();
   }
@@ -54,7 +54,7 @@ export class Streams {
   #read(response: IncomingMessage): void {
     response.on('error', () => undefined);
     if (response.statusCode !== 200) {
-      this.#refused = `the last answer was ${response.statusCode}`;
+      this.#lastFailure = `the last response was ${response.statusCode}`;
       return void response.resume();
     }
     this.#open++;

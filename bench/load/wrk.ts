@@ -1,38 +1,38 @@
 import { join } from 'node:path';
 import { root } from '../lib/files.ts';
 import type { Process } from '../lib/processes.ts';
-import type { Running, Stage } from '../targets/target.ts';
+import type { Running, TargetEnvironment } from '../targets/target.ts';
 import { tool } from '../lib/tools.ts';
-import { headersOf, type Exchange } from './requests.ts';
+import { headersOf, type RequestSpec } from './requests.ts';
 
 /** What a closed loop got done. */
 export interface ClosedLoop {
   readonly requests: number;
   readonly seconds: number;
-  /** Of the answers, heads included. */
+  /** Of the responses, heads included. */
   readonly bytes: number;
-  /** Broken connections, time-outs and answers that are not 2xx or 3xx. */
+  /** Broken connections, time-outs and responses that are not 2xx or 3xx. */
   readonly errors: number;
 }
 
-/** Sends as fast as answers come, on so many keep-alive connections, from one thread. */
+/** Sends as fast as responses come, on so many keep-alive connections, from one thread. */
 export async function closedLoop(
-  stage: Stage,
+  environment: TargetEnvironment,
   running: Running,
-  exchange: Exchange,
+  spec: RequestSpec,
   { connections, seconds }: { readonly connections: number; readonly seconds: number },
 ): Promise<ClosedLoop> {
-  const headers = Object.entries(headersOf(running, exchange)).flatMap(([name, value]) => [
+  const headers = Object.entries(headersOf(running, spec)).flatMap(([name, value]) => [
     '-H',
     `${name}: ${value}`,
   ]);
   const options = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s'];
-  const wrk = stage.processes.start({
+  const wrk = environment.processes.start({
     name: 'wrk',
     command: tool('wrk'),
-    args: [...options, '-s', join(root, 'bench/load/wrk.lua'), ...headers, urlOf(running, exchange)],
-    core: stage.otherCore,
-    env: { BENCH_METHOD: exchange.method, BENCH_BODY_BYTES: String(exchange.bodyBytes) },
+    args: [...options, '-s', join(root, 'bench/load/wrk.lua'), ...headers, urlOf(running, spec)],
+    core: environment.otherCore,
+    env: { BENCH_METHOD: spec.method, BENCH_BODY_BYTES: String(spec.bodyBytes) },
     output: 'pipe',
   });
   const text = await outputOf(wrk);
@@ -49,6 +49,6 @@ export async function outputOf(started: Process): Promise<string> {
   return text;
 }
 
-function urlOf({ port }: Running, { path }: Exchange): string {
+function urlOf({ port }: Running, { path }: RequestSpec): string {
   return `http://127.0.0.1:${port}${path}`;
 }

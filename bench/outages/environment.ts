@@ -4,7 +4,7 @@ import { eventually } from '../../test/support/eventually.ts';
 import { startPostgres } from '../../test/support/postgres.ts';
 import { startRedis } from '../../test/support/redis.ts';
 import type { PrivateServer } from '../../test/support/servers.ts';
-import { onGround, type Ground } from '../environment.ts';
+import { inEnvironment, type Environment } from '../environment.ts';
 import { root } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { buildPaced, rawRequest, sendAtRate, type OpenLoop, type Pacing } from '../load/paced.ts';
@@ -18,11 +18,11 @@ export interface Gateway extends Asked {
   readonly pid: number;
 }
 
-/** Stores to maltreat, gateways over them, and what sends them requests. */
-export interface Stand {
+/** Stores that are stopped and killed, gateways over them, and what sends those requests. */
+export interface OutageEnvironment {
   readonly postgres: PrivateServer;
   readonly redis: PrivateServer;
-  readonly ground: Ground;
+  readonly base: Environment;
   /** Starts a gateway, on the core of all gateways, and waits until it decides. */
   gateway(name: string, stores: 'with Redis' | 'without Redis'): Promise<Gateway>;
   /** Sends GETs with these keys in turn at a constant rate. */
@@ -38,15 +38,15 @@ const adminToken = 'bench-0123456789abcdef0123456789abcdef';
  * Gateways have one core to themselves and everything else has another one, this process included. PostgreSQL writes
  * through to the disk.
  */
-export async function onStand<T>(
-  cores: Pick<Ground, 'proxyCore' | 'otherCore'>,
+export async function inOutageEnvironment<T>(
+  cores: Pick<Environment, 'proxyCore' | 'otherCore'>,
   say: (line: string) => void,
-  work: (stand: Stand) => Promise<T>,
+  work: (environment: OutageEnvironment) => Promise<T>,
 ): Promise<T> {
-  return onGround(cores, async (ground) => {
+  return inEnvironment(cores, async (base) => {
     buildPaced();
     // Here the core of everything else also has PostgreSQL, Redis and this process on it.
-    ground.upstream.nginx.goFirst();
+    base.upstream.nginx.goFirst();
     const ends: (() => unknown)[] = [];
     const scope = { teardown: (end: () => unknown) => ends.unshift(end) };
     try {
@@ -54,18 +54,18 @@ export async function onStand<T>(
       return await work({
         postgres,
         redis,
-        ground,
+        base,
         say,
         gateway: async (name, stores) => {
           const env = {
             DATABASE_URL: postgres.url,
             ...(stores === 'with Redis' && { REDIS_URL: redis.url }),
           };
-          const gateway = await startGateway(name, ground, env);
+          const gateway = await startGateway(name, base, env);
           ends.unshift(() => Promise.all([gateway.client.close(), gateway.operator.close()]));
           return gateway;
         },
-        load: (gateway, keys, how) => load(ground, gateway, keys, how),
+        load: (gateway, keys, how) => load(base, gateway, keys, how),
       });
     } finally {
       for (const end of ends) await end();
@@ -75,7 +75,7 @@ export async function onStand<T>(
 
 async function startGateway(
   name: string,
-  { processes, proxyCore, upstream }: Ground,
+  { processes, proxyCore, upstream }: Environment,
   env: Readonly<Record<string, string>>,
 ): Promise<Gateway> {
   const [port, internalPort] = [await freePort(), await freePort()];
@@ -105,7 +105,7 @@ async function startGateway(
 }
 
 function load(
-  { processes, dir, otherCore: core }: Ground,
+  { processes, dir, otherCore: core }: Environment,
   { port }: Gateway,
   keys: readonly string[],
   { connections = 128, ...how }: Load,

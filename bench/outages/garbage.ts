@@ -5,7 +5,7 @@ import type { OpenLoop } from '../load/paced.ts';
 import { quantile, us, type Finding } from './figures.ts';
 import { makeKeys, mistypedKeys, unknownKeys } from './keys.ts';
 import type { Options } from './options.ts';
-import type { Gateway, Stand } from './environment.ts';
+import type { Gateway, OutageEnvironment } from './environment.ts';
 
 const knownKeys = 2_000;
 const knownPerSecond = 500;
@@ -34,14 +34,14 @@ interface Seen {
 }
 
 /**
- * Keys that nobody has, at a third of what the gateway can do, beside callers that it knows. In rounds, since the machine
+ * Keys that do not exist, at a third of what the gateway can do, beside callers that it knows. In rounds, since the machine
  * has better and worse times of its own.
  */
-export async function garbage(stand: Stand, options: Options): Promise<Finding> {
-  const gateway = await stand.gateway('replica', 'without Redis');
-  const known = (await makeKeys(stand, gateway, knownKeys)).keys.map(({ text }) => text);
-  await stand.load(gateway, known, { rate: knownKeys, seconds: 2 });
-  const rate = options.rate || Math.floor((await capacity(stand, gateway, known)) / 3);
+export async function garbage(environment: OutageEnvironment, options: Options): Promise<Finding> {
+  const gateway = await environment.gateway('replica', 'without Redis');
+  const known = (await makeKeys(environment, gateway, knownKeys)).keys.map(({ text }) => text);
+  await environment.load(gateway, known, { rate: knownKeys, seconds: 2 });
+  const rate = options.rate || Math.floor((await capacity(environment, gateway, known)) / 3);
   const seconds = options.seconds || 8;
   const phases: readonly Phase[] = [
     { name: 'known callers alone', mistyped: 0, unknown: 0 },
@@ -50,13 +50,13 @@ export async function garbage(stand: Stand, options: Options): Promise<Finding> 
     { name: '+ half of each', mistyped: rate / 2, unknown: rate / 2 },
   ];
   const rounds = Math.max(2, Math.ceil(options.garbage / ((phases.length - 1) * rate * seconds)));
-  stand.say(`known callers at ${knownPerSecond}/s, made-up keys at ${rate}/s, phases of ${seconds} s`);
+  environment.say(`known callers at ${knownPerSecond}/s, made-up keys at ${rate}/s, phases of ${seconds} s`);
   const seen: Seen[] = [];
   for (let round = 1; round <= rounds; round++) {
-    stand.say(`round ${round} of ${rounds}`);
+    environment.say(`round ${round} of ${rounds}`);
     for (const phase of phases) {
-      const one = await measure(stand, gateway, known, phase, seconds);
-      stand.say(`  ${phase.name}: p99 ${us(one.known.p99)}`);
+      const one = await measure(environment, gateway, known, phase, seconds);
+      environment.say(`  ${phase.name}: p99 ${us(one.known.p99)}`);
       seen.push(one);
     }
   }
@@ -64,18 +64,25 @@ export async function garbage(stand: Stand, options: Options): Promise<Finding> 
   return { ...tabled(together), promises: promises(together, seen) };
 }
 
-/** The highest rate at which known callers are answered without a queue that grows. */
-async function capacity(stand: Stand, gateway: Gateway, known: readonly string[]): Promise<number> {
+/** The highest rate at which known callers get responses without a queue that grows. */
+async function capacity(
+  environment: OutageEnvironment,
+  gateway: Gateway,
+  known: readonly string[],
+): Promise<number> {
   for (let rate = 4_000; ; rate *= 1.25) {
-    const { answered, due, p99 } = await stand.load(gateway, known, { rate, seconds: capacitySeconds });
-    const keptUp = answered === due && p99 < 50_000;
-    stand.say(`  ${rate.toFixed(0)}/s: ${keptUp ? 'keeps up' : `falls behind (p99 ${us(p99)})`}`);
+    const { responses, due, p99 } = await environment.load(gateway, known, {
+      rate,
+      seconds: capacitySeconds,
+    });
+    const keptUp = responses === due && p99 < 50_000;
+    environment.say(`  ${rate.toFixed(0)}/s: ${keptUp ? 'keeps up' : `falls behind (p99 ${us(p99)})`}`);
     if (!keptUp) return rate / 1.25;
   }
 }
 
 async function measure(
-  stand: Stand,
+  environment: OutageEnvironment,
   gateway: Gateway,
   known: readonly string[],
   phase: Phase,
@@ -86,7 +93,7 @@ async function measure(
     { rate: mistyped, keys: mistypedKeys(Math.ceil(mistyped * seconds)) },
     { rate: unknown, keys: unknownKeys(Math.ceil(unknown * seconds)) },
   ].filter(({ rate }) => rate > 0);
-  const lookUpsBefore = await lookUps(stand);
+  const lookUpsBefore = await lookUps(environment);
   const before = usageOf([gateway.pid]);
   const began = performance.now();
   let [done, rssBytes] = [false, 0];
@@ -97,16 +104,16 @@ async function measure(
     }
   })();
   const [knownSeen, ...others] = await Promise.all([
-    stand.load(gateway, known, { rate: knownPerSecond, seconds }),
+    environment.load(gateway, known, { rate: knownPerSecond, seconds }),
     ...loads.map(({ rate, keys }) =>
-      stand.load(gateway, keys, { rate, seconds, connections: 400, evenly: true }),
+      environment.load(gateway, keys, { rate, seconds, connections: 400, evenly: true }),
     ),
   ]);
   const cpuMs = usageOf([gateway.pid]).cpuMs - before.cpuMs;
   const cpuPercent = (100 * cpuMs) / (performance.now() - began);
   done = true;
   await sampling;
-  const searched = (await lookUps(stand)) - lookUpsBefore;
+  const searched = (await lookUps(environment)) - lookUpsBefore;
   return {
     phase,
     known: knownSeen,
@@ -155,7 +162,7 @@ function median(numbers: readonly number[]): number {
  * Searches for keys by digest so far, as PostgreSQL itself counts them. A session may keep what it counted to itself for
  * ten seconds, but not when it ends, so the gateway's are ended.
  */
-async function lookUps({ postgres: { url } }: Stand): Promise<number> {
+async function lookUps({ postgres: { url } }: OutageEnvironment): Promise<number> {
   const sql = postgres(url, { max: 1 });
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where backend_type = 'client backend' and pid <> pg_backend_pid()`;
@@ -183,14 +190,14 @@ function tabled(seen: readonly Seen[]): Pick<Finding, 'header' | 'rows'> {
       'CPU',
     ],
     rows: seen.map(({ phase, known, made, statuses, rssMb, cpuPercent, lookUps }) => {
-      const { '401': refused = 0, '503': overloaded = 0 } = statuses;
+      const { '401': rejected = 0, '503': overloaded = 0 } = statuses;
       return [
         phase.name,
         us(known.p50),
         us(known.p99),
         us(known.ownLagP99),
         String(known.errors),
-        ...[made, refused, overloaded, made - refused - overloaded, lookUps].map(String),
+        ...[made, rejected, overloaded, made - rejected - overloaded, lookUps].map(String),
         `${rssMb.toFixed(0)} MiB`,
         `${cpuPercent.toFixed(0)} %`,
       ];

@@ -4,7 +4,7 @@ import { Random } from '../../test/support/coherence/random.ts';
 import { Tenants, type Parent } from '../../test/e2e/faults/support/tenants.ts';
 import { uuidV7 } from '../../src/domain/ids.ts';
 import { unknownKey } from '../lib/tenants.ts';
-import type { Gateway, Stand } from './environment.ts';
+import type { Gateway, OutageEnvironment } from './environment.ts';
 
 /** Many keys of one sub-account. */
 export interface KeyRing {
@@ -17,7 +17,7 @@ const atOnce = 10_000;
 
 /** Makes a parent with a sub-account through the API, and keys straight in the database: that many take seconds. */
 export async function makeKeys(
-  { postgres: { url } }: Stand,
+  { postgres: { url } }: OutageEnvironment,
   gateway: Gateway,
   count: number,
 ): Promise<KeyRing> {
@@ -41,7 +41,7 @@ export async function makeKeys(
   return { parent, sub, keys };
 }
 
-/** Well-formed keys that nobody has: only a look-up can tell. */
+/** Well-formed keys that do not exist: only a look-up can tell. */
 export function unknownKeys(count: number): string[] {
   return Array.from({ length: count }, unknownKey);
 }

@@ -8,11 +8,11 @@ import type { Options } from './options.ts';
 import { postgresOutage } from './postgres.ts';
 import { redisOutage } from './redis.ts';
 import { revokes } from './revokes.ts';
-import { onStand, type Stand } from './environment.ts';
+import { inOutageEnvironment, type OutageEnvironment } from './environment.ts';
 
 interface Scenario {
   readonly title: string;
-  run(stand: Stand, options: Options): Promise<Finding>;
+  run(environment: OutageEnvironment, options: Options): Promise<Finding>;
 }
 
 const scenarios: Readonly<Record<string, Scenario>> = {
@@ -64,7 +64,9 @@ async function main(): Promise<void> {
     const began = performance.now();
     const say = (line: string): void =>
       print(`${((performance.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
-    const finding = await onStand({ proxyCore, otherCore }, say, (stand) => scenario.run(stand, options));
+    const finding = await inOutageEnvironment({ proxyCore, otherCore }, say, (environment) =>
+      scenario.run(environment, options),
+    );
     kept = show(finding) && kept;
   }
   process.exitCode = kept ? 0 : 1;
@@ -73,8 +75,8 @@ async function main(): Promise<void> {
 /** Returns whether everything promised was kept. */
 function show({ header, rows, promises }: Finding): boolean {
   print(`\n${table(header, rows)}\n`);
-  const verdicts = promises.map(({ what, seen, kept }) => [what, seen, kept ? 'yes' : 'NO']);
-  print(table(['promise', 'seen', 'kept'], verdicts));
+  const lines = promises.map(({ what, seen, kept }) => [what, seen, kept ? 'yes' : 'NO']);
+  print(table(['promise', 'seen', 'kept'], lines));
   return promises.every(({ kept }) => kept);
 }
 

@@ -3,12 +3,12 @@ import { slotMs, type OpenLoop, type Slot } from '../load/paced.ts';
 import { ms, us, type Finding, type Promised } from './figures.ts';
 import { makeKeys, unknownKeys } from './keys.ts';
 import type { Options } from './options.ts';
-import { leaseMs, type Stand } from './environment.ts';
+import { leaseMs, type OutageEnvironment } from './environment.ts';
 import { watch } from './watch.ts';
 
 const knownKeys = 2_000;
 const revokedKeys = 50;
-const refusedPerSecond = 20;
+const rejectedPerSecond = 20;
 /** Slots in a line of the timeline. */
 const slotsPerLine = 5;
 /** Before anything happens, while PostgreSQL is away, and after it came back; in milliseconds. */
@@ -20,24 +20,24 @@ interface Moment {
 }
 
 /** PostgreSQL stopped, then killed, under callers that are known, revoked and unknown. */
-export async function postgresOutage(stand: Stand, { rate }: Options): Promise<Finding> {
-  const { postgres } = stand;
+export async function postgresOutage(environment: OutageEnvironment, { rate }: Options): Promise<Finding> {
+  const { postgres } = environment;
   const perSecond = rate || 500;
-  const gateway = await stand.gateway('replica', 'with Redis');
-  const ring = await makeKeys(stand, gateway, knownKeys);
+  const gateway = await environment.gateway('replica', 'with Redis');
+  const ring = await makeKeys(environment, gateway, knownKeys);
   const known = ring.keys.map(({ text }) => text);
   const revoked = known.splice(0, revokedKeys);
-  await stand.load(gateway, known, { rate: knownKeys / 2, seconds: 2 });
+  await environment.load(gateway, known, { rate: knownKeys / 2, seconds: 2 });
   for (const { id } of ring.keys.slice(0, revokedKeys)) {
     const path = `/v1/sub-accounts/${ring.sub}/api-keys/${id}/revoke`;
     await gateway.client.send('POST', path, { key: ring.parent.key });
   }
 
   const seconds = (calmMs + 2 * (awayMs + backMs)) / 1_000;
-  stand.say(
-    `${known.length} known keys at ${perSecond}/s, revoked and unknown ones at ${refusedPerSecond}/s each`,
+  environment.say(
+    `${known.length} known keys at ${perSecond}/s, revoked and unknown ones at ${rejectedPerSecond}/s each`,
   );
-  stand.say(' from s   2xx   503 other');
+  environment.say(' from s   2xx   503 other');
   const watched = watch([gateway]);
   const slots: Slot[] = [];
   const moments: Moment[] = [];
@@ -49,11 +49,11 @@ export async function postgresOutage(stand: Stand, { rate }: Options): Promise<F
       began = performance.now() - slotMs;
       start();
     }
-    if (slots.length % slotsPerLine === 0) stand.say(timelineLine(slots));
+    if (slots.length % slotsPerLine === 0) environment.say(timelineLine(slots));
   };
   const happens = async (what: string, afterMs: number, act: () => Promise<void>): Promise<void> => {
     await sleep(afterMs);
-    stand.say(what);
+    environment.say(what);
     moments.push({ atMs: performance.now() - began, what });
     await act();
   };
@@ -63,18 +63,18 @@ export async function postgresOutage(stand: Stand, { rate }: Options): Promise<F
     await happens('SIGCONT', awayMs, () => postgres.resume());
     await happens('SIGKILL', backMs, () => postgres.kill());
     await happens('started', awayMs, () => postgres.start());
-    moments.push({ atMs: performance.now() - began, what: 'answers' });
+    moments.push({ atMs: performance.now() - began, what: 'accepts connections' });
   };
-  const refused = { rate: refusedPerSecond, seconds, connections: 20 };
+  const rejected = { rate: rejectedPerSecond, seconds, connections: 20 };
   const [served, revokedSeen, unknownSeen] = await Promise.all([
-    stand.load(gateway, known, {
+    environment.load(gateway, known, {
       rate: perSecond,
       seconds,
       connections: 200,
       onSlot,
     }),
-    stand.load(gateway, revoked, refused),
-    stand.load(gateway, unknownKeys(refusedPerSecond * seconds), refused),
+    environment.load(gateway, revoked, rejected),
+    environment.load(gateway, unknownKeys(rejectedPerSecond * seconds), rejected),
     trouble(),
   ]);
   return {
@@ -82,15 +82,15 @@ export async function postgresOutage(stand: Stand, { rate }: Options): Promise<F
     rows: [row('known', served), row('revoked', revokedSeen), row('unknown', unknownSeen)],
     promises: [
       ...promisesToKnown(served),
-      refusedOnly('a revoked key is answered 401 or 503', revokedSeen),
-      refusedOnly('an unknown key is answered 401 or 503', unknownSeen),
+      rejectedOnly('a revoked key gets 401 or 503', revokedSeen),
+      rejectedOnly('an unknown key gets 401 or 503', unknownSeen),
       ...moments.flatMap((moment) => promisesAbout(moment, slots)),
       ...(await watched.end()),
     ],
   };
 }
 
-/** The last quarter of a second: when it began, and its answers. */
+/** The last quarter of a second: when it began, and its responses. */
 function timelineLine(slots: readonly Slot[]): string {
   const last = slots.slice(-slotsPerLine);
   const count = (of: (slot: Slot) => number): string =>
@@ -108,7 +108,7 @@ function promisesToKnown(served: OpenLoop): Promised[] {
   const { '200': ok = 0, '503': unavailable = 0 } = served.statuses;
   const others = served.due - ok - unavailable;
   return [
-    { what: 'a known key is answered 2xx or 503', seen: `${others} others`, kept: others === 0 },
+    { what: 'a known key gets 2xx or 503', seen: `${others} others`, kept: others === 0 },
     {
       what: 'every 503 has Retry-After',
       seen: `${served.withoutRetryAfter} of ${unavailable} without`,
@@ -117,13 +117,13 @@ function promisesToKnown(served: OpenLoop): Promised[] {
   ];
 }
 
-function refusedOnly(what: string, { due, statuses }: OpenLoop): Promised {
-  const { '401': refused = 0, '503': unavailable = 0 } = statuses;
-  const others = due - refused - unavailable;
+function rejectedOnly(what: string, { due, statuses }: OpenLoop): Promised {
+  const { '401': rejected = 0, '503': unavailable = 0 } = statuses;
+  const others = due - rejected - unavailable;
   return {
     what,
-    seen: `${refused} × 401, ${unavailable} × 503, ${others} others`,
-    kept: others === 0 && refused > 0,
+    seen: `${rejected} × 401, ${unavailable} × 503, ${others} others`,
+    kept: others === 0 && rejected > 0,
   };
 }
 
@@ -131,11 +131,11 @@ function refusedOnly(what: string, { due, statuses }: OpenLoop): Promised {
 function promisesAbout({ atMs, what }: Moment, slots: readonly Slot[]): Promised[] {
   const from = Math.floor(atMs / slotMs);
   if (what === 'SIGSTOP' || what === 'SIGKILL') {
-    const [refusing, served] = [
+    const [rejecting, served] = [
       slots.findIndex((slot, i) => i > from && slot.unavailable > 0 && slot.ok === 0),
       slots.slice(from).every(({ other, broken }) => other + broken === 0),
     ];
-    const forMs = (refusing - from) * slotMs;
+    const forMs = (rejecting - from) * slotMs;
     // The last renewal was up to T/4 and a little ago.
     const kept = served && forMs >= 0.7 * leaseMs - slotMs && forMs <= leaseMs + slotMs;
     return [{ what: `${what}: known keys are served until the lease ends`, seen: ms(forMs), kept }];
@@ -153,7 +153,7 @@ function promisesAbout({ atMs, what }: Moment, slots: readonly Slot[]): Promised
 }
 
 function row(name: string, { due, statuses, max }: OpenLoop): string[] {
-  const { '200': ok = 0, '401': refused = 0, '503': unavailable = 0 } = statuses;
-  const others = due - ok - refused - unavailable;
-  return [name, ...[due, ok, refused, unavailable, others].map(String), ok > 0 ? us(max) : '–'];
+  const { '200': ok = 0, '401': rejected = 0, '503': unavailable = 0 } = statuses;
+  const others = due - ok - rejected - unavailable;
+  return [name, ...[due, ok, rejected, unavailable, others].map(String), ok > 0 ? us(max) : '–'];
 }

@@ -3,7 +3,7 @@ import { makeKeys } from './keys.ts';
 import { us, type Finding } from './figures.ts';
 import type { OpenLoop } from '../load/paced.ts';
 import type { Options } from './options.ts';
-import type { Gateway, Stand } from './environment.ts';
+import type { Gateway, OutageEnvironment } from './environment.ts';
 import { watch } from './watch.ts';
 
 const knownKeys = 5_000;
@@ -26,14 +26,17 @@ interface Seen {
 }
 
 /** Redis stopped and killed, under callers that are known and callers that are not, beside a gateway without it. */
-export async function redisOutage(stand: Stand, { rate, seconds }: Options): Promise<Finding> {
+export async function redisOutage(
+  environment: OutageEnvironment,
+  { rate, seconds }: Options,
+): Promise<Finding> {
   const [perSecond, phaseSeconds] = [rate || 1_000, seconds || 4];
   const [without, first, second] = [
-    await stand.gateway('replica without Redis', 'without Redis'),
-    await stand.gateway('replica 1', 'with Redis'),
-    await stand.gateway('replica 2', 'with Redis'),
+    await environment.gateway('replica without Redis', 'without Redis'),
+    await environment.gateway('replica 1', 'with Redis'),
+    await environment.gateway('replica 2', 'with Redis'),
   ];
-  const { redis } = stand;
+  const { redis } = environment;
   const phases: readonly Phase[] = [
     { name: 'Redis not configured', gateway: without },
     { name: 'Redis there', gateway: first },
@@ -45,20 +48,23 @@ export async function redisOutage(stand: Stand, { rate, seconds }: Options): Pro
     { name: 'started in the midst', gateway: first, trouble: () => redis.start() },
   ];
   const missesPerPhase = missesPerSecond * phaseSeconds;
-  stand.say(`${knownKeys} known keys at ${perSecond}/s, new ones at ${missesPerSecond}/s`);
-  const ring = await makeKeys(stand, first, knownKeys + missesPerPhase * phases.length);
+  environment.say(`${knownKeys} known keys at ${perSecond}/s, new ones at ${missesPerSecond}/s`);
+  const ring = await makeKeys(environment, first, knownKeys + missesPerPhase * phases.length);
   const texts = ring.keys.map(({ text }) => text);
   const [known, fresh] = [texts.slice(0, knownKeys), texts.slice(knownKeys)];
   for (const gateway of [without, first])
-    await stand.load(gateway, known, { rate: knownKeys / 4, seconds: 4 });
+    await environment.load(gateway, known, { rate: knownKeys / 4, seconds: 4 });
 
   const watched = watch([without, first, second]);
   const seen: Seen[] = [];
   for (const { name, gateway, trouble } of phases) {
-    stand.say(name);
+    environment.say(name);
     const [knownSeen, missesSeen] = await Promise.all([
-      stand.load(gateway, known, { rate: perSecond, seconds: phaseSeconds }),
-      stand.load(gateway, fresh.splice(0, missesPerPhase), { rate: missesPerSecond, seconds: phaseSeconds }),
+      environment.load(gateway, known, { rate: perSecond, seconds: phaseSeconds }),
+      environment.load(gateway, fresh.splice(0, missesPerPhase), {
+        rate: missesPerSecond,
+        seconds: phaseSeconds,
+      }),
       trouble && sleep(troubleAfterMs).then(trouble),
     ]);
     seen.push({ name, known: knownSeen, misses: missesSeen });

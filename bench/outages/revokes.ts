@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeKeys, type KeyRing } from './keys.ts';
 import { ms, quantile, type Finding } from './figures.ts';
 import type { Options } from './options.ts';
-import { leaseMs, type Gateway, type Stand } from './environment.ts';
+import { leaseMs, type Gateway, type OutageEnvironment } from './environment.ts';
 
 const replicas = 3;
 const lightRevokes = 200;
@@ -10,13 +10,13 @@ const lightPauseMs = 50;
 const hangingRevokes = 20;
 
 /** One at a time, then many, then with one replica that hangs. */
-export async function revokes(stand: Stand, { rate, seconds }: Options): Promise<Finding> {
+export async function revokes(environment: OutageEnvironment, { rate, seconds }: Options): Promise<Finding> {
   const [perSecond, sustainedSeconds] = [rate || 100, seconds || 30];
   const gateways: Gateway[] = [];
-  for (let i = 1; i <= replicas; i++) gateways.push(await stand.gateway(`replica ${i}`, 'with Redis'));
+  for (let i = 1; i <= replicas; i++) gateways.push(await environment.gateway(`replica ${i}`, 'with Redis'));
   const [hanging, ...others] = gateways as [Gateway, ...Gateway[]];
   const ring = await makeKeys(
-    stand,
+    environment,
     hanging,
     50 + 2 * lightRevokes + hangingRevokes + perSecond * sustainedSeconds,
   );
@@ -24,16 +24,16 @@ export async function revokes(stand: Stand, { rate, seconds }: Options): Promise
 
   // The first statements on a connection are planned, and the code that runs is compiled.
   for (let i = 0; i < 50; i++) await sender.revoke(gateways[i % replicas]);
-  stand.say(`${lightRevokes} revokes, one at a time with a pause of ${lightPauseMs} ms`);
+  environment.say(`${lightRevokes} revokes, one at a time with a pause of ${lightPauseMs} ms`);
   const fresh = await oneByOne(sender, gateways, lightRevokes, lightPauseMs);
 
-  stand.say(`${perSecond} revokes a second for ${sustainedSeconds} s`);
-  const { took, outstanding } = await sustained(sender, gateways, perSecond, sustainedSeconds, stand);
+  environment.say(`${perSecond} revokes a second for ${sustainedSeconds} s`);
+  const { took, outstanding } = await sustained(sender, gateways, perSecond, sustainedSeconds, environment);
 
-  stand.say(`${lightRevokes} more, one at a time`);
+  environment.say(`${lightRevokes} more, one at a time`);
   const light = await oneByOne(sender, gateways, lightRevokes, lightPauseMs);
 
-  stand.say('one replica is stopped (SIGSTOP)');
+  environment.say('one replica is stopped (SIGSTOP)');
   process.kill(hanging.pid, 'SIGSTOP');
   const [first = NaN, ...later] = await oneByOne(sender, others, hangingRevokes, 0);
   process.kill(hanging.pid, 'SIGCONT');
@@ -64,7 +64,7 @@ export async function revokes(stand: Stand, { rate, seconds }: Options): Promise
         kept: late < 2 * early + 2,
       },
       {
-        what: 'every revoke is answered with 2xx',
+        what: 'every revoke gets 2xx',
         seen: `${sender.errors.length} others ${sender.errors[0] ?? ''}`,
         kept: sender.errors.length === 0,
       },
@@ -95,9 +95,9 @@ class Revoker {
     const key = keys[this.#next++];
     if (key === undefined || gateway === undefined) throw new Error('there is no key left to revoke');
     const path = `/v1/sub-accounts/${sub}/api-keys/${key.id}/revoke`;
-    const answer = await gateway.client.send('POST', path, { key: parent.key, limitMs: 10_000 });
-    if (answer?.status === 200) this.revoked.push(key.text);
-    else this.errors.push(`${answer?.status} ${JSON.stringify(answer?.body)}`);
+    const response = await gateway.client.send('POST', path, { key: parent.key, limitMs: 10_000 });
+    if (response?.status === 200) this.revoked.push(key.text);
+    else this.errors.push(`${response?.status} ${JSON.stringify(response?.body)}`);
     return performance.now() - dueMs;
   }
 }
@@ -108,7 +108,7 @@ async function sustained(
   gateways: readonly Gateway[],
   perSecond: number,
   seconds: number,
-  stand: Stand,
+  environment: OutageEnvironment,
 ): Promise<{ readonly took: number[]; readonly outstanding: number[] }> {
   const [took, outstanding]: [number[], number[]] = [[], []];
   const underWay = new Set<Promise<unknown>>();
@@ -126,7 +126,7 @@ async function sustained(
     underWay.add(one);
     outstanding.push(underWay.size);
     if ((i + 1) % (5 * perSecond) === 0) {
-      stand.say(
+      environment.say(
         `  p50 ${ms(quantile(lately, 0.5))}, p99 ${ms(quantile(lately, 0.99))}, ${underWay.size} under way`,
       );
       lately = [];
@@ -152,8 +152,8 @@ async function oneByOne(
 
 /** How many of these keys the gateway lets in. */
 async function stillServed({ client }: Gateway, keys: readonly string[]): Promise<number> {
-  const answers = await Promise.all(keys.map((key) => client.send('GET', '/shipments', { key })));
-  return answers.filter((answer) => answer?.status === 200).length;
+  const responses = await Promise.all(keys.map((key) => client.send('GET', '/shipments', { key })));
+  return responses.filter((response) => response?.status === 200).length;
 }
 
 function limit(what: string, value: number, most: number): { what: string; seen: string; kept: boolean } {

@@ -11,7 +11,7 @@ const pauseMs = 20;
 /** Revoked keys and deactivated sub-accounts: the rest needs an upstream that tells what it was told. */
 const watchedCells = cells.slice(0, 2);
 
-/** Tenants that change meanwhile, and the judge of the fault tests who looks at every decision about them. */
+/** Tenants that change meanwhile, and the history of the fault tests, which checks every decision about them. */
 export function watch(gateways: readonly Gateway[]): { end(): Promise<Promised[]> } {
   const [random, history] = [new Random(1), new History()];
   let ended = false;
@@ -31,11 +31,11 @@ export function watch(gateways: readonly Gateway[]): { end(): Promise<Promised[]
       const { decisions, stale, odd, mutationMs } = history;
       return [
         {
-          what: 'nobody decides by what was before a 2xx',
+          what: 'no decision rests on what was before a 2xx',
           seen: `${stale.length} stale in ${decisions} decisions about ${mutationMs.length} changes`,
           kept: stale.length === 0 && decisions > 0,
         },
-        { what: 'no other answers', seen: `${odd.length} ${odd[0] ?? ''}`, kept: odd.length === 0 },
+        { what: 'no other responses', seen: `${odd.length} ${odd[0] ?? ''}`, kept: odd.length === 0 },
       ];
     },
   };

@@ -10,7 +10,7 @@ const rowHeight = 30;
 const labelWidth = 330;
 const top = 44;
 
-/** A bar chart as SVG that is readable on light and on dark ground. */
+/** A bar chart as SVG that is readable on a light and on a dark background. */
 export function barChart(title: string, bars: readonly Bar[]): string {
   const height = top + bars.length * rowHeight + 12;
   const longest = Math.max(...bars.map(({ value }) => value));

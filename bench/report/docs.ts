@@ -30,17 +30,17 @@ chart are written by the command below; run it on your own machine before you be
 
 ## How it was measured
 
-${record.began.slice(0, 10)}, ${record.minutes} min, on ${machineLine(record.machine)}. Medians of ${record.rounds} rounds of ${record.seconds} s; the contenders took
+${record.began.slice(0, 10)}, ${record.minutes} min, on ${machineLine(record.machine)}. Medians of ${record.rounds} rounds of ${record.seconds} s; the targets took
 turns in every round. _Spread_ is the highest minus the lowest of the rounds, per cent of the median.${disturbed}
 
-- The proxy has one core to itself. The upstream (nginx with fixed answers), the client, PostgreSQL and Redis share
-  another one. Loopback only, HTTP/1.1, keep-alive, nobody writes an access log.
+- The proxy has one core to itself. The upstream (nginx with fixed responses), the client, PostgreSQL and Redis share
+  another one. Loopback only, HTTP/1.1, keep-alive, no target writes an access log.
 - CPU time is user plus system time of the proxy's processes and all their threads, as the kernel counts it, divided by
-  the requests answered. A store's is shown apart.
-- Closed loops are wrk's: one thread, as fast as answers come. Latency is taken at a constant ${record.rate} requests a second
+  the number of responses. A store's is shown apart.
+- Closed loops are wrk's: one thread, as fast as responses come. Latency is taken at a constant ${record.rate} requests a second
   and counts from when a request was due, so that a stall is charged with everything it held up. The generator shares
   its core with the upstream; its own lag is shown.
-- Before anything is measured, everybody has to show that it enforces the rule: unknown keys, forged headers, the three
+- Before anything is measured, every target has to show that it enforces the rule: unknown keys, forged headers, the three
   forms of the acting header, deactivated and foreign targets, a write without the header. All that speak the whole rule
   look a key up by its SHA-256, as the gateway does. The static map of nginx only knows who calls.
 - One parent with 1,000 sub-accounts. Reads send no acting header; writes act as a sub-account by its external id.
@@ -48,8 +48,8 @@ turns in every round. _Spread_ is the highest minus the lowest of the rounds, pe
   tenant and has metrics. The others hold a copy that never changes; the one with Redis reads it anew each time.
 
 ${table(
-  ['contender', 'what'],
-  record.contenders.map(({ title, version, skipped }) => [title, skipped ?? version]),
+  ['target', 'what'],
+  record.targets.map(({ title, version, skipped }) => [title, skipped ?? version]),
 )}
 
 ${measured.map((one) => `## ${one.title}\n\n${caseTable(one, record)}\n`).join('\n')}
@@ -70,7 +70,7 @@ const p99ByRate = `  | requests/s | core in use: nginx + Lua | gateway | p99: ng
   | 14,000 | 47 % | 69 % | 2.5 and 2.6 ms | 4.6 and 6.0 ms |`;
 
 /**
- * Told from profiles, by hand: the figures are one profile's, and change little from run to run.
+ * Written by hand, from profiles: the figures are one profile's, and change little from run to run.
  */
 const explained = `## Where the time goes
 
@@ -80,14 +80,14 @@ What Node's profiler finds at half of what the gateway can do
 | part | share |
 |---|---:|
 | writing to the two sockets, almost all of it in the kernel | 51 % |
-| the gateway: reading the request, deciding, headers both ways, reading the answer, counting | 19 % |
+| the gateway: reading the request, deciding, headers both ways, reading the response, counting | 19 % |
 | Node's HTTP server, streams and sockets | 17 % |
 | waiting for sockets and reading from them | 5 % |
 | SHA-256 and CRC-32 of the key | 3 % |
 | collecting garbage | 2 % |
 
 - **Beside nginx + Lua.** Both pay for the same four passes through the kernel. The rest is some fifteen microseconds of JavaScript,
-  half of it Node's own. Everybody is dearer at a constant rate than in a closed loop, and the ratio is smaller there.
+  half of it Node's own. Every target costs more at a constant rate than in a closed loop, and the ratio is smaller there.
 - **p50** at the same constant rate: reads are level with nginx + Lua, writes take a tenth longer. A write's body is taken in whole before
   the upstream hears of the request, so that a slow client holds no connection.
 - **p99** is above nginx's, the busier the core is the more. A machine like this one stops every process for some milliseconds now and
@@ -104,13 +104,13 @@ ${p99ByRate}
 - **Large bodies** are given away in the pieces in which they were read, without a copy.
 `;
 
-function chart({ contenders, results }: RunRecord): string {
+function chart({ targets, results }: RunRecord): string {
   const bars = results
     .filter((result) => result.case === headline && (result.median['cpuUs'] ?? 0) > 0)
-    .map(({ contender, median }) => ({
-      label: contenders.find(({ name }) => name === contender)?.title ?? contender,
+    .map(({ target, median }) => ({
+      label: targets.find(({ name }) => name === target)?.title ?? target,
       value: median['cpuUs'] ?? 0,
-      highlight: contender === 'gateway',
+      highlight: target === 'gateway',
     }));
-  return barChart('CPU µs of the proxy per proxied GET, 100-byte answer', bars);
+  return barChart('CPU µs of the proxy per proxied GET, 100-byte response', bars);
 }

@@ -12,12 +12,12 @@ export interface RunRecord {
   readonly rate: number;
   readonly streams: number;
   readonly machine: Machine;
-  readonly contenders: readonly Participant[];
+  readonly targets: readonly TargetRecord[];
   readonly results: readonly Result[];
 }
 
-/** A contender that was measured, or why it was not. */
-export interface Participant {
+/** A target that was measured, or why it was not. */
+export interface TargetRecord {
   readonly name: string;
   readonly title: string;
   readonly version: string;

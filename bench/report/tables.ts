@@ -1,4 +1,4 @@
-import { yardsticks } from '../targets/all.ts';
+import { baselines } from '../targets/all.ts';
 import type { Result } from '../measure.ts';
 import type { Case, Column } from '../scenarios/scenario.ts';
 import type { RunRecord } from './record.ts';
@@ -8,23 +8,23 @@ const disturbedPercent = 5;
 
 /** One case as a Markdown table that also reads well on a terminal. Medians; ratios are of the first column. */
 export function caseTable(one: Case, record: RunRecord): string {
-  const { contenders, results } = record;
+  const { targets, results } = record;
   const own = results.filter(
     (result) => result.case === one.id && result.samples.length > 0 && result.failure === undefined,
   );
   const [first, ...others] = one.columns;
   if (first === undefined || own.length === 0)
     return ['Nothing was measured.', ...failures(one, record)].join('\n\n');
-  const measures = yardsticks.flatMap(({ name }) => own.find(({ contender }) => contender === name) ?? []);
+  const measures = baselines.flatMap(({ name }) => own.find(({ target }) => target === name) ?? []);
   const header = [
-    'contender',
+    'target',
     first.title,
     'spread',
-    ...measures.map(({ contender }) => `× ${contender}`),
+    ...measures.map(({ target }) => `× ${target}`),
     ...others.map(({ title }) => title),
   ];
   const rows = own.map((result) => [
-    contenders.find(({ name }) => name === result.contender)?.title ?? result.contender,
+    targets.find(({ name }) => name === result.target)?.title ?? result.target,
     figure(result, first),
     spread(result, first),
     ...measures.map((measure) => ratio(result, measure, first)),
@@ -34,13 +34,13 @@ export function caseTable(one: Case, record: RunRecord): string {
 }
 
 /** Memory over the whole run. */
-export function memoryTable({ contenders }: RunRecord): string {
-  const rows = contenders.flatMap(({ title, memory }) =>
+export function memoryTable({ targets }: RunRecord): string {
+  const rows = targets.flatMap(({ title, memory }) =>
     memory === undefined || memory.peak === 0
       ? []
       : [[title, ...[memory.atStart, memory.peak, memory.atEnd].map((mb) => mb.toFixed(0))]],
   );
-  return table(['contender', 'RSS at the start, MB', 'highest', 'at the end'], rows);
+  return table(['target', 'RSS at the start, MB', 'highest', 'at the end'], rows);
 }
 
 /** Says so where others used the two cores, or `undefined`. */
@@ -63,8 +63,8 @@ export function table(header: readonly string[], rows: readonly (readonly string
 }
 
 function failures(one: Case, { results }: RunRecord): string[] {
-  return results.flatMap(({ case: id, contender, failure }) =>
-    id === one.id && failure !== undefined ? [`${contender} failed: ${failure}.`] : [],
+  return results.flatMap(({ case: id, target, failure }) =>
+    id === one.id && failure !== undefined ? [`${target} failed: ${failure}.`] : [],
   );
 }
 

@@ -1,4 +1,4 @@
-import { get, post, type Exchange } from '../load/requests.ts';
+import { get, post, type RequestSpec } from '../load/requests.ts';
 import { closedLoop } from '../load/wrk.ts';
 import { findTool } from '../lib/tools.ts';
 import { column, metered, type Case } from './scenario.ts';
@@ -25,16 +25,16 @@ export const connections: readonly Case[] = [
   closedLoopCase('connections/1000', 'GET, 100 B, 1,000 connections', get('/bytes/100'), 1_000),
 ];
 
-function closedLoopCase(id: string, title: string, exchange: Exchange, count: number): Case {
+function closedLoopCase(id: string, title: string, spec: RequestSpec, count: number): Case {
   return {
     id,
     title,
     columns: [column.cpuUs, column.perSecond, column.storeUs, column.rssMb, column.errors],
     missing: () => (findTool('wrk') === undefined ? 'apt-get install wrk' : undefined),
-    async measure(subject, { seconds }) {
+    async measure(target, { seconds }) {
       const { result, cost } = await metered(
-        subject,
-        () => closedLoop(subject.stage, subject.running, exchange, { connections: count, seconds }),
+        target,
+        () => closedLoop(target.environment, target.running, spec, { connections: count, seconds }),
         ({ requests }) => requests,
       );
       return { ...cost, perSecond: result.requests / result.seconds, errors: result.errors };

@@ -1,5 +1,5 @@
 import { constantRate, pacedMissing } from '../load/paced.ts';
-import { get, post, type Exchange } from '../load/requests.ts';
+import { get, post, type RequestSpec } from '../load/requests.ts';
 import { column, metered, type Case, type Column } from './scenario.ts';
 
 const connections = 64;
@@ -13,23 +13,23 @@ const columns: readonly Column[] = [
   column.errors,
 ];
 
-/** Latency at the same constant rate for everybody, stalls included. */
+/** Latency at the same constant rate for every target, stalls included. */
 export const latency: readonly Case[] = [
   latencyCase('latency/get', 'GET, 100 B, constant rate', get('/bytes/100')),
   latencyCase('latency/post', 'POST, 100 B, acting, constant rate', post(100)),
 ];
 
-function latencyCase(id: string, title: string, exchange: Exchange): Case {
+function latencyCase(id: string, title: string, spec: RequestSpec): Case {
   return {
     id,
     title,
     columns,
     missing: pacedMissing,
-    async measure(subject, { seconds, rate }) {
+    async measure(target, { seconds, rate }) {
       const { result, cost } = await metered(
-        subject,
-        () => constantRate(subject.stage, subject.running, exchange, { connections, seconds, rate }),
-        ({ answered }) => answered,
+        target,
+        () => constantRate(target.environment, target.running, spec, { connections, seconds, rate }),
+        ({ responses }) => responses,
       );
       const { p50, p99, p999, max, ownLagP99, errors } = result;
       return { ...cost, p50, p99, p999, max, ownLagP99, errors };

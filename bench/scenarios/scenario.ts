@@ -1,13 +1,14 @@
-import type { Running, Stage } from '../targets/target.ts';
+import type { Running, TargetEnvironment } from '../targets/target.ts';
 import { usageOf } from '../lib/proc.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 
 /** Figures of one measurement, by name. `rssMb` is always among them. */
 export type Sample = Readonly<Record<string, number>>;
 
-/** What a measurement is made with. */
-export interface Subject {
-  readonly stage: Stage;
+/** A target that serves and has shown that it enforces what it claims. */
+export interface StartedTarget {
+  readonly name: string;
+  readonly environment: TargetEnvironment;
   readonly running: Running;
   readonly upstream: Upstream;
 }
@@ -15,21 +16,21 @@ export interface Subject {
 /** How long and how hard. */
 export interface Effort {
   readonly seconds: number;
-  /** Requests a second where the rate is constant: below what the slowest contender can do. */
+  /** Requests a second where the rate is constant: below what the slowest target can do. */
   readonly rate: number;
   readonly streams: number;
 }
 
-/** One thing to measure, on every contender in turn. */
+/** One thing to measure, on every target in turn. */
 export interface Case {
   /** Stable name for the JSON file, such as `bodies/get-10k`. */
   readonly id: string;
   readonly title: string;
-  /** What the measurement returns, in the order it is shown; the first is what contenders are compared by. */
+  /** What the measurement returns, in the order it is shown; the first is what targets are compared by. */
   readonly columns: readonly Column[];
   /** How to get what it needs, or `undefined`. */
   missing?(): string | undefined;
-  measure(subject: Subject, effort: Effort): Promise<Sample>;
+  measure(target: StartedTarget, effort: Effort): Promise<Sample>;
 }
 
 /** One figure of a {@link Sample}. */
@@ -50,7 +51,7 @@ export const column = {
 
 /** Runs a load and adds what it cost the proxy and its stores, per unit of work. */
 export async function metered<Result>(
-  { running }: Subject,
+  { running }: StartedTarget,
   load: () => Promise<Result>,
   unitsOf: (result: Result) => number,
 ): Promise<{ readonly result: Result; readonly cost: Sample }> {

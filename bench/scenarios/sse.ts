@@ -4,7 +4,7 @@ import { Streams } from '../load/streams.ts';
 import type { Upstream } from '../upstream/upstream.ts';
 import { column, metered, type Case } from './scenario.ts';
 
-/** A proxy may notice only by its next two events that nobody reads them. */
+/** A proxy may notice only by its next two events that the client has gone. */
 const closingLimitMs = 20_000;
 
 /** Many event streams, one event a second on each: what they cost, what they delay, and whether they end. */
@@ -22,21 +22,21 @@ export const sse: readonly Case[] = [
       { key: 'closingMs', title: 'closing ms', digits: 0 },
       column.rssMb,
     ],
-    async measure(subject, { seconds, streams: count }) {
+    async measure(target, { seconds, streams: count }) {
       const streams = new Streams();
       try {
-        const idle = usageOf(subject.running.proxyPids).rssBytes;
+        const idle = usageOf(target.running.proxyPids).rssBytes;
         const start = performance.now();
-        await streams.start(subject.running, count);
+        await streams.start(target.running, count);
         const openingMs = performance.now() - start;
         if (streams.open < count)
-          throw new Error(`opened ${streams.open} of ${count} streams; ${streams.refused}`);
+          throw new Error(`opened ${streams.open} of ${count} streams; ${streams.lastFailure}`);
         const { result, cost } = await metered(
-          subject,
+          target,
           () => listen(streams, seconds),
           ({ delaysMs }) => delaysMs.length,
         );
-        const kbPerStream = (usageOf(subject.running.proxyPids).rssBytes - idle) / 1_024 / result.open;
+        const kbPerStream = (usageOf(target.running.proxyPids).rssBytes - idle) / 1_024 / result.open;
         streams.close();
         return {
           ...cost,
@@ -45,7 +45,7 @@ export const sse: readonly Case[] = [
           kbPerStream,
           open: result.open,
           openingMs,
-          closingMs: await untilClosed(subject.upstream),
+          closingMs: await untilClosed(target.upstream),
         };
       } finally {
         streams.close();
@@ -60,7 +60,7 @@ async function listen(streams: Streams, seconds: number): Promise<{ delaysMs: nu
   return { delaysMs: streams.delaysMs.toSorted((a, b) => a - b), open: streams.open };
 }
 
-/** How long it takes until the upstream knows that nobody listens any more. */
+/** How long it takes until the upstream knows that the clients have gone. */
 async function untilClosed({ helper }: Upstream): Promise<number> {
   const start = performance.now();
   while (helper.streams() > 0) {

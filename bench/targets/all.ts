@@ -1,12 +1,12 @@
-import type { Contender } from './target.ts';
+import type { Target } from './target.ts';
 import { direct } from './direct.ts';
 import { gateway } from './gateway.ts';
 import { haproxy } from './haproxy.ts';
 import { httpProxy, httpProxyRedis } from './http-proxy.ts';
 import { nginxLua, nginxMap } from './nginx.ts';
 
-/** Everybody, in the order they take turns. */
-export const contenders: readonly Contender[] = [
+/** All targets, in the order they take turns. */
+export const targets: readonly Target[] = [
   direct,
   nginxMap,
   haproxy,
@@ -17,4 +17,4 @@ export const contenders: readonly Contender[] = [
 ];
 
 /** What the others are compared with: the least the rule can cost, and what most would build. */
-export const yardsticks: readonly Contender[] = [nginxLua, httpProxyRedis];
+export const baselines: readonly Target[] = [nginxLua, httpProxyRedis];

@@ -1,8 +1,8 @@
 import { versionOf } from '../lib/tools.ts';
-import type { Contender } from './target.ts';
+import type { Target } from './target.ts';
 
 /** The upstream without any proxy: what this client and this upstream can do at most. */
-export const direct: Contender = {
+export const direct: Target = {
   name: 'direct',
   title: 'no proxy',
   enforces: 'none',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Account, Key, Tenants } from '../lib/tenants.ts';
 
 /**
- * The facts the rule needs, as one table of text for contenders that read files or a cache. Columns of a value are
+ * The facts the rule needs, as one table of text for targets that read files or a cache. Columns of a value are
  * separated by spaces, `-` stands for nothing:
  *
  * - `k:<SHA-256 of the key, base64>` → account id, parent id, key id, scopes joined by commas

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { startPostgres } from '../lib/postgres-server.ts';
-import type { Contender } from './target.ts';
+import type { Target } from './target.ts';
 import { seedTenants } from './seed.ts';
 
 const builtHere = join(root, 'dist/main.js');
@@ -30,7 +30,7 @@ export function gatewayBuiltAt(
   name: string,
   title: string,
   logLevel: 'info' | 'warn' = 'warn',
-): Contender {
+): Target {
   return {
     name,
     title,

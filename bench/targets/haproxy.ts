@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { render } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { findTool, tool, versionOf } from '../lib/tools.ts';
-import type { Contender } from './target.ts';
+import type { Target } from './target.ts';
 import { writeFactTable } from './facts.ts';
 
 /** HAProxy with the whole rule, facts in maps loaded at start. */
-export const haproxy: Contender = {
+export const haproxy: Target = {
   name: 'haproxy',
   title: 'HAProxy, same rule, maps',
   enforces: 'acting',

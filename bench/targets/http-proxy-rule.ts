@@ -11,8 +11,8 @@ export interface Resolved {
   readonly scopes: string;
 }
 
-/** Status to refuse with. */
-export type Refused = 400 | 401 | 403;
+/** Status to reject with. */
+export type Rejection = 400 | 401 | 403;
 
 const writes = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -25,7 +25,7 @@ export async function resolve(
   method: string,
   authorization: string | undefined,
   acting: string | undefined,
-): Promise<Resolved | Refused> {
+): Promise<Resolved | Rejection> {
   if (authorization === undefined || !/^bearer /i.test(authorization)) return 401;
   const digest = createHash('sha256').update(authorization.slice(7)).digest('base64');
   const key = await lookup(`k:${digest}`);
@@ -44,7 +44,7 @@ async function forParent(
   method: string,
   account: string,
   acting: string | undefined,
-): Promise<string | Refused> {
+): Promise<string | Rejection> {
   if (acting === undefined) {
     return writes.has(method) && Number((await lookup(`n:${account}`)) ?? 1) > 0 ? 400 : account;
   }
@@ -61,7 +61,7 @@ async function forSubAccount(
   account: string,
   parent: string,
   acting: string | undefined,
-): Promise<string | Refused> {
+): Promise<string | Rejection> {
   if (!(await lookup(`a:${parent}`))?.endsWith(' active')) return 403;
   if (acting === undefined || acting === 'self' || acting.toLowerCase() === account) return account;
   return acting.startsWith('ext:') && (await lookup(`x:${parent}:${acting.slice(4)}`)) === account

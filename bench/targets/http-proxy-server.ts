@@ -21,17 +21,17 @@ await app.register(httpProxy, {
   },
   replyOptions: {
     rewriteRequestHeaders: (request, headers) => {
-      const answer = resolutions.get(request as FastifyRequest);
+      const resolved = resolutions.get(request as FastifyRequest);
       const kept = Object.entries(headers).filter(
         ([name]) => !name.startsWith('x-service-') && name !== 'authorization',
       );
       return {
         ...Object.fromEntries(kept),
         host: request.headers.host,
-        'x-service-resolved-tenant': answer?.resolved,
-        'x-service-caller-tenant': answer?.caller,
-        'x-service-caller-key': answer?.keyId,
-        'x-service-caller-scopes': answer?.scopes,
+        'x-service-resolved-tenant': resolved?.resolved,
+        'x-service-caller-tenant': resolved?.caller,
+        'x-service-caller-key': resolved?.keyId,
+        'x-service-caller-scopes': resolved?.scopes,
         'x-request-id': (request as FastifyRequest).id,
         'x-forwarded-for': (request as FastifyRequest).ip,
         'x-forwarded-proto': 'http',
@@ -42,21 +42,21 @@ await app.register(httpProxy, {
 });
 await app.listen({ host: '127.0.0.1', port: Number(PORT), backlog: 4_096 });
 
-/** @returns whether the request may go on; otherwise it has been answered */
+/** @returns whether the request may go on; otherwise the rejection has been sent */
 async function enforce(request: FastifyRequest, reply: FastifyReply): Promise<boolean> {
   const { authorization, 'x-service-acting-tenant': acting } = request.headers;
-  const answer = await resolve(
+  const decision = await resolve(
     lookup,
     request.method,
     authorization,
     typeof acting === 'string' ? acting : undefined,
   );
-  if (typeof answer === 'number') {
-    reply.code(answer).send({ error: 'refused' });
+  if (typeof decision === 'number') {
+    reply.code(decision).send({ error: 'rejected' });
     return false;
   }
-  resolutions.set(request, answer);
-  reply.header('x-request-id', request.id).header('x-service-resolved-tenant', answer.resolved);
+  resolutions.set(request, decision);
+  reply.header('x-request-id', request.id).header('x-service-resolved-tenant', decision.resolved);
   return true;
 }
 

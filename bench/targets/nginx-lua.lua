@@ -70,8 +70,8 @@ function rule.enforce()
     return ngx.exit(401)
   end
   if not is_active(account) or (parent ~= "-" and not is_active(parent)) then return ngx.exit(403) end
-  local resolved, refused = target_of(account, parent, var.http_x_service_acting_tenant, var.request_method)
-  if not resolved then return ngx.exit(refused) end
+  local resolved, rejected = target_of(account, parent, var.http_x_service_acting_tenant, var.request_method)
+  if not resolved then return ngx.exit(rejected) end
   var.resolved = resolved
   var.caller = account
   var.key_id = key_id

@@ -3,46 +3,46 @@ import { join } from 'node:path';
 import { render } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { findTool, tool, versionOf } from '../lib/tools.ts';
-import type { Contender, Running, Stage } from './target.ts';
+import type { Target, Running, TargetEnvironment } from './target.ts';
 import { writeFactTable } from './facts.ts';
 
 /** nginx that knows keys from a static map. */
-export const nginxMap: Contender = {
+export const nginxMap: Target = {
   name: 'nginx-map',
   title: 'nginx, static map of keys',
   enforces: 'key',
   missing: () => (findTool('nginx') === undefined ? 'apt-get install nginx' : undefined),
   version: () => versionOf('nginx', '-v'),
-  start(stage) {
-    const keys = join(stage.dir, 'keys.map');
-    const { parentKey, subAccountKey } = stage.tenants;
+  start(environment) {
+    const keys = join(environment.dir, 'keys.map');
+    const { parentKey, subAccountKey } = environment.tenants;
     const rows = [parentKey, subAccountKey].map(({ text, accountId }) => `"Bearer ${text}" ${accountId};\n`);
     writeFileSync(keys, rows.join(''));
-    return startNginx('nginx-map', stage, { keys });
+    return startNginx('nginx-map', environment, { keys });
   },
 };
 
 /** nginx with the whole rule in Lua, facts in a shared dictionary. */
-export const nginxLua: Contender = {
+export const nginxLua: Target = {
   name: 'nginx-lua',
   title: 'nginx + Lua, same rule, shared dict',
   enforces: 'acting',
   missing: () => (luaModules() === undefined ? 'apt-get install nginx libnginx-mod-http-lua' : undefined),
   version: () => `${versionOf('nginx', '-v')}, libnginx-mod-http-lua`,
-  start: (stage) =>
-    startNginx('nginx-lua', stage, {
+  start: (environment) =>
+    startNginx('nginx-lua', environment, {
       modules: luaModules() ?? '',
-      facts: writeFactTable(stage.dir, stage.tenants),
-      rule: render('targets/nginx-lua.lua', {}, join(stage.dir, 'rule.lua')),
+      facts: writeFactTable(environment.dir, environment.tenants),
+      rule: render('targets/nginx-lua.lua', {}, join(environment.dir, 'rule.lua')),
     }),
 };
 
 async function startNginx(
   name: string,
-  stage: Stage,
+  environment: TargetEnvironment,
   values: Readonly<Record<string, string>>,
 ): Promise<Running> {
-  const { dir, upstreamPort, tenants } = stage;
+  const { dir, upstreamPort, tenants } = environment;
   const port = await freePort();
   const config = render(
     `targets/${name}.conf`,
@@ -50,7 +50,12 @@ async function startNginx(
     join(dir, 'nginx.conf'),
   );
   const args = ['-p', dir, '-c', config];
-  const nginx = stage.processes.start({ name, command: tool('nginx'), args, core: stage.proxyCore });
+  const nginx = environment.processes.start({
+    name,
+    command: tool('nginx'),
+    args,
+    core: environment.proxyCore,
+  });
   await nginx.listening(port);
   return { port, tenants, proxyPids: [nginx.pid], storePids: [], stop: () => nginx.stop() };
 }

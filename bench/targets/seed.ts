@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { externalIdOf, subAccountCount, type Account, type Key, type Tenants } from '../lib/tenants.ts';
-import { ask, type Answer } from '../load/requests.ts';
+import { sendRequest, type WholeResponse } from '../load/requests.ts';
 
 /** Where a gateway is to be filled. */
 export interface Seeding {
@@ -77,24 +77,25 @@ function caller(port: number, token: string): Caller {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(text)),
     };
-    const send = (): Promise<Answer> => ask(port, { method: 'POST', path, headers, body: text });
-    let answer = await send();
+    const send = (): Promise<WholeResponse> =>
+      sendRequest(port, { method: 'POST', path, headers, body: text });
+    let response = await send();
     // On a machine that is busy with other things the gateway may have to shed load.
-    for (let tries = 0; answer.status === 503 && tries < triesWhenBusy; tries++) {
+    for (let tries = 0; response.status === 503 && tries < triesWhenBusy; tries++) {
       await sleep(1_000);
-      answer = await send();
+      response = await send();
     }
-    if (answer.status >= 300) throw new Error(`POST ${path} was answered ${answer.status}: ${answer.body}`);
-    return JSON.parse(answer.body) as Made;
+    if (response.status >= 300) throw new Error(`POST ${path} got ${response.status}: ${response.body}`);
+    return JSON.parse(response.body) as Made;
   };
 }
 
 async function ready(internalPort: number): Promise<void> {
   for (const deadline = performance.now() + readyLimitMs; performance.now() < deadline; await sleep(50)) {
-    const answer = await ask(internalPort, { method: 'GET', path: '/readyz', headers: {} }).catch(
+    const response = await sendRequest(internalPort, { method: 'GET', path: '/readyz', headers: {} }).catch(
       () => undefined,
     );
-    if (answer?.status === 200) return;
+    if (response?.status === 200) return;
   }
   throw new Error('the gateway did not become ready');
 }

@@ -2,13 +2,13 @@ import type { Processes } from '../lib/processes.ts';
 import type { Tenants } from '../lib/tenants.ts';
 
 /** Something that stands in front of the upstream and is measured. */
-export interface Contender {
+export interface Target {
   /** For options and files, such as `nginx-lua`. */
   readonly name: string;
   /** For people: what it is and how it finds its facts. */
   readonly title: string;
   /**
-   * How much of the gateway's work it does, and so what the probe asks of it: `acting` the whole rule of the acting
+   * How much of the gateway's work it does, and so what the probe checks: `acting` the whole rule of the acting
    * header, `key` only who calls, `none` nothing.
    */
   readonly enforces: 'acting' | 'key' | 'none';
@@ -17,28 +17,28 @@ export interface Contender {
   /** What exactly was measured. */
   version(): string;
   /** Starts it; resolves when it serves. */
-  start(stage: Stage): Promise<Running>;
+  start(environment: TargetEnvironment): Promise<Running>;
 }
 
-/** What a contender gets to start with. */
-export interface Stage {
+/** What a target gets to start with. */
+export interface TargetEnvironment {
   readonly processes: Processes;
-  /** Existing folder of this contender alone. */
+  /** Existing folder of this target alone. */
   readonly dir: string;
   readonly upstreamPort: number;
   readonly tenants: Tenants;
   /** Where the proxy runs, alone. */
   readonly proxyCore: number;
-  /** Where the upstream, the client and a contender's stores run. */
+  /** Where the upstream, the client and a target's stores run. */
   readonly otherCore: number;
   /** Flags for the gateway's Node, such as `--cpu-prof`. */
   readonly nodeFlags: readonly string[];
 }
 
-/** A contender that serves. Its processes end with the run. */
+/** A target that serves. Its processes end with the run. */
 export interface Running {
   readonly port: number;
-  /** Its own tenants, where it has a store; the stage's otherwise. */
+  /** Its own tenants, where it has a store; the environment's otherwise. */
   readonly tenants: Tenants;
   /** Processes whose CPU time is the proxy's. None for the upstream by itself. */
   readonly proxyPids: readonly number[];

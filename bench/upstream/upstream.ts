@@ -6,7 +6,7 @@ import type { Process, Processes } from '../lib/processes.ts';
 import { tool } from '../lib/tools.ts';
 import { startHelper, type Helper } from './helper.ts';
 
-/** What every contender is in front of. */
+/** What every target is in front of. */
 export interface Upstream {
   readonly port: number;
   readonly nginx: Process;
@@ -17,7 +17,7 @@ export interface Upstream {
 /** Body sizes served under `/bytes/<name>`. */
 export const bodySizes = { '100': 100, '10k': 10_240, '1m': 1_048_576 } as const;
 
-/** Starts nginx with fixed answers, and the helper behind it. */
+/** Starts nginx with fixed responses, and the helper behind it. */
 export async function startUpstream(processes: Processes, dir: string, core: number): Promise<Upstream> {
   const port = await freePort();
   const helper = await startHelper();
