@@ -111,6 +111,8 @@ function finished(number: number): RequestRecord {
     reason: 'self',
     durationMs: 1.2345 + (number % 7),
     upstreamMs: 0.8125 + (number % 5),
+    bytesIn: 0,
+    bytesOut: 0,
   };
 }
 

@@ -29,6 +29,8 @@ export function observeReplies(
         reason: null,
         durationMs: reply.elapsedTime,
         upstreamMs: null,
+        bytesIn: null,
+        bytesOut: null,
       });
     });
     done();

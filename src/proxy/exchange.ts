@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import type { FactKey } from '../ports/facts.ts';
 import { AnswerWriter } from './body/response-writer.ts';
-import type { FinishedExchange } from '../ports/request-record.ts';
+import type { RequestRecord } from '../ports/request-record.ts';
 import { Judgement, type Parties } from './decision.ts';
 import { isPreflight } from './ingress/preflight.ts';
 import { neverSettled, tooSlow, withdrawn, upstreamProblem } from './problems.ts';
@@ -181,7 +181,7 @@ export class Exchange implements Stream, Parties, AnswerHandler {
     this.#finish(problemStatus(problem.code), problem.code, cause);
   }
 
-  #finish(status: number, code: FinishedExchange['code'], cause?: unknown): void {
+  #finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
     this.#state = 'over';
     reportFinished(this.#relay, this.#judgement, {
       requestId: this.#requestId,
@@ -236,7 +236,7 @@ export class Exchange implements Stream, Parties, AnswerHandler {
   }
 
   /** Ends it with a refusal while there is room for one, with a cut otherwise. */
-  #end(problem: Problem, code: FinishedExchange['code']): void {
+  #end(problem: Problem, code: RequestRecord['code']): void {
     const cut = this.#answer.started;
     if (cut) this.#finish(this.#answer.status, code);
     else this.#refuse(problem);

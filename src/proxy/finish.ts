@@ -1,5 +1,5 @@
 import { methodKind } from '../domain/method.ts';
-import type { FinishedExchange } from '../ports/request-record.ts';
+import type { RequestRecord } from '../ports/request-record.ts';
 import type { Judgement } from './decision.ts';
 import type { Relay } from './route.ts';
 
@@ -13,7 +13,7 @@ export interface End {
   /** As the client sent it. */
   readonly target: string;
   readonly status: number;
-  readonly code: FinishedExchange['code'];
+  readonly code: RequestRecord['code'];
   readonly startedMs: number;
   readonly upstreamMs: number | null;
   readonly bytesIn: number;

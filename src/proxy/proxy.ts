@@ -9,7 +9,7 @@ import { answerCleaner } from './headers/response-headers.ts';
 import { Exchange } from './exchange.ts';
 import { FailureLog } from './failure-log.ts';
 import { takePlainRequests, type Checks } from './plain-requests.ts';
-import type { OnFinished } from '../ports/request-record.ts';
+import type { RequestObserver } from '../ports/request-record.ts';
 import { internalPath } from './ingress/ingress.ts';
 import { headerRules } from './headers/header-rules.ts';
 import { InFlight } from '../limits/concurrency.ts';
@@ -26,7 +26,7 @@ export interface GatewayDeps {
   readonly directory: Directory;
   readonly usage: UsageSink;
   readonly clock: Clock;
-  readonly onFinished: OnFinished;
+  readonly onFinished: RequestObserver;
   /** Left out: requests are not traced. */
   readonly tracer?: Tracer | null;
   /** Of the front door, and whatever else may refuse requests before they get here. */

@@ -9,7 +9,7 @@ import type { RequestTrace, Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { AnswerCleaner } from './headers/response-headers.ts';
 import type { FailureLog } from './failure-log.ts';
-import type { OnFinished } from '../ports/request-record.ts';
+import type { RequestObserver } from '../ports/request-record.ts';
 import type { InFlight } from '../limits/concurrency.ts';
 import type { OutboundHeaders } from './headers/request-headers.ts';
 import type { AdmissionRules, Admission } from '../authz/proxied-request.ts';
@@ -23,7 +23,7 @@ export interface RelayTools {
   readonly usage: UsageSink;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
-  readonly onFinished: OnFinished;
+  readonly onFinished: RequestObserver;
   readonly failures: FailureLog;
   readonly names: HeaderNames;
   readonly isTrusted: TrustedPeers;

@@ -19,9 +19,11 @@ const answered: RequestRecord = {
   code: null,
   keyId: '01a1fc56-28c1-7000-8000-000000000001',
   resolvedTenant: '01a1fc56-28c1-7000-8000-000000000002',
-  reason: 'acting',
+  reason: 'sub-account',
   durationMs: 12.345,
   upstreamMs: 11.06,
+  bytesIn: 0,
+  bytesOut: 0,
 };
 const noon = { wallMs: () => Date.UTC(2026, 0, 2, 12) };
 
@@ -34,7 +36,7 @@ t.test('a request is one line of JSON with these fields and no others', async (t
     '{"level":"info","time":"2026-01-02T12:00:00.000Z","request_id":"4bf92f3577b34da6a3ce929d0e0e4736",' +
       '"method":"POST","path":"/v1/shipments","route":"/","status":201,' +
       '"key_id":"01a1fc56-28c1-7000-8000-000000000001","tenant":"01a1fc56-28c1-7000-8000-000000000002",' +
-      '"reason":"acting","ms":12.3,"upstream_ms":11.1,"msg":"request"}',
+      '"reason":"sub-account","ms":12.3,"upstream_ms":11.1,"msg":"request"}',
   );
 });
 
@@ -48,12 +50,14 @@ t.test('whatever a client writes, the line is the one pino would write', async (
     path: fc.oneof(text, fc.string({ minLength: 1020, maxLength: 1030 })),
     route: text,
     status: fc.integer({ min: 100, max: 599 }),
-    code: maybe,
+    code: maybe as fc.Arbitrary<RequestRecord['code']>,
     keyId: maybe,
     resolvedTenant: maybe,
-    reason: maybe,
+    reason: maybe as fc.Arbitrary<RequestRecord['reason']>,
     durationMs: ms,
     upstreamMs: fc.option(ms),
+    bytesIn: fc.constant(null),
+    bytesOut: fc.constant(null),
   });
   const records = fc.sample(any, 2_000);
   const { log, lines } = logIn(t);

@@ -16,6 +16,8 @@ const record: RequestRecord = {
   reason: null,
   durationMs: 3,
   upstreamMs: null,
+  bytesIn: null,
+  bytesOut: null,
 };
 
 t.test('requests are counted by route and class of status, in cumulative buckets', async (t) => {

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
-import type { FinishedExchange } from '../../src/ports/request-record.ts';
+import type { RequestRecord } from '../../src/ports/request-record.ts';
 import { frontDoor } from '../../src/proxy/ingress/ingress.ts';
 import { gateway } from '../../src/proxy/proxy.ts';
 import { nodeServerOptions, serverOptions } from '../../src/http/server-options.ts';
@@ -35,7 +35,7 @@ export interface TestGateway {
   readonly app: FastifyInstance;
   readonly port: number;
   readonly directory: MemoryDirectory;
-  readonly finished: FinishedExchange[];
+  readonly finished: RequestRecord[];
   readonly usage: UsageEvent[];
   /** Everything that was logged. */
   readonly log: { text: string };
@@ -57,7 +57,7 @@ export interface TestGateway {
 export async function startGateway(t: Scope, options: GatewayOptions): Promise<TestGateway> {
   const directory = new MemoryDirectory();
   const parent = directory.addParent(['tracking:read', 'tracking:write']);
-  const finished: FinishedExchange[] = [];
+  const finished: RequestRecord[] = [];
   const usage: UsageEvent[] = [];
   const log = { text: '' };
   const config = {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { problemStatus, type Problem } from '../../domain/problem.ts';
 import type { FactKey } from '../../ports/facts.ts';
-import type { FinishedExchange } from '../../ports/request-record.ts';
+import type { RequestRecord } from '../../ports/request-record.ts';
 import { consentFault, prepareHandshake, switchingProtocols } from './handshake.ts';
 import { Judgement, type Parties } from '../decision.ts';
 import { neverSettled, withdrawn, upstreamProblem } from '../problems.ts';
@@ -205,7 +205,7 @@ export class Upgrade implements Stream, Parties {
     }
   }
 
-  #close(closeCode: number, reason: string, code: FinishedExchange['code']): void {
+  #close(closeCode: number, reason: string, code: RequestRecord['code']): void {
     this.#finish(101, code);
     this.#tunnel?.end(closeCode, reason);
   }
@@ -220,7 +220,7 @@ export class Upgrade implements Stream, Parties {
     this.#finish(problemStatus(problem.code), problem.code, cause);
   }
 
-  #finish(status: number, code: FinishedExchange['code'], cause?: unknown): void {
+  #finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#request.socket.off('readable', this.#onReadable);
