@@ -13,6 +13,8 @@ import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts'
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
+/** How long an export waits for the collector at most, as src/ops/tracing.ts has it. */
+const exportTimeoutMs = 5_000;
 const sampled = `00-${traceId}-${parentId}-01`;
 
 t.test(
@@ -187,19 +189,19 @@ t.test('a collector that hangs or is away slows neither requests nor the end', a
     const upstream = await startUpstream(t);
     const yaml = `upstream_url: ${upstream.url}\ntracing: { endpoint: "${endpoint}" }`;
     const { gateway, key, origin } = await start(t, yaml);
-    const tookMs: number[] = [];
+    // A request that waited for its export would be one of those that take as long as an export may.
+    let waited = 0;
     for (let i = 0; i < 150; i++) {
       const startedMs = performance.now();
       const answer = await fetch(`${origin}/x`, { headers: { authorization: `Bearer ${key}` } });
       await answer.arrayBuffer();
-      tookMs.push(performance.now() - startedMs);
+      if (performance.now() - startedMs >= exportTimeoutMs) waited += 1;
       if (answer.status !== 200) t.equal(answer.status, 200);
     }
-    const slowest = tookMs.sort((a, b) => a - b)[Math.floor(tookMs.length * 0.99)] ?? Infinity;
-    t.ok(slowest < 1_000, `99 of 100 took less than ${Math.ceil(slowest)} ms`);
+    t.ok(waited <= 1, `${waited} of 150 took as long as an export that nothing takes`);
     const stoppingMs = performance.now();
     await gateway.stop();
-    t.ok(performance.now() - stoppingMs < 4_000, 'and it ends as it would have');
+    t.ok(performance.now() - stoppingMs < exportTimeoutMs, 'and it ends as it would have');
   }
   t.ok(hanging.exports.length > 0);
 });
@@ -208,16 +210,16 @@ t.test('a collector that takes nothing is one line a minute, and says how much w
   const collector = await startCollector(t, { status: 400 });
   const lines: unknown[] = [];
   let nowMs = 0;
+  let looks = 0;
   const tracing = startTracing({
     config: { endpoint: collector.endpoint, sampleRatio: 1, serviceName: 'edge' },
     version: '0',
-    clock: { wallMs: () => Date.now(), monotonicMs: () => nowMs },
+    clock: { wallMs: () => Date.now(), monotonicMs: () => ((looks += 1), nowMs) },
     timers: systemTimers,
     logger: { warn: (fields: unknown) => lines.push(fields) } as unknown as Logger,
   });
   t.teardown(() => tracing.close());
   const lose = async (): Promise<void> => {
-    const before = collector.exports.length;
     const trace = tracing.tracer.begin({ method: 'GET', rawHeaders: [], socket: {} }, '/');
     trace.end({
       requestId: '',
@@ -227,7 +229,9 @@ t.test('a collector that takes nothing is one line a minute, and says how much w
       callerKnown: false,
       upstreamAnswered: false,
     });
-    await eventually(() => collector.exports.length > before);
+    // An export that came in is not yet one whose failure has come back. What counts the loss then asks for the time.
+    const before = looks;
+    await eventually(() => looks > before);
   };
   await lose();
   await eventually(() => lines.length === 1);

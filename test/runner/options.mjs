@@ -11,9 +11,10 @@ export const USAGE = `npm test -- [FILE, FOLDER OR PART OF A PATH ...]
   --only          only tests marked with t.only
   --jobs N        test files at a time
   --e2e           only tests of test/e2e, which take minutes or need tools
-  --timeout S     seconds a test file may take (120)`;
+  --silence S     seconds a test file may go without a word, such as an assertion (180)
+  --timeout S     seconds a test file may take in all (1800)`;
 
-/** @typedef {{ wanted: string[], e2e: boolean, jobs: number, timeoutMs: number, env: Record<string, string> }} Options */
+/** @typedef {{ wanted: string[], e2e: boolean, jobs: number, limits: import('./run-file.mjs').Limits, env: Record<string, string> }} Options */
 
 /**
  * @param {string[]} args
@@ -28,17 +29,18 @@ export function parseOptions(args) {
       only: { type: 'boolean' },
       e2e: { type: 'boolean', default: false },
       jobs: { type: 'string', default: String(Math.min(availableParallelism(), MOST_JOBS)) },
-      timeout: { type: 'string', default: '120' },
+      silence: { type: 'string', default: '180' },
+      timeout: { type: 'string', default: '1800' },
     },
   });
   return {
     wanted: positionals,
     e2e: values.e2e,
     jobs: Number(values.jobs),
-    timeoutMs: Number(values.timeout) * 1000,
-    // tap in the test process reads these. Its own limit for a single test is lower than the file's.
+    limits: { silenceMs: Number(values.silence) * 1000, totalMs: Number(values.timeout) * 1000 },
+    // tap in the test process reads these. It would limit the time of the whole file, which the runner does better.
     env: {
-      TAP_TIMEOUT: values.timeout,
+      TAP_TIMEOUT: '0',
       ...(values.grep !== undefined && { TAP_GREP: values.grep }),
       ...(values.only && { TAP_ONLY: '1' }),
     },

@@ -22,15 +22,21 @@ const LEFTOVER_MS = 500;
 /** @typedef {{ name: string, details: Record<string, unknown> }} Failure */
 
 /**
+ * How long a file may take. A busy machine makes files slow, but a file that makes progress goes on asserting; so what
+ * ends a file that hangs is the time without a word from it, and the limit for all of it is only for one that loops.
+ * @typedef {{ silenceMs: number, totalMs: number }} Limits
+ */
+
+/**
  * Runs one test file in a process of its own and reads its results.
  *
  * tap's own runner would do this too, but hooks every module load and every process that a test starts, which doubles
  * the time of a test file and puts its hooks into the very programs under test.
  * @param {string} file
- * @param {{ timeoutMs: number, env: Record<string, string> }} options
+ * @param {{ limits: Limits, env: Record<string, string> }} options
  * @returns {Promise<FileResult>}
  */
-export async function runFile(file, { timeoutMs, env }) {
+export async function runFile(file, { limits, env }) {
   /** @type {FileResult} */
   const result = { file, passed: 0, skipped: 0, reasons: [], failures: [], seconds: 0, output: '' };
   const began = Date.now();
@@ -43,7 +49,7 @@ export async function runFile(file, { timeoutMs, env }) {
   const parser = child.stdout.pipe(collectInto(result));
   const complete = once(parser, 'complete');
 
-  const trouble = await ending(child, timeoutMs);
+  const trouble = await ending(child, limits);
   // What the test left running may hold the pipe open, and must not hold up the run.
   setTimeout(() => parser.end(), LEFTOVER_MS).unref();
   await complete;
@@ -72,26 +78,30 @@ function collectInto(result) {
 }
 
 /**
- * Waits for the process to end, and ends it when its time is up.
+ * Waits for the process to end, and ends it when it has been silent, or has run, for too long.
  * @param {import('node:child_process').ChildProcess} child
- * @param {number} timeoutMs
+ * @param {Limits} limits
  * @returns {Promise<string | undefined>} what was wrong about its end
  */
-function ending(child, timeoutMs) {
+function ending(child, { silenceMs, totalMs }) {
   return new Promise((resolve) => {
     let late = '';
-    const timer = setTimeout(() => {
-      late = `took longer than ${timeoutMs / 1000} s`;
+    const endIt = (/** @type {string} */ reason) => {
+      late ||= reason;
       child.kill('SIGALRM');
       setTimeout(() => child.kill('SIGKILL'), LAST_WORDS_MS).unref();
-    }, timeoutMs);
-    child.once('error', (error) => {
-      clearTimeout(timer);
-      resolve(error.message);
-    });
-    child.once('exit', (code, signal) => {
-      clearTimeout(timer);
-      resolve(late || (code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`));
-    });
+    };
+    const silence = setTimeout(() => endIt(`asserted nothing for ${silenceMs / 1000} s`), silenceMs);
+    const total = setTimeout(() => endIt(`took longer than ${totalMs / 1000} s`), totalMs);
+    child.stdout?.on('data', () => late === '' && silence.refresh());
+    const end = (/** @type {string | undefined} */ trouble) => {
+      clearTimeout(silence);
+      clearTimeout(total);
+      resolve(trouble);
+    };
+    child.once('error', (error) => end(error.message));
+    child.once('exit', (code, signal) =>
+      end(late || (code === 0 ? undefined : `ended with ${signal ?? `exit code ${code}`}`)),
+    );
   });
 }

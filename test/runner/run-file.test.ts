@@ -14,7 +14,7 @@ interface FileResult {
   output: string;
 }
 
-const cases: Record<string, { source: string; expected: object; timeoutMs?: number }> = {
+const cases: Record<string, { source: string; expected: object; silenceMs?: number; totalMs?: number }> = {
   'assertions that hold': {
     source: `t.test('sum', async (t) => { t.equal(1 + 1, 2); t.ok(true); });`,
     expected: { passed: 2, failures: [] },
@@ -45,13 +45,26 @@ const cases: Record<string, { source: string; expected: object; timeoutMs?: numb
   },
   'a test that hangs': {
     source: `t.test('hanger', async () => { await new Promise((r) => setTimeout(r, 60_000)); });`,
-    expected: { failures: [{ name: /hanger|took longer/ }] },
-    timeoutMs: 1_500,
+    expected: { failures: [{ name: /hanger|asserted nothing/ }] },
+    silenceMs: 1_500,
   },
   'a loop that never ends': {
     source: `t.ok(true); for (;;);`,
     expected: { failures: [{ name: /./ }] },
-    timeoutMs: 1_500,
+    silenceMs: 1_500,
+  },
+  'a test that asserts and asserts without an end': {
+    source: `t.test('talker', async (t) => { for (;;) { t.ok(true); await new Promise((r) => setTimeout(r, 50)); } });`,
+    expected: { failures: [{ name: /talker|took longer/ }] },
+    totalMs: 3_000,
+  },
+  'a test that takes longer than silence may, and asserts now and then': {
+    source: `
+      t.test('slow', async (t) => {
+        for (let i = 0; i < 50; i++) { await new Promise((r) => setTimeout(r, 200)); t.ok(true); }
+      });`,
+    expected: { passed: 50, failures: [] },
+    silenceMs: 9_000,
   },
   'no test at all': {
     source: ``,
@@ -68,18 +81,18 @@ const cases: Record<string, { source: string; expected: object; timeoutMs?: numb
 
 // Most of the time is waiting.
 t.jobs = 4;
-for (const [name, { source, expected, timeoutMs = 30_000 }] of Object.entries(cases)) {
+for (const [name, { source, expected, silenceMs = 60_000, totalMs = 120_000 }] of Object.entries(cases)) {
   t.test(name, { buffered: true }, async (t) => {
     const dir = t.testdir({ 'x.test.ts': `import t from 'tap';\n${source}\n` });
-    const result = await runFile(join(dir, 'x.test.ts'), timeoutMs);
+    const result = await runFile(join(dir, 'x.test.ts'), { silenceMs, totalMs });
     t.match(result, expected);
   });
 }
 
-async function runFile(file: string, timeoutMs: number): Promise<FileResult> {
+async function runFile(file: string, limits: object): Promise<FileResult> {
   const program = `
     import { runFile } from ${JSON.stringify(RUN_FILE)};
-    const result = await runFile(${JSON.stringify(file)}, { timeoutMs: ${timeoutMs}, env: { TAP_TIMEOUT: '120' } });
+    const result = await runFile(${JSON.stringify(file)}, { limits: ${JSON.stringify(limits)}, env: { TAP_TIMEOUT: '0' } });
     console.log(JSON.stringify(result));
     process.exit();`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);

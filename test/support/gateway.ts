@@ -121,9 +121,9 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
 
 /** Waits until something that other parts of the process do has happened. */
 export async function eventually(condition: () => boolean, what = 'the condition'): Promise<void> {
-  const giveUp = Date.now() + 10_000;
+  const giveUp = Date.now() + 120_000;
   while (!condition()) {
-    if (Date.now() > giveUp) throw new Error(`${what} did not come about in 10 s`);
+    if (Date.now() > giveUp) throw new Error(`${what} did not come about in 120 s`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -158,9 +158,10 @@ t.test('whatever a client sends, there is a verdict', async (t) => {
     { numRuns: 5_000 },
   );
   for (const nasty of ['/', '%2f', '//', ';', '/;', '%25', '%2525', '/a', '\\', '%5c', '/%c5%bf']) {
-    const started = performance.now();
+    const before = process.cpuUsage();
     judge(`/${nasty.repeat(16_000 / nasty.length)}`);
-    t.ok(performance.now() - started < 200, `${nasty} many times over takes little time`);
+    const { user, system } = process.cpuUsage(before);
+    t.ok(user + system < 200_000, `${nasty} many times over takes little of the processor`);
   }
 });
 
