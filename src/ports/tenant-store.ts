@@ -60,16 +60,24 @@ export interface LimitReached {
  * `ProblemError` `unavailable` where the store cannot be reached. Times are the database's.
  */
 export interface TenantStore {
-  createParent(account: { readonly id: AccountId; readonly name: string }): Promise<ParentAccount & Replay>;
+  createParent(
+    account: { readonly id: AccountId; readonly name: string },
+    claim?: IdempotencyClaim | null,
+  ): Promise<ParentAccount & Replay>;
   getParent(id: AccountId): Promise<ParentAccount | null>;
   listParents(page: PageQuery): Promise<Page<ParentAccount>>;
-  setParentStatus(id: AccountId, status: 'active' | 'suspended'): Promise<Committed<ParentAccount> | null>;
+  setParentStatus(
+    id: AccountId,
+    status: 'active' | 'suspended',
+    claim?: IdempotencyClaim | null,
+  ): Promise<Committed<ParentAccount> | null>;
 
   /** @param limit most sub-accounts the parent may have, deactivated ones included */
   createSubAccount(
     parent: AccountId,
     draft: NewSubAccount,
     limit: number,
+    claim?: IdempotencyClaim | null,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | LimitReached>;
   getSubAccount(parent: AccountId, id: AccountId): Promise<SubAccount | null>;
   listSubAccounts(parent: AccountId, filter: SubAccountFilter, page: PageQuery): Promise<Page<SubAccount>>;
@@ -84,6 +92,7 @@ export interface TenantStore {
     parent: AccountId,
     id: AccountId,
     status: 'active' | 'deactivated',
+    claim?: IdempotencyClaim | null,
   ): Promise<Committed<SubAccount> | null>;
 
   /** Keys of any account, parent or sub-account; whose account it may be is the caller's to check. */
@@ -91,44 +100,41 @@ export interface TenantStore {
     account: AccountId,
     key: NewApiKey,
     limit: number,
+    claim?: IdempotencyClaim | null,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   listKeys(account: AccountId, page: PageQuery): Promise<Page<ApiKey>>;
   /** What decisions know a key by, of whatever account it is; never shown to anybody. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
-  revokeKey(account: AccountId, key: KeyId): Promise<Committed<ApiKey> | null>;
-
-  /** The mutations again, for one request that may come more than once; see {@link OnceStore}. */
-  once(request: RepeatableRequest): OnceStore;
+  revokeKey(
+    account: AccountId,
+    key: KeyId,
+    claim?: IdempotencyClaim | null,
+  ): Promise<Committed<ApiKey> | null>;
 }
 
 /**
- * Mutations that stand for one request. What makes something makes it once, and answers it again as it was then, marked
- * {@link Replay}, with a position that covers the first one; what sets a state sets it again. A request that was
- * refused counts as not made. After 24 hours it is forgotten.
+ * The `Idempotency-Key` that a request came with, so that a client which got no response can send it again. A create
+ * happens once: sent again, it returns what it made as that was then, marked {@link Replay}, with a position that covers
+ * the first one. A change of status happens again. A request that changed nothing because it was rejected does not use
+ * up its key, and after 24 hours a key is forgotten.
  *
- * All throw `ProblemError`: `idempotency_in_flight` while the first one is at work, `idempotency_mismatch` where that
- * was another request.
+ * A mutation with a claim throws `ProblemError` `idempotency_in_flight` while the first request is at work, and
+ * `idempotency_mismatch` where the key came with another request.
  */
-export type OnceStore = Pick<
-  TenantStore,
-  'createParent' | 'setParentStatus' | 'createSubAccount' | 'setSubAccountStatus' | 'createKey' | 'revokeKey'
->;
-
-/** A request that its caller has given a name, to be able to send it again when no answer came. */
-export interface RepeatableRequest {
-  /** Whose name it is. */
+export interface IdempotencyClaim {
+  /** The API key that called; two callers may use the same `Idempotency-Key`. */
   readonly caller: KeyId | typeof operatorCaller;
-  /** SHA-256 of the name, base64url. */
+  /** SHA-256 of the `Idempotency-Key`, base64url. */
   readonly key: string;
-  /** SHA-256 of what is asked for, base64url: the same name for something else is a mistake. */
+  /** SHA-256 of what is asked for, base64url. */
   readonly fingerprint: string;
 }
 
-/** The operator has no API key: requests of the operator are named together. */
+/** The operator has no API key: all requests of operators share one set of idempotency keys. */
 export const operatorCaller = 'operator';
 
-/** What was made by an earlier request of the same name, as it was then. */
+/** Marks what an earlier request with the same claim made. */
 export interface Replay {
   readonly replayed?: true;
 }

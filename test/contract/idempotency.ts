@@ -1,9 +1,9 @@
-/** What mutations for one request do when it comes again. */
+/** What mutations do when the request they stand for comes again. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import type { KeyId } from '../../src/domain/ids.ts';
-import { operatorCaller, type RepeatableRequest } from '../../src/ports/tenant-store.ts';
+import { operatorCaller, type IdempotencyClaim } from '../../src/ports/tenant-store.ts';
 import {
   createKey,
   createParent,
@@ -18,53 +18,53 @@ import {
 export async function idempotencyContract(t: Test, { tenants, log }: Store): Promise<void> {
   const noLimit = 1_000;
   const [caller, otherCaller] = [newKeyId(), newKeyId()];
-  let names = 0;
+  let keys = 0;
 
-  /** A request that has not been made yet. */
-  function newRequest(from: RepeatableRequest['caller'] = caller): RepeatableRequest {
-    names += 1;
+  /** The claim of a request that has not been made yet. */
+  function newClaim(from: IdempotencyClaim['caller'] = caller): IdempotencyClaim {
+    keys += 1;
     return {
       caller: from,
-      key: digestSecret(`name ${names}`),
+      key: digestSecret(`key ${keys}`),
       fingerprint: digestSecret('what is asked for'),
     };
   }
 
-  await t.test('what makes something makes it once, and answers it again as it was then', async (t) => {
+  await t.test('a create happens once, and sent again returns what it made as it was then', async (t) => {
     const parent = (await createParent(tenants)).id;
-    const request = newRequest();
-    const made = await tenants.once(request).createSubAccount(parent, subAccountDraft(), noLimit);
+    const claim = newClaim();
+    const made = await tenants.createSubAccount(parent, subAccountDraft(), noLimit, claim);
     if (!('value' in made)) throw new Error('not created');
     t.notOk(made.replayed);
     t.same(await tenants.getSubAccount(parent, made.value.id), made.value);
 
     await tenants.setSubAccountStatus(parent, made.value.id, 'deactivated');
     const { seq: now } = await log.replicas();
-    const again = await tenants.once(request).createSubAccount(parent, subAccountDraft(), noLimit);
-    t.same(again, { value: made.value, seq: now, replayed: true }, 'and has to wait for all there is');
+    const again = await tenants.createSubAccount(parent, subAccountDraft(), noLimit, claim);
+    t.same(again, { value: made.value, seq: now, replayed: true }, 'and waits for the newest position');
     t.equal((await tenants.listSubAccounts(parent, {}, { limit: 10 })).rows.length, 1);
 
-    const minting = newRequest();
-    const key = await tenants.once(minting).createKey(parent, keyDraft({ scopes: ['a:b'] }), noLimit);
+    const minting = newClaim();
+    const key = await tenants.createKey(parent, keyDraft({ scopes: ['a:b'] }), noLimit, minting);
     if (key === null || !('id' in key)) throw new Error('no key');
     await tenants.revokeKey(parent, key.id);
-    t.same(await tenants.once(minting).createKey(parent, keyDraft(), noLimit), { ...key, replayed: true });
+    t.same(await tenants.createKey(parent, keyDraft(), noLimit, minting), { ...key, replayed: true });
     t.equal((await tenants.listKeys(parent, { limit: 10 })).rows.length, 1);
 
-    const founding = newRequest(operatorCaller);
+    const founding = newClaim(operatorCaller);
     const draft = { id: newAccountId(), name: 'Once' };
-    const account = await tenants.once(founding).createParent(draft);
+    const account = await tenants.createParent(draft, founding);
     t.match(account, draft);
     const other = { id: newAccountId(), name: 'Once' };
-    t.same(await tenants.once(founding).createParent(other), { ...account, replayed: true });
+    t.same(await tenants.createParent(other, founding), { ...account, replayed: true });
     t.equal(await tenants.getParent(other.id), null);
   });
 
-  await t.test('what sets a state sets it again', async (t) => {
+  await t.test('a change of status happens again', async (t) => {
     const parent = (await createParent(tenants)).id;
     const { value: sub } = await createSub(tenants, parent);
-    const request = newRequest();
-    const deactivate = () => tenants.once(request).setSubAccountStatus(parent, sub.id, 'deactivated');
+    const claim = newClaim();
+    const deactivate = () => tenants.setSubAccountStatus(parent, sub.id, 'deactivated', claim);
     t.match(await deactivate(), { value: { status: 'deactivated' } });
     await tenants.setSubAccountStatus(parent, sub.id, 'active');
     const set = await deactivate();
@@ -72,36 +72,35 @@ export async function idempotencyContract(t: Test, { tenants, log }: Store): Pro
     t.equal((await tenants.getSubAccount(parent, sub.id))?.status, 'deactivated');
 
     const { key } = await createKey(tenants, sub.id);
-    const revoking = newRequest();
-    const revoked = await tenants.once(revoking).revokeKey(sub.id, key.id);
+    const revoking = newClaim();
+    const revoked = await tenants.revokeKey(sub.id, key.id, revoking);
     t.ok(revoked?.value.revokedAt);
-    t.same(await tenants.once(revoking).revokeKey(sub.id, key.id), revoked);
+    t.same(await tenants.revokeKey(sub.id, key.id, revoking), revoked);
 
-    const suspending = newRequest(operatorCaller);
+    const suspending = newClaim(operatorCaller);
     for (let i = 0; i < 2; i++) {
-      t.match(await tenants.once(suspending).setParentStatus(parent, 'suspended'), {
+      t.match(await tenants.setParentStatus(parent, 'suspended', suspending), {
         value: { status: 'suspended' },
       });
     }
   });
 
   await t.test(
-    'a name stands for one request of its caller, and for another one of somebody else',
+    'a key stands for one request of its caller; another caller may use the same key',
     async (t) => {
       const parent = (await createParent(tenants)).id;
       const { value: sub } = await createSub(tenants, parent);
       const { key } = await createKey(tenants, sub.id);
-      const request = newRequest();
-      const other = { ...request, fingerprint: digestSecret('something else') };
-      await tenants.once(request).createSubAccount(parent, subAccountDraft(), noLimit);
-      const store = tenants.once(other);
+      const claim = newClaim();
+      const other = { ...claim, fingerprint: digestSecret('something else') };
+      await tenants.createSubAccount(parent, subAccountDraft(), noLimit, claim);
       for (const mutate of [
-        () => store.createSubAccount(parent, subAccountDraft(), noLimit),
-        () => store.setSubAccountStatus(parent, sub.id, 'deactivated'),
-        () => store.createKey(sub.id, keyDraft(), noLimit),
-        () => store.revokeKey(sub.id, key.id),
-        () => store.setParentStatus(parent, 'suspended'),
-        () => store.createParent({ id: newAccountId(), name: 'x' }),
+        () => tenants.createSubAccount(parent, subAccountDraft(), noLimit, other),
+        () => tenants.setSubAccountStatus(parent, sub.id, 'deactivated', other),
+        () => tenants.createKey(sub.id, keyDraft(), noLimit, other),
+        () => tenants.revokeKey(sub.id, key.id, other),
+        () => tenants.setParentStatus(parent, 'suspended', other),
+        () => tenants.createParent({ id: newAccountId(), name: 'x' }, other),
       ]) {
         t.equal(await problemCode(mutate()), 'idempotency_mismatch');
       }
@@ -109,43 +108,39 @@ export async function idempotencyContract(t: Test, { tenants, log }: Store): Pro
       t.equal((await tenants.getParent(parent))?.status, 'active');
 
       const theirs = { ...other, caller: otherCaller };
-      t.notOk(
-        'replayed' in (await tenants.once(theirs).createSubAccount(parent, subAccountDraft(), noLimit)),
-      );
+      t.notOk('replayed' in (await tenants.createSubAccount(parent, subAccountDraft(), noLimit, theirs)));
       const operators = { ...other, caller: operatorCaller } as const;
-      t.notOk('replayed' in (await tenants.once(operators).createParent({ id: newAccountId(), name: 'x' })));
+      t.notOk('replayed' in (await tenants.createParent({ id: newAccountId(), name: 'x' }, operators)));
     },
   );
 
-  await t.test('a refused request counts as not made', async (t) => {
+  await t.test('a rejected request does not use up its key', async (t) => {
     const parent = (await createParent(tenants)).id;
     const { value: sub } = await createSub(tenants, parent, { externalId: 'taken' });
-    const request = newRequest();
+    const claim = newClaim();
     const draft = subAccountDraft({ externalId: 'taken' });
-    const create = () => tenants.once(request).createSubAccount(parent, draft, noLimit);
+    const create = () => tenants.createSubAccount(parent, draft, noLimit, claim);
     t.same(await create(), { taken: sub.id });
-    t.same(await tenants.once(request).createSubAccount(parent, subAccountDraft(), 1), { limit: 1 });
-    t.equal(await tenants.once(request).createKey(newAccountId(), keyDraft(), noLimit), null);
-    t.same(await tenants.once(request).createKey(parent, keyDraft(), 0), { limit: 0 });
-    t.equal(await tenants.once(request).revokeKey(parent, newKeyId()), null);
-    t.equal(await tenants.once(request).setSubAccountStatus(parent, newAccountId(), 'active'), null);
-    t.equal(await tenants.once(request).setParentStatus(newAccountId(), 'active'), null);
-    const anything = { ...request, fingerprint: digestSecret('not what was refused') };
+    t.same(await tenants.createSubAccount(parent, subAccountDraft(), 1, claim), { limit: 1 });
+    t.equal(await tenants.createKey(newAccountId(), keyDraft(), noLimit, claim), null);
+    t.same(await tenants.createKey(parent, keyDraft(), 0, claim), { limit: 0 });
+    t.equal(await tenants.revokeKey(parent, newKeyId(), claim), null);
+    t.equal(await tenants.setSubAccountStatus(parent, newAccountId(), 'active', claim), null);
+    t.equal(await tenants.setParentStatus(newAccountId(), 'active', claim), null);
+    const anything = { ...claim, fingerprint: digestSecret('not what was rejected') };
     await tenants.updateSubAccount(parent, sub.id, { externalId: null });
-    t.match(await tenants.once(anything).createSubAccount(parent, draft, noLimit), {
+    t.match(await tenants.createSubAccount(parent, draft, noLimit, anything), {
       value: { id: draft.id },
     });
   });
 
   await t.test(
-    'of many at once one takes effect; the others are told of it, or that it is at work',
+    'of many at once one takes effect; the others get its result, or hear that it is at work',
     async (t) => {
       const parent = (await createParent(tenants)).id;
-      const request = newRequest();
+      const claim = newClaim();
       const answers = await Promise.allSettled(
-        Array.from({ length: 20 }, () =>
-          tenants.once(request).createSubAccount(parent, subAccountDraft(), noLimit),
-        ),
+        Array.from({ length: 20 }, () => tenants.createSubAccount(parent, subAccountDraft(), noLimit, claim)),
       );
       const made = answers.flatMap((answer) =>
         answer.status === 'fulfilled' && 'value' in answer.value ? [answer.value] : [],
@@ -160,9 +155,9 @@ export async function idempotencyContract(t: Test, { tenants, log }: Store): Pro
     },
   );
 
-  await t.test('a key that calls need not be known to the store any more', async (t) => {
+  await t.test('the API key that calls need not exist in the store any more', async (t) => {
     const parent = (await createParent(tenants)).id;
-    const request = newRequest('00000000-0000-7000-8000-000000000000' as KeyId);
-    t.match(await tenants.once(request).createSubAccount(parent, subAccountDraft(), noLimit), { value: {} });
+    const claim = newClaim('00000000-0000-7000-8000-000000000000' as KeyId);
+    t.match(await tenants.createSubAccount(parent, subAccountDraft(), noLimit, claim), { value: {} });
   });
 }

@@ -5,9 +5,9 @@ import { ProblemError } from '../../domain/problem.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { RepeatableRequest, TenantStore } from '../../ports/tenant-store.ts';
+import type { IdempotencyClaim, TenantStore } from '../../ports/tenant-store.ts';
 import { apiKeyBody, apiKeyToBody, mintBody, mintedKeyBody, newApiKey, type OwnerField } from './resource.ts';
-import { mutationsFor, noteReplay, type RepeatableStore } from '../rest/idempotency.ts';
+import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { withinLimit, found } from '../../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { enforced } from '../rest/receipt.ts';
@@ -16,7 +16,7 @@ import { invalidField } from '../../http/invalid-request.ts';
 
 /** What the routes need beside the account that owns the keys. */
 export interface ApiKeyRoutesDeps {
-  readonly tenants: RepeatableStore & Pick<TenantStore, 'listKeys'>;
+  readonly tenants: Pick<TenantStore, 'createKey' | 'listKeys' | 'revokeKey'>;
   readonly barrier: Barrier;
   readonly clock: Clock;
   readonly randomBytes: (size: number) => Uint8Array;
@@ -33,8 +33,8 @@ export interface ApiKeyRoutesRules {
   readonly ownerField: OwnerField;
   /** The account in the path, if the caller may manage its keys; `null` otherwise. */
   readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
-  /** Who calls: whose `Idempotency-Key` it is. */
-  readonly caller: (request: FastifyRequest) => RepeatableRequest['caller'];
+  /** The caller, to whom an `Idempotency-Key` belongs. */
+  readonly caller: (request: FastifyRequest) => IdempotencyClaim['caller'];
   readonly grantable: (scope: string) => boolean;
   readonly read: FastifyContextConfig;
   readonly write: FastifyContextConfig;
@@ -55,7 +55,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       config: rules.write,
     },
     async (request, reply) => {
-      const mutations = mutationsFor(request, rules.caller(request), tenants);
+      const claim = idempotencyClaim(request, rules.caller(request));
       const nowMs = clock.wallMs();
       const { name, scopes = [], expires_at: expiry } = request.body;
       scopes.forEach((scope, index) => requireGrantable(scope, index, rules.grantable));
@@ -64,7 +64,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
 
       const { apiKey, clientSecret, stored } = newApiKey({ name, scopes, expiresAt }, nowMs, randomBytes);
       const key = withinLimit(
-        found(await mutations.createKey(owner, stored, deps.keysPerAccount)),
+        found(await tenants.createKey(owner, stored, deps.keysPerAccount, claim)),
         'API keys',
       );
       reply.code(201).header('cache-control', 'no-store');
@@ -107,9 +107,10 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       config: { ...rules.write, action: true },
     },
     async (request, reply) => {
-      const mutations = mutationsFor(request, rules.caller(request), tenants);
+      const claim = idempotencyClaim(request, rules.caller(request));
       const owner = found(await rules.owner(request, request.params.owner_id));
-      const committed = found(await mutations.revokeKey(owner, found(parseKeyId(request.params.key_id))));
+      const id = found(parseKeyId(request.params.key_id));
+      const committed = found(await tenants.revokeKey(owner, id, claim));
       const key = await enforced(committed, barrier, reply, deps.enforcedHeader);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },

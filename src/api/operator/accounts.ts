@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { nameMaxLength, type ParentAccount } from '../../domain/account.ts';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
 import { displayName } from '../rest/display-name.ts';
-import { mutationsFor, noteReplay } from '../rest/idempotency.ts';
+import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { found } from '../../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { enforced } from '../rest/receipt.ts';
@@ -32,9 +32,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
     '/accounts',
     { schema: { querystring: noQuery, body: createBody, response: { 201: accountBody } } },
     async (request, reply) => {
-      const mutations = mutationsFor(request, operatorCaller, tenants);
+      const claim = idempotencyClaim(request, operatorCaller);
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
-      const account = await mutations.createParent({ id, name: request.body.name });
+      const account = await tenants.createParent({ id, name: request.body.name }, claim);
       noteReplay(reply, account);
       reply.code(201);
       return toBody(account);
@@ -73,9 +73,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
         config: { action: true },
       },
       async (request, reply) => {
-        const mutations = mutationsFor(request, operatorCaller, tenants);
+        const claim = idempotencyClaim(request, operatorCaller);
         const id = found(parseAccountId(request.params.account_id));
-        const committed = found(await mutations.setParentStatus(id, status));
+        const committed = found(await tenants.setParentStatus(id, status, claim));
         return toBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
     );

@@ -1,38 +1,33 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { OnceStore, RepeatableRequest, Replay, TenantStore } from '../../ports/tenant-store.ts';
+import type { IdempotencyClaim, Replay } from '../../ports/tenant-store.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { headerValues } from '../../http/raw-headers.ts';
 
-/** A store whose mutations can stand for one request each. */
-export type RepeatableStore = Pick<TenantStore, keyof OnceStore | 'once'>;
-
 /**
- * The mutations for a request: where it has an `Idempotency-Key`, those that take effect once however often it is sent.
+ * The claim of a request that has an `Idempotency-Key`; `null` without one. To be handed to the mutation it asks for.
  *
- * @param caller whose key it is: two callers may use the same one
- * @throws ProblemError `invalid_request` where the header cannot be one, or was sent twice
+ * @throws ProblemError `invalid_request` where the header is malformed or was sent twice
  */
-export function mutationsFor(
+export function idempotencyClaim(
   request: FastifyRequest,
-  caller: RepeatableRequest['caller'],
-  tenants: RepeatableStore,
-): OnceStore {
+  caller: IdempotencyClaim['caller'],
+): IdempotencyClaim | null {
   const [key, ...more] = headerValues(request.raw.rawHeaders, 'idempotency-key');
-  if (key === undefined) return tenants;
+  if (key === undefined) return null;
   if (more.length > 0) throw invalidField('Idempotency-Key', 'must be sent once.');
   if (!keyForm.test(key)) throw invalidField('Idempotency-Key', 'must be 1 to 255 visible ASCII characters.');
-  return tenants.once({ caller, key: sha256(key), fingerprint: sha256(canonical(request)) });
+  return { caller, key: sha256(key), fingerprint: sha256(canonical(request)) };
 }
 
-/** Says in the answer that it was made for an earlier request. */
+/** Says in the response that it reports what an earlier request made. */
 export function noteReplay(reply: FastifyReply, { replayed }: Replay): void {
   if (replayed) reply.header('idempotency-replayed', 'true');
 }
 
 const keyForm = /^[!-~]{1,255}$/;
 
-/** What is asked for, however it is spelled: ids in any case, members of the body in any order, spaces or none. */
+/** One text for what is asked for: ids in lower case, members of the body sorted, no spaces. */
 function canonical({ method, url, body }: FastifyRequest): string {
   return JSON.stringify(
     [method, url.split('?', 1)[0]?.toLowerCase(), body ?? null],

@@ -3,7 +3,7 @@ import type { SubAccountChange } from '../../domain/account.ts';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { managementScopes } from '../../domain/scope.ts';
-import { mutationsFor, noteReplay } from '../rest/idempotency.ts';
+import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { withinLimit, found } from '../../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { enforced } from '../rest/receipt.ts';
@@ -27,13 +27,14 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
     { schema: { querystring: noQuery, body: createBody, response: { 201: subAccountBody } }, config: write },
     async (request, reply) => {
       const { accountId, keyId } = callerOf(request);
-      const mutations = mutationsFor(request, keyId, tenants);
+      const claim = idempotencyClaim(request, keyId);
       const { name, external_id: externalId = null, metadata = {} } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
-      const made = await mutations.createSubAccount(
+      const made = await tenants.createSubAccount(
         accountId,
         { id, name, externalId, metadata },
         config.limits.subAccountsPerParent,
+        claim,
       );
       const committed = withinLimit(withFreeExternalId(made), 'sub-accounts');
       const account = await enforced(committed, barrier, reply, config.headers.enforced);
@@ -104,9 +105,9 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
       },
       async (request, reply) => {
         const { accountId, keyId } = callerOf(request);
-        const mutations = mutationsFor(request, keyId, tenants);
+        const claim = idempotencyClaim(request, keyId);
         const id = found(parseAccountId(request.params.sub_id));
-        const committed = found(await mutations.setSubAccountStatus(accountId, id, status));
+        const committed = found(await tenants.setSubAccountStatus(accountId, id, status, claim));
         return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
     );

@@ -1,32 +1,26 @@
 import type { KeyDigest } from '../../../domain/api-key.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
-import type { Hints } from '../coherence/hints.ts';
 import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
+import { digestBytes, replayOf, type Changes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
-type ApiKeys = Pick<TenantStore, 'createKey' | 'listKeys' | 'revokeKey'>;
-
-/** What the mutations of `0003_mutations.sql` answer; `key` and `seq` where the outcome is `done`. */
-interface Mutated<Outcome extends string> {
-  readonly outcome: Outcome;
-  readonly key: KeyRow;
-  readonly seq: number;
-}
+type ApiKeys = Pick<TenantStore, 'createKey' | 'listKeys' | 'keyDigest' | 'revokeKey'>;
 
 /** API keys of any account. */
-export function apiKeys(db: Runner, hints: Hints): ApiKeys {
+export function apiKeys(db: Runner, changes: Changes): ApiKeys {
   return {
-    async createKey(account, key, limit) {
-      const [made] = await db.run(
-        (sql) => sql<[Mutated<'done' | 'none' | 'limit'>]>`
+    async createKey(account, key, limit, claim = null) {
+      const made = await changes.run<'none' | 'limit'>(
+        claim,
+        (sql, request) => sql`
           select * from api_key_create(
-            ${account}, ${key.id}, ${key.name}, ${sql.json(key.scopes)}, ${digestBytes(key.digest)},
+            ${request}, ${account}, ${key.id}, ${key.name}, ${sql.json(key.scopes)}, ${digestBytes(key.digest)},
             ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
           )`,
       );
       if (made.outcome === 'none') return null;
-      return made.outcome === 'limit' ? { limit } : toApiKey(made.key);
+      return made.outcome === 'limit' ? { limit } : { ...toApiKey(made.key), ...replayOf(made) };
     },
 
     async listKeys(account, { limit, after = aboveEveryId }) {
@@ -39,18 +33,20 @@ export function apiKeys(db: Runner, hints: Hints): ApiKeys {
       return pageOf(rows, limit, (row) => toApiKey(row.key));
     },
 
-    async revokeKey(account, key) {
-      const [revoked] = await db.run(
-        (sql) => sql<[Mutated<'done' | 'none'>]>`select * from api_key_revoke(${account}, ${key})`,
+    // Operators have the id of a key; decisions know it by its digest.
+    async keyDigest(id) {
+      const [row] = await db.run(
+        (sql) => sql<{ readonly digest: Buffer }[]>`select digest from api_key where id = ${id}`,
       );
-      if (revoked.outcome === 'none') return null;
-      hints.nudge();
-      return { value: toApiKey(revoked.key), seq: revoked.seq };
+      return row === undefined ? null : (row.digest.toString('base64url') as KeyDigest);
+    },
+
+    async revokeKey(account, key, claim = null) {
+      const revoked = await changes.run<'none'>(
+        claim,
+        (sql, request) => sql`select * from api_key_revoke(${request}, ${account}, ${key})`,
+      );
+      return revoked.outcome === 'none' ? null : { value: toApiKey(revoked.key), seq: revoked.seq };
     },
   };
-}
-
-/** A digest as it is stored. */
-export function digestBytes(digest: KeyDigest): Buffer {
-  return Buffer.from(digest, 'base64url');
 }

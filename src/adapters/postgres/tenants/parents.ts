@@ -1,28 +1,20 @@
 import type { TenantStore } from '../../../ports/tenant-store.ts';
-import type { Hints } from '../coherence/hints.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
+import { replayOf, type Changes } from './changes.ts';
 import { accountColumns, toParent, type AccountRow } from './rows.ts';
 
 type Parents = Pick<TenantStore, 'createParent' | 'getParent' | 'listParents' | 'setParentStatus'>;
 
-/** What `account_set_parent_status` answers. */
-interface StatusSet {
-  readonly outcome: 'done' | 'none';
-  readonly seq: number;
-  readonly account: AccountRow;
-}
-
 /** Parent accounts, as the operator sees them. */
-export function parents(db: Runner, hints: Hints): Parents {
+export function parents(db: Runner, changes: Changes): Parents {
   return {
-    async createParent({ id, name }) {
-      const rows = await db.run(
-        (sql) => sql<[AccountRow]>`
-          insert into account (id, name, status, sub_accounts, active_sub_accounts) values (${id}, ${name}, 'active', 0, 0)
-          returning ${sql(accountColumns)}`,
+    async createParent({ id, name }, claim = null) {
+      const made = await changes.run(
+        claim,
+        (sql, request) => sql`select * from account_create_parent(${request}, ${id}, ${name})`,
       );
-      return toParent(rows[0]);
+      return { ...toParent(made.account), ...replayOf(made) };
     },
 
     async getParent(id) {
@@ -43,13 +35,12 @@ export function parents(db: Runner, hints: Hints): Parents {
       return pageOf(rows, limit, toParent);
     },
 
-    async setParentStatus(id, status) {
-      const [set] = await db.run(
-        (sql) => sql<[StatusSet]>`select * from account_set_parent_status(${id}, ${status})`,
+    async setParentStatus(id, status, claim = null) {
+      const set = await changes.run<'none'>(
+        claim,
+        (sql, request) => sql`select * from account_set_parent_status(${request}, ${id}, ${status})`,
       );
-      if (set.outcome === 'none') return null;
-      hints.nudge();
-      return { value: toParent(set.account), seq: set.seq };
+      return set.outcome === 'none' ? null : { value: toParent(set.account), seq: set.seq };
     },
   };
 }

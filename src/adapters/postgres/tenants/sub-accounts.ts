@@ -1,10 +1,9 @@
 import { metadataMaxPairs } from '../../../domain/account.ts';
-import type { AccountId } from '../../../domain/ids.ts';
 import { ProblemError } from '../../../domain/problem.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
-import type { Hints } from '../coherence/hints.ts';
 import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
+import { replayOf, type Changes } from './changes.ts';
 import { accountColumns, toSubAccount, type AccountRow } from './rows.ts';
 
 type SubAccounts = Pick<
@@ -12,21 +11,16 @@ type SubAccounts = Pick<
   'createSubAccount' | 'getSubAccount' | 'listSubAccounts' | 'updateSubAccount' | 'setSubAccountStatus'
 >;
 
-/** What the mutations of `0003_mutations.sql` answer; members other than `outcome` as that one says. */
-interface Mutated<Outcome extends string> {
-  readonly outcome: Outcome;
-  readonly seq: number | null;
-  readonly account: AccountRow;
-  readonly holder: AccountId;
-}
-
-/** Sub-accounts of a parent. Every mutation is one round trip. */
-export function subAccounts(db: Runner, hints: Hints): SubAccounts {
+/** Sub-accounts of a parent. */
+export function subAccounts(db: Runner, changes: Changes): SubAccounts {
   return {
-    async createSubAccount(parent, { id, name, externalId, metadata }, limit) {
-      const [made] = await db.run(
-        (sql) => sql<[Mutated<'done' | 'no-parent' | 'taken' | 'limit'>]>`
-          select * from account_create_sub(${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit})`,
+    async createSubAccount(parent, { id, name, externalId, metadata }, limit, claim = null) {
+      const made = await changes.run<'no-parent' | 'taken' | 'limit'>(
+        claim,
+        (sql, request) => sql`
+          select * from account_create_sub(
+            ${request}, ${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit}
+          )`,
       );
       switch (made.outcome) {
         case 'no-parent':
@@ -37,8 +31,8 @@ export function subAccounts(db: Runner, hints: Hints): SubAccounts {
         case 'limit':
           return { limit };
         case 'done':
-          if (made.seq !== null) hints.nudge();
-          return { value: toSubAccount(made.account), seq: made.seq };
+        case 'again':
+          return { value: toSubAccount(made.account), seq: made.seq, ...replayOf(made) };
       }
     },
 
@@ -81,9 +75,10 @@ export function subAccounts(db: Runner, hints: Hints): SubAccounts {
         ...(externalId !== undefined && { external_id: externalId }),
         ...(metadata !== undefined && { metadata }),
       };
-      const [made] = await db.run(
-        (sql) => sql<[Mutated<'done' | 'none' | 'taken' | 'too-many-pairs'>]>`
-          select * from account_update_sub(${parent}, ${id}, ${sql.json(patch)}, ${metadataMaxPairs})`,
+      const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
+        null,
+        (sql, request) => sql`
+          select * from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patch)}, ${metadataMaxPairs})`,
       );
       switch (made.outcome) {
         case 'none':
@@ -93,19 +88,17 @@ export function subAccounts(db: Runner, hints: Hints): SubAccounts {
         case 'too-many-pairs':
           return made.outcome;
         case 'done':
-          if (made.seq !== null) hints.nudge();
+        case 'again':
           return { value: toSubAccount(made.account), seq: made.seq };
       }
     },
 
-    async setSubAccountStatus(parent, id, status) {
-      const [set] = await db.run(
-        (sql) =>
-          sql<[Mutated<'done' | 'none'>]>`select * from account_set_sub_status(${parent}, ${id}, ${status})`,
+    async setSubAccountStatus(parent, id, status, claim = null) {
+      const set = await changes.run<'none'>(
+        claim,
+        (sql, request) => sql`select * from account_set_sub_status(${request}, ${parent}, ${id}, ${status})`,
       );
-      if (set.outcome === 'none') return null;
-      hints.nudge();
-      return { value: toSubAccount(set.account), seq: set.seq };
+      return set.outcome === 'none' ? null : { value: toSubAccount(set.account), seq: set.seq };
     },
   };
 }

@@ -1,19 +1,13 @@
 import type { TenantStore } from '../../../ports/tenant-store.ts';
-import { apiKeys } from './api-keys.ts';
 import type { Hints } from '../coherence/hints.ts';
-import { onceStore } from './once.ts';
-import { parents } from './parents.ts';
-import { keyDigests } from './key-digests.ts';
 import type { Runner } from '../connection/pool.ts';
+import { apiKeys } from './api-keys.ts';
+import { Changes } from './changes.ts';
+import { parents } from './parents.ts';
 import { subAccounts } from './sub-accounts.ts';
 
-/** Accounts and keys in PostgreSQL. `hints` is nudged after every mutation that somebody may wait for. */
+/** Accounts and keys in PostgreSQL. `hints` is nudged after every change that a request may wait for. */
 export function tenantStore(db: Runner, hints: Hints): TenantStore {
-  return {
-    ...parents(db, hints),
-    ...subAccounts(db, hints),
-    ...apiKeys(db, hints),
-    ...keyDigests(db),
-    once: (request) => onceStore(db, hints, request),
-  };
+  const changes = new Changes(db, hints);
+  return { ...parents(db, changes), ...subAccounts(db, changes), ...apiKeys(db, changes) };
 }
