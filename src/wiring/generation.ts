@@ -59,7 +59,7 @@ export async function generation(
  * The functions of a Fastify instance whose own server never listens: what is registered there for an event is called
  * as if it did. Leaves out what nothing is registered for.
  */
-function applicationOf({ server }: FastifyInstance): Application {
+export function applicationOf({ server }: FastifyInstance): Application {
   const passOn =
     (event: keyof Application) =>
     (...args: readonly unknown[]): void =>

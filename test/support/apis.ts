@@ -3,21 +3,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Fastify, { type FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
 import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { admin } from '../../src/api/operator/admin.ts';
-import type { AdminDeps } from '../../src/api/operator/deps.ts';
-import { headerNames } from '../../src/domain/header-names.ts';
-import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
-import { requestIds } from '../../src/http/request-id.ts';
-import { routerOptions } from '../../src/http/router-options.ts';
-import type { ManagementDeps } from '../../src/api/deps.ts';
-import { management } from '../../src/api/management.ts';
+import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
+import type { Config } from '../../src/config.ts';
+import type { Directory } from '../../src/ports/directory.ts';
 import type { Seq } from '../../src/ports/facts.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
+import { goodConfig } from './config-files.ts';
 import { DirectDirectory } from './direct-directory.ts';
 import { httpClient, type HttpResponse, type Call, type CallOptions } from './http-client.ts';
+import { listening } from './listening.ts';
 import type { Scope } from './servers.ts';
 import { freshStore } from './store.ts';
 
@@ -26,11 +24,14 @@ export const operatorToken = 'operator-token-for-tests';
 export interface ApisOptions {
   readonly store?: Store;
   /** Replaces parts of what the APIs are given; `limits` one by one. */
-  readonly limits?: Partial<ManagementDeps['config']['limits']>;
+  readonly limits?: Partial<Config['limits']>;
   readonly requireActingHeader?: boolean;
   readonly adminToken?: string | null;
   readonly clock?: Clock;
-  readonly deps?: Partial<Pick<ManagementDeps, 'directory' | 'tenants' | 'usage' | 'barrier'>>;
+  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier'>> & {
+    /** Replaces some functions of the directory, which reads the store for every decision. */
+    readonly directory?: Partial<Directory>;
+  };
 }
 
 /** A parent account with a key, and its client. */
@@ -55,7 +56,7 @@ export interface SubAccountUnderTest {
 }
 
 export interface Apis {
-  /** The public listener. Beside management it has a catch-all, which answers 299 as the proxy would. */
+  /** The public listener. There is no route to an upstream. */
   readonly call: Call;
   readonly origin: string;
   /** The operator API, with the token. Paths start with `/accounts`. */
@@ -72,23 +73,19 @@ export interface Apis {
 export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Apis> {
   const store = options.store ?? (await freshStore(t)).store;
   const waitedFor: Seq[] = [];
-  const deps: ManagementDeps & AdminDeps = {
-    config: {
-      headers: headerNames(),
-      management: { requireActingHeader: options.requireActingHeader ?? false },
-      internal: {
-        host: '127.0.0.1',
-        port: 0,
-        adminToken: options.adminToken === undefined ? operatorToken : options.adminToken,
-      },
-      limits: {
-        keysPerAccount: 1000,
-        managementBodyBytes: 1024 * 1024,
-        subAccountsPerParent: 10_000,
-        ...options.limits,
-      },
+  const base = goodConfig();
+  const config: Config = {
+    ...base,
+    routes: [],
+    management: { requireActingHeader: options.requireActingHeader ?? false },
+    internal: {
+      ...base.internal,
+      adminToken: options.adminToken === undefined ? operatorToken : options.adminToken,
     },
-    directory: new DirectDirectory(store.facts),
+    limits: { ...base.limits, ...neverReached, ...options.limits },
+  };
+  const deps: AppDeps = {
+    config,
     barrier: {
       enforced: (seq) => {
         waitedFor.push(seq);
@@ -96,22 +93,27 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       },
     },
     tenants: store.tenants,
-    usage: store.usage,
+    usage: {
+      report: (parent, query) => store.usage.report(parent, query),
+      completeThrough: () => store.usage.completeThrough(),
+      record: () => undefined,
+      touch: () => undefined,
+    },
+    roster: store.roster,
+    ownReplicaId: () => null,
     clock: options.clock ?? systemClock,
     randomBytes,
+    logger: pino({ level: 'silent' }),
+    registry: new Registry(),
+    observe: () => undefined,
+    tracer: null,
+    unready: () => [],
     ...options.deps,
+    directory: Object.assign(new DirectDirectory(store.facts), options.deps?.directory),
   };
 
-  const origin = await listen(t, (app) => {
-    app.register((scope, _options, done) => management(scope, deps, done), { prefix: '/v1/sub-accounts' });
-    app.register((proxy, _options, done) => {
-      proxy.all('/*', (_request, reply) => reply.code(299).send('PROXIED'));
-      done();
-    });
-  });
-  const internalOrigin = await listen(t, (app) => {
-    app.register((scope, _options, done) => admin(scope, deps, done), { prefix: '/admin/v1' });
-  });
+  const { origin } = await listening(t, await publicServer(deps), config);
+  const { origin: internalOrigin } = await listening(t, await internalServer(deps), config);
   const call = httpClient(t, origin);
   const internal = httpClient(t, internalOrigin);
   const operator: Call = (method, path, more) =>
@@ -129,19 +131,13 @@ export async function embeddedStore(t: Scope): Promise<Store> {
   return store;
 }
 
-async function listen(t: Scope, register: (app: FastifyInstance) => void): Promise<string> {
-  const genReqId = requestIds(randomBytes, () => false);
-  const app = Fastify({
-    genReqId,
-    routerOptions,
-    frameworkErrors: replyToError,
-    forceCloseConnections: true,
-  });
-  t.teardown(() => app.close());
-  installErrorReplies(app);
-  register(app);
-  return app.listen({ host: '127.0.0.1', port: 0 });
-}
+/** Limits that are not what a test is about, out of its way. */
+const neverReached: Partial<Config['limits']> = {
+  keysPerAccount: 1000,
+  managementBodyBytes: 1024 * 1024,
+  subAccountsPerParent: 10_000,
+  maxEventLoopDelayMs: 0,
+};
 
 /** Makes parents through the operator API; `call` goes to the public listener. */
 export function makeParents(call: Call, operator: Call): Apis['parent'] {

@@ -1,0 +1,34 @@
+/** An application of `src/app.ts` behind a real listener on a free port, as the started program has it. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../src/config.ts';
+import { createListener } from '../../src/server/listener.ts';
+import { applicationOf } from '../../src/wiring/generation.ts';
+import type { Scope } from './servers.ts';
+
+export interface Listening {
+  readonly server: Server;
+  readonly port: number;
+  readonly origin: string;
+}
+
+/** Listens on loopback until the test ends; connections that are open then are cut. */
+export async function listening(
+  t: Scope,
+  app: FastifyInstance,
+  config: Pick<Config, 'limits' | 'listen'>,
+): Promise<Listening> {
+  const { server } = createListener(applicationOf(app), config.limits, config.listen.tls);
+  t.teardown(async () => {
+    server.close();
+    server.closeAllConnections();
+    await app.close();
+  });
+  server.listen({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const scheme = config.listen.tls === null ? 'http' : 'https';
+  return { server, port, origin: `${scheme}://127.0.0.1:${port}` };
+}
