@@ -2,15 +2,15 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Timers } from '../ports/timers.ts';
 
-/** A listener that can be emptied without cutting anybody off who will be done in time. */
+/** A server that can be closed without cutting off requests that end in time. */
 export interface Drainable {
   /**
-   * Stops accepting, asks clients to leave with their next answer (`Connection: close`), and resolves when the last
-   * one is gone. Connections that are still open after `graceMs` are cut: upgraded ones never end by themselves.
+   * Accepts no more connections, tells clients to close theirs after the next response (`Connection: close`), and
+   * resolves when the last is closed. Those still open after `graceMs` are cut: upgraded ones never end by themselves.
    *
    * @returns how many had to be cut
    */
-  drain(graceMs: number): Promise<number>;
+  readonly drain: (graceMs: number) => Promise<number>;
 }
 
 /** To be called before the server listens. Costs nothing per request until it drains. */
@@ -21,7 +21,7 @@ export function drainable(server: Server, timers: Timers): Drainable {
     socket.once('close', () => sockets.delete(socket));
   };
   server.on('connection', track);
-  // With TLS the answers hang on the encrypted socket, not on the one below it.
+  // With TLS a response belongs to the encrypted socket, not to the one below it.
   server.on('secureConnection', track);
 
   return {
@@ -32,7 +32,7 @@ export function drainable(server: Server, timers: Timers): Drainable {
           lastOnItsConnection(response);
         });
         for (const socket of sockets) {
-          const response = underWay(socket);
+          const response = responseOn(socket);
           if (response !== undefined) lastOnItsConnection(response);
           // Node counts a connection that has never sent anything among the busy ones.
           else if (socket.bytesRead === 0) socket.destroy();
@@ -52,12 +52,12 @@ export function drainable(server: Server, timers: Timers): Drainable {
   /** Node writes `Connection: close` by itself where it is told not to keep the connection. */
   function lastOnItsConnection(response: ServerResponse): void {
     if (!response.headersSent) response.shouldKeepAlive = false;
-    // The answer had promised to keep the connection before the drain began.
+    // Its head has promised to keep the connection; that went out before the drain began.
     else response.once('close', () => setImmediate(() => server.closeIdleConnections()));
   }
 }
 
-/** Node keeps the answer that is being written to a connection here; there is no other way to find it. */
-function underWay(socket: Socket): ServerResponse | undefined {
+/** Node keeps the response that is being written to a connection here; there is no other way to find it. */
+function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }

@@ -32,13 +32,13 @@ export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
   readonly usage: UsageRecorder;
-  /** What keeps it from deciding; empty when it is ready. */
+  /** What keeps requests from being sent here: nothing can be decided, or the process is about to end. */
   unready(): readonly Unreadiness[];
   /** Resolves once the store is there and everything has begun. */
   readonly begun: Promise<void>;
   /** By what name this replica is registered; `null` before it is. */
   replicaId(): string | null;
-  /** Says where operators look that this process is about to end. It decides as before. */
+  /** Says where the platform and operators look that this process is about to end. It decides as before. */
   leave(): void;
   /** Adds the last usage and gives the lease back. To be called once no requests are served any more. */
   stop(): Promise<void>;
@@ -62,46 +62,42 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
   );
 
   const alone = config.store.kind === 'embedded';
+  const begin = async (): Promise<void> => {
+    // First, so that no report is called complete while requests of this replica are not in it.
+    await usage.begin();
+    const about = { version: version(), host: hostname() };
+    const { log, facts: source } = store;
+    const parts = { log, source, cache, clock, timers, config: config.coherence, logger, events, about };
+    coherence.begin(startCoherence({ ...parts, randomId: randomUUID }));
+  };
   const starting = bringUp({
     store,
-    // Nobody else can migrate a store that only this process may open.
+    // No other process can migrate a store that only this one may open.
     migrate: config.migrate || alone,
     alone,
     timers,
     clock,
     logger,
-    begin: async () => {
-      // First, so that no report is called complete while requests of this replica are not in it.
-      await usage.begin();
-      coherence.begin(
-        startCoherence({
-          log: store.log,
-          source: store.facts,
-          cache,
-          clock,
-          timers,
-          config: config.coherence,
-          logger,
-          randomId: randomUUID,
-          events,
-          about: { version: version(), host: hostname() },
-        }),
-      );
-    },
+    begin,
   });
 
+  let leaving = false;
+  const notDeciding = (): readonly Unreadiness[] => {
+    const missing = starting.missing();
+    if (missing !== null) return [missing];
+    return coherence.ready() ? [] : [lapsed];
+  };
   return {
     directory: coherence.directory,
     barrier: coherence.barrier,
     usage,
-    unready: () => {
-      const missing = starting.missing();
-      if (missing !== null) return [missing];
-      return coherence.ready() ? [] : [lapsed];
-    },
+    unready: () => [...(leaving ? [draining] : []), ...notDeciding()],
     begun: starting.done,
     replicaId: () => coherence.snapshot()?.replica ?? null,
-    leave: () => coherence.leave(),
+    leave: () => {
+      leaving = true;
+      coherence.leave();
+    },
     stop: async () => {
       starting.stop();
       await usage.stop();
@@ -110,6 +106,8 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
     },
   };
 }
+
+const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
 
 const lapsed: Unreadiness = {
   reason: 'lease_lapsed',

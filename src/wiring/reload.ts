@@ -1,6 +1,7 @@
 import { loadConfig } from '../config/load.ts';
 import type { Logger } from '../ops/logger.ts';
-import { NeedsRestart, type RunningGateway } from './start.ts';
+import { NeedsRestart } from './restart-needed.ts';
+import type { RunningGateway } from './start.ts';
 
 /**
  * Makes the function that reads the configuration anew and hands it to a gateway: all of it or nothing. The log says

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config.ts';
 
+/** A configuration that differs in what a running process cannot exchange. */
+export class NeedsRestart extends Error {
+  override readonly name = 'NeedsRestart';
+}
+
 /** What is held by something that a running process cannot exchange, by its name in the file. */
 const fixed = {
   listen: 'listen',

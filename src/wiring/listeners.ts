@@ -1,0 +1,90 @@
+import type { LimitsConfig } from '../config.ts';
+import { InFlight } from '../limits/concurrency.ts';
+import type { Timers } from '../ports/timers.ts';
+import { drainable, type Drainable } from '../server/drain.ts';
+import { listen, type Address } from '../server/listen.ts';
+import { createListener, type Listener } from '../server/listener.ts';
+import { Applications } from './applications.ts';
+import { generation, type Generation } from './generation.ts';
+import type { Services } from './services.ts';
+import type { Stage, Stages } from './stages.ts';
+
+/** Both listeners, open, and the applications that they serve. */
+export interface OpenListeners {
+  readonly applications: Applications;
+  readonly publicAddress: Address;
+  readonly internalAddress: Address;
+  /** Makes both serve new applications. @throws where a certificate cannot be used; nothing has changed then */
+  readonly serve: (made: Generation, limits: LimitsConfig) => void;
+}
+
+/** Part of the time to drain that is kept for storing usage and giving the lease back. */
+const finishShare = 0.2;
+
+/** Makes the applications and opens the listeners that serve them; from then on the process is there for requests. */
+export async function openListeners(services: Services, stages: Stages<Stage>): Promise<OpenListeners> {
+  const { given, complete, deps, timers, engine } = services;
+  const { config, logger } = deps;
+  // One for all generations: a tenant has no more places while there are two.
+  const inFlight = new InFlight(config.limits.inFlightPerTenant);
+  const applications = await stages.open(
+    'applications',
+    () => {
+      const make = (config: typeof given) => generation({ ...deps, config, inFlight }, timers);
+      return Applications.open(config, { given, complete, make, logger });
+    },
+    (applications) => applications.close(),
+  );
+
+  const { publicApp, internalApp } = applications.current;
+  const internalListener = createListener(internalApp, config.limits, null);
+  const publicListener = createListener(publicApp, config.limits, config.listen.tls);
+  const { address: internalAddress } = await stages.open(
+    'internal listener',
+    () => opened(internalListener, config.internal, timers),
+    ({ drain }) => drain(0),
+  );
+  logger.info(internalAddress, 'the internal listener is open');
+  const { address: publicAddress } = await stages.open(
+    'public listener',
+    () => opened(publicListener, config.listen, timers),
+    async ({ drain }) => {
+      const { drainMs, drainDelayMs } = applications.config;
+      applications.goAway();
+      const cut = await drain((drainMs - drainDelayMs) * (1 - finishShare));
+      if (cut > 0)
+        logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
+    },
+  );
+  logger.info(publicAddress, 'the public listener is open');
+  await stages.open(
+    'readiness',
+    () => undefined,
+    async () => {
+      engine.leave();
+      await applications.endReloads();
+      await new Promise<void>((resolve) => void timers.after(applications.config.drainDelayMs, resolve));
+    },
+  );
+
+  return {
+    applications,
+    publicAddress,
+    internalAddress,
+    serve: (made, limits) => {
+      publicListener.serve(made.publicApp, limits);
+      // Only the line above can fail: with TLS it reads the certificate.
+      internalListener.serve(made.internalApp, limits);
+      inFlight.most = limits.inFlightPerTenant;
+    },
+  };
+}
+
+async function opened(
+  { server }: Listener,
+  at: Address,
+  timers: Timers,
+): Promise<Drainable & { readonly address: Address }> {
+  const { drain } = drainable(server, timers);
+  return { drain, address: await listen(server, at) };
+}

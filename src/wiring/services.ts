@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto';
+import type { AppDeps } from '../app.ts';
+import type { Config } from '../config.ts';
+import { accessLog } from '../ops/access-log.ts';
+import type { Logger } from '../ops/logger.ts';
+import { buildInfo, createRegistry, requestMetrics } from '../ops/metrics.ts';
+import { systemClock } from '../ports/clock.ts';
+import type { RequestObserver } from '../ports/request-record.ts';
+import { systemTimers, type Timers } from '../ports/timers.ts';
+import { EchoRoute } from './echo-route.ts';
+import { startEngine, type Engine } from './engine.ts';
+import { ensureOperatorToken } from './operator-token.ts';
+import type { Stage, Stages } from './stages.ts';
+import { openStore, type Store } from './store.ts';
+import { openTracing } from './tracing.ts';
+import { version } from './version.ts';
+
+/** What the listeners need, open. */
+export interface Services {
+  /** As it was read. */
+  readonly given: Config;
+  /** Fills in what a configuration leaves to the gateway: the echo upstream, the operator's token. */
+  readonly complete: (read: Config) => Promise<Config>;
+  readonly store: Store;
+  readonly engine: Engine;
+  /** For the applications; its configuration is complete. */
+  readonly deps: AppDeps;
+  readonly timers: Timers;
+}
+
+/** Opens what is behind the listeners: the store, the echo upstream, tracing, and what decides over the store. */
+export async function openServices(given: Config, logger: Logger, stages: Stages<Stage>): Promise<Services> {
+  const [clock, timers] = [systemClock, systemTimers];
+  const store = await stages.open(
+    'store',
+    () => openStore(given.store),
+    (store) => store.close(),
+  );
+  const echo = await stages.open(
+    'echo',
+    () => new EchoRoute(),
+    (echo) => echo.close(),
+  );
+  const complete = (read: Config): Promise<Config> => echo.into(withOperatorToken(read));
+  const config = await complete(given);
+  const registry = createRegistry();
+  buildInfo(registry, version());
+  const tracing = await stages.open(
+    'tracing',
+    () => openTracing(config, { clock, timers, logger }),
+    (tracing) => tracing?.close(),
+  );
+  const engine = await stages.open(
+    'engine',
+    () => startEngine({ config, store, clock, timers, logger, registry }),
+    (engine) => engine.stop(),
+  );
+  const deps: AppDeps = {
+    config,
+    directory: engine.directory,
+    barrier: engine.barrier,
+    tenants: store.tenants,
+    roster: store.roster,
+    ownReplicaId: () => engine.replicaId(),
+    usage: {
+      record: (event) => engine.usage.record(event),
+      touch: (accountId, keyId) => engine.usage.touch(accountId, keyId),
+      report: (parent, query) => store.usage.report(parent, query),
+      completeThrough: () => store.usage.completeThrough(),
+    },
+    clock,
+    randomBytes,
+    logger,
+    registry,
+    tracer: tracing?.tracer ?? null,
+    observe: both(
+      requestMetrics(registry),
+      accessLog(logger, { sample: { share: config.log.sample2xx, random: Math.random } }),
+    ),
+    unready: () => engine.unready(),
+  };
+  return { given, complete, store, engine, deps, timers };
+}
+
+function withOperatorToken(config: Config): Config {
+  const { internal, store } = config;
+  if (internal.adminToken !== null || store.kind !== 'embedded') return config;
+  const adminToken = ensureOperatorToken(store.dataDir, randomBytes);
+  return { ...config, internal: { ...internal, adminToken } };
+}
+
+function both(first: RequestObserver, second: RequestObserver | undefined): RequestObserver {
+  if (second === undefined) return first;
+  return (record) => {
+    first(record);
+    second(record);
+  };
+}
