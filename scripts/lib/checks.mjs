@@ -5,12 +5,16 @@ import { inProject } from './project.mjs';
 
 /** @typedef {{ name: string, passed: boolean, output: string, seconds: string }} Outcome */
 
-/** @type {Record<string, string[]>} */
+/**
+ * A program of a dependency or of scripts/, with its arguments.
+ * @type {Record<string, string[]>}
+ */
 export const CHECKS = {
   types: ['typescript/bin/tsc', '--noEmit'],
   'types of scripts': ['typescript/bin/tsc', '--noEmit', '-p', 'scripts'],
   lint: ['eslint/bin/eslint.js', '.', '--max-warnings=0'],
   format: ['prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+  'generated files': ['../scripts/generate.mjs', '--check'],
   layers: [
     'dependency-cruiser/bin/dependency-cruise.mjs',
     '--config',

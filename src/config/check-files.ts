@@ -2,9 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
-import type { RouteSettings, UncheckedFile } from './file-shape.ts';
+import type { UncheckedFile } from './gateway-file.ts';
 import type { Path } from './pointer.ts';
 import { parseRedisAddress } from './redis-address.ts';
+import type { RouteSettings } from './route-file.ts';
 import type { SchemaFault } from './validate.ts';
 
 type UpstreamTls = RouteSettings['tls'];

@@ -1,5 +1,5 @@
 import type { Origins } from './environment.ts';
-import type { UncheckedFile } from './file-shape.ts';
+import type { UncheckedFile } from './gateway-file.ts';
 import { formatPath, type Path } from './pointer.ts';
 import type { SchemaFault } from './validate.ts';
 

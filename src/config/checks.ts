@@ -2,7 +2,7 @@ import { foldHeaderName } from '../domain/header-names.ts';
 import { checkTlsFiles } from './check-files.ts';
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
-import type { UncheckedFile } from './file-shape.ts';
+import type { UncheckedFile } from './gateway-file.ts';
 import type { SchemaFault } from './validate.ts';
 
 /** What the checks must know beside the values. */

@@ -2,7 +2,7 @@ import type { Config } from '../config.ts';
 import { crossChecks } from './checks.ts';
 import { originOf, overlayEnvironment, type Origins } from './environment.ts';
 import type { Fault } from './fault.ts';
-import type { GatewayFile, UncheckedFile } from './file-shape.ts';
+import type { GatewayFile, UncheckedFile } from './gateway-file.ts';
 import { makeConfig } from './make.ts';
 import { formatPath, isMapping, removeAt, type Path } from './pointer.ts';
 import { inheritRouteDefaults, namesUpstream } from './routes.ts';

@@ -1,7 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Config, RouteConfig } from '../config.ts';
 import { headerNames } from '../domain/header-names.ts';
-import type { GatewayFile, RouteFile, RouteSettings } from './file-shape.ts';
+import type { GatewayFile } from './gateway-file.ts';
+import type { RouteFile, RouteSettings } from './route-file.ts';
 import { effectiveRoutes } from './routes.ts';
 import { nodeAt, withDefaults } from './schema.ts';
 

@@ -1,5 +1,6 @@
 import { isMapping } from './pointer.ts';
-import type { GatewayFile, RouteFile } from './file-shape.ts';
+import type { GatewayFile } from './gateway-file.ts';
+import type { RouteFile } from './route-file.ts';
 
 /** The document with `route_defaults` laid under every route. */
 export function inheritRouteDefaults(document: Readonly<Record<string, unknown>>): Record<string, unknown> {

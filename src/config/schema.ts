@@ -1,36 +1,45 @@
-import { readFileSync } from 'node:fs';
+import { gatewayFile } from './gateway-file.ts';
 import { isMapping, type Path } from './pointer.ts';
 
-/** The part of JSON Schema that `config/gateway.schema.json` uses. */
+/** The part of JSON Schema that the configuration uses. */
 export interface SchemaNode {
   readonly type?: string;
   readonly description?: string;
   readonly default?: unknown;
+  readonly examples?: readonly unknown[];
   /** Variable that overrides the key. */
   readonly env?: string;
   readonly format?: string;
   readonly enum?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly required?: readonly string[];
+  readonly required?: readonly string[] | undefined;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly items?: SchemaNode;
-  readonly allOf?: readonly SchemaNode[];
-  readonly $ref?: string;
-  readonly $defs?: Readonly<Record<string, SchemaNode>>;
 }
 
-/** The schema: what keys there are, what they mean, their defaults and ranges stand there and nowhere else. */
-export const schema: SchemaNode = JSON.parse(
-  readFileSync(new URL('../../config/gateway.schema.json', import.meta.url), 'utf8'),
-) as SchemaNode;
+/** What a file is held against: a key that has a default may be left out. */
+export const schema: SchemaNode = asWritten(gatewayFile);
 
-/** The keys of a mapping, those it shares with others included. */
+function asWritten(node: SchemaNode): SchemaNode {
+  const { description, required, properties, items, ...rest } = node;
+  const needed = required?.filter((name) => properties?.[name]?.default === undefined) ?? [];
+  return {
+    ...(description !== undefined && { description }),
+    ...rest,
+    ...(needed.length > 0 && { required: needed }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, child]) => [name, asWritten(child)]),
+      ),
+    }),
+    ...(items && { items: asWritten(items) }),
+  };
+}
+
+/** The keys of a mapping. */
 export function keysOf(node: SchemaNode): ReadonlyMap<string, SchemaNode> {
-  return new Map([
-    ...Object.entries(node.properties ?? {}),
-    ...(node.allOf ?? []).flatMap((part) => [...keysOf(resolve(part))]),
-  ]);
+  return new Map(Object.entries(node.properties ?? {}));
 }
 
 /** The schema of what lies at `path`. */
@@ -61,9 +70,4 @@ export function withDefaults(value: unknown, node: SchemaNode = schema): unknown
     if (own !== undefined) filled[name] = withDefaults(own, child);
   }
   return filled;
-}
-
-function resolve(node: SchemaNode): SchemaNode {
-  const name = node.$ref?.replace('#/$defs/', '');
-  return name === undefined ? node : (schema.$defs?.[name] ?? node);
 }

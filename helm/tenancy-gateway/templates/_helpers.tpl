@@ -46,7 +46,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end }}
 
-{{/* Seconds from SIGTERM to exit; the gateway's default is 25. */}}
+{{/* Seconds from SIGTERM to exit; 25000 is the gateway's default. */}}
 {{- define "gateway.drainSeconds" -}}
 {{- $ms := .Values.config.drain_ms -}}
 {{- divf (ternary 25000 $ms (kindIs "invalid" $ms)) 1000 | ceil | int -}}

@@ -1,0 +1,52 @@
+// @ts-check
+import { readFileSync } from 'node:fs';
+import { format, resolveConfig } from 'prettier';
+import { schema } from '../../src/config/schema.ts';
+import { inProject } from '../lib/project.mjs';
+import { chartConfig } from './chart-config.mjs';
+import { exampleFile } from './example-file.mjs';
+import { keyReference } from './key-reference.mjs';
+import { valuesTable } from './values-table.mjs';
+
+const CHART = 'helm/tenancy-gateway';
+
+/** Every file of which something is generated, as it should be. Prose around the marks stays as it is. */
+export async function generatedFiles() {
+  const values = JSON.parse(read(`${CHART}/values.schema.json`));
+  values.properties.config = chartConfig(schema);
+  return [
+    { file: 'config/gateway.schema.json', text: await json('config/gateway.schema.json', schema) },
+    { file: 'config/gateway.yaml', text: exampleFile(schema) },
+    between('keys', 'docs/configuration.md', keyReference()),
+    { file: `${CHART}/values.schema.json`, text: await json(`${CHART}/values.schema.json`, values) },
+    between('values', `${CHART}/README.md`, valuesTable(read(`${CHART}/values.yaml`))),
+  ];
+}
+
+/**
+ * A page with `generated` between its marks, `<!-- NAME: … -->` and `<!-- /NAME -->`.
+ * @param {string} name
+ * @param {string} file
+ * @param {string} generated
+ */
+function between(name, file, generated) {
+  const marks = new RegExp(`(?<=<!-- ${name}: [^>]*-->\n)[^]*(?=<!-- /${name} -->)`);
+  const page = read(file);
+  if (!marks.test(page))
+    throw new Error(`${file} lacks the marks <!-- ${name}: … --> and <!-- /${name} -->.`);
+  return { file, text: page.replace(marks, () => `\n${generated}\n\n`) };
+}
+
+/**
+ * @param {string} file
+ * @param {object} value
+ */
+async function json(file, value) {
+  const options = await resolveConfig(inProject(file));
+  return format(JSON.stringify(value), { ...options, parser: 'json', objectWrap: 'collapse' });
+}
+
+/** @param {string} file */
+function read(file) {
+  return readFileSync(inProject(file), 'utf8');
+}

@@ -1,0 +1,61 @@
+import { Type, type TSchema } from 'typebox';
+
+/** What a key says of itself besides its meaning. */
+interface KeyOptions<T> {
+  /** Without one the key may stay away altogether: wrap it in `Type.Optional`. */
+  readonly default?: T;
+  /** Variable that overrides the key. */
+  readonly env?: string;
+  /** A value to copy from, for keys whose default shows nothing; `config/gateway.yaml` has it in a comment. */
+  readonly examples?: readonly unknown[];
+}
+
+interface TextOptions extends KeyOptions<string> {
+  /** A name of `formats.ts`. Without one any text that is not empty will do. */
+  readonly format?: string;
+}
+
+interface NumberOptions extends KeyOptions<number> {
+  readonly minimum: number;
+  readonly maximum?: number;
+}
+
+/** A mapping of keys that holds those and no others. Left out, each has its default. */
+export function section<P extends Record<string, TSchema>>(description: string, keys: P) {
+  return Type.Object(keys, { description, additionalProperties: false, default: {} });
+}
+
+/** A mapping that may be left out altogether, but has to be complete where it is not. */
+export function optionalSection<P extends Record<string, TSchema>>(
+  description: string,
+  keys: P,
+  options: KeyOptions<never>,
+) {
+  return Type.Optional(Type.Object(keys, { description, additionalProperties: false, ...options }));
+}
+
+export function text(description: string, options: TextOptions = {}) {
+  return Type.String({ description, ...(options.format === undefined && { minLength: 1 }), ...options });
+}
+
+export function integer(description: string, options: NumberOptions) {
+  return Type.Integer({ description, ...options });
+}
+
+/** A number from 0 to 1. */
+export function share(description: string, options: KeyOptions<number>) {
+  return Type.Number({ description, minimum: 0, maximum: 1, ...options });
+}
+
+export function flag(description: string, options: KeyOptions<boolean>) {
+  return Type.Boolean({ description, ...options });
+}
+
+export function oneOf<T extends string>(description: string, values: readonly T[], options: KeyOptions<T>) {
+  return Type.Enum([...values], { description, ...options });
+}
+
+/** At most 1,000 of something; none by default. */
+export function list<S extends TSchema>(description: string, items: S, options: KeyOptions<never>) {
+  return Type.Array(items, { description, maxItems: 1000, default: [], ...options });
+}

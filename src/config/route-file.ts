@@ -1,0 +1,73 @@
+import { Type, type Static } from 'typebox';
+import { flag, integer, oneOf, section, text } from './keys.ts';
+
+/** What a route may set, and `route_defaults` for all of them. */
+export const routeSettings = {
+  host: oneOf(
+    "What the upstream gets as `Host`: the client's (`preserve`) or its own name (`upstream`).",
+    ['preserve', 'upstream'],
+    { default: 'preserve' },
+  ),
+  pass_authorization: flag(
+    "Pass the caller's `Authorization` on. It holds the API key: leave it off unless the upstream must see it.",
+    { default: false },
+  ),
+  preflight: oneOf(
+    'A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without any identity.',
+    ['authenticate', 'pass'],
+    { default: 'authenticate' },
+  ),
+  scopes: section('Scopes a caller must hold.', {
+    read: Type.Optional(text('For `GET`, `HEAD` and `OPTIONS`; left out, none.', { format: 'scope' })),
+    write: Type.Optional(
+      text('For `POST`, `PUT`, `PATCH` and `DELETE`; left out, none.', { format: 'scope' }),
+    ),
+  }),
+  timeouts: section('How long to wait for the upstream.', {
+    connect_ms: integer('To connect, TLS included.', { minimum: 1, maximum: 600_000, default: 5_000 }),
+    headers_ms: integer("From the end of the request to the response's headers.", {
+      minimum: 1,
+      maximum: 3_600_000,
+      default: 60_000,
+    }),
+    body_ms: integer("Between two pieces of the response's body; 0 waits for ever (long streams).", {
+      minimum: 0,
+      maximum: 86_400_000,
+      default: 60_000,
+    }),
+  }),
+  connections: integer('Connections to the upstream at most; more requests wait.', {
+    minimum: 1,
+    maximum: 100_000,
+    default: 256,
+  }),
+  tls: section('For `https:` upstreams. Their certificate is always verified.', {
+    ca_file: Type.Optional(text("Authorities to trust in place of the system's, PEM.")),
+    cert_file: Type.Optional(text('Certificate the gateway shows the upstream (mutual TLS), PEM.')),
+    key_file: Type.Optional(text('Private key of that certificate, PEM.')),
+    server_name: Type.Optional(
+      text("Name the upstream's certificate must be for, where it is not the one in its address.", {
+        format: 'hostname',
+      }),
+    ),
+  }),
+};
+
+/** One entry of `routes`. */
+export const routeFile = Type.Object(
+  {
+    prefix: text(
+      'Path that starts the route, in whole segments: `/rates` takes `/rates` and `/rates/1`, not `/rates2`. Paths are not rewritten.',
+      { format: 'route-prefix' },
+    ),
+    upstream: text('`http://host:port`, `https://host:port` or `unix:/path/to.sock`.', {
+      format: 'upstream-url',
+    }),
+    ...routeSettings,
+  },
+  { additionalProperties: false },
+);
+
+/** A route with every setting filled in: its own, that of `route_defaults`, or the default. */
+export type RouteFile = Static<typeof routeFile>;
+export type RouteSettings = Omit<RouteFile, 'prefix' | 'upstream'>;
