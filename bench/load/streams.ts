@@ -1,12 +1,13 @@
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { monotonicMs } from '../lib/clock.ts';
 import type { Running } from '../targets/target.ts';
 import { get, headersOf } from './requests.ts';
 
 const atOnce = 20;
 const openingLimitMs = 10_000;
 
-/** Open event streams, read by this very process: events carry its clock. */
+/** Open event streams; each event carries the system's monotonic clock at its writing. */
 export class Streams {
   /** From an event's writing to its arrival here, milliseconds. */
   delaysMs: number[] = [];
@@ -63,8 +64,7 @@ export class Streams {
     response.setEncoding('utf8').on('data', (chunk: string) => {
       const events = (rest + chunk).split('\n\n');
       rest = events.pop() ?? '';
-      for (const event of events)
-        this.delaysMs.push(performance.now() - Number(event.slice('data: '.length)));
+      for (const event of events) this.delaysMs.push(monotonicMs() - Number(event.slice('data: '.length)));
     });
   }
 }

@@ -4,6 +4,7 @@ import { render } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import type { Process, Processes } from '../lib/processes.ts';
 import { tool } from '../lib/tools.ts';
+import { bodySizes, jsonOf } from './bodies.ts';
 import { startHelper, type Helper } from './helper.ts';
 
 /** What every target is in front of. */
@@ -13,9 +14,6 @@ export interface Upstream {
   readonly helper: Helper;
   close(): void;
 }
-
-/** Body sizes served under `/bytes/<name>`. */
-export const bodySizes = { '100': 100, '10k': 10_240, '1m': 1_048_576 } as const;
 
 /** Starts nginx with fixed responses, and the helper behind it. */
 export async function startUpstream(processes: Processes, dir: string, core: number): Promise<Upstream> {
@@ -33,10 +31,4 @@ export async function startUpstream(processes: Processes, dir: string, core: num
   });
   await nginx.listening(port);
   return { port, nginx, helper, close: () => helper.close() };
-}
-
-/** A JSON document of exactly that many bytes. */
-function jsonOf(bytes: number): string {
-  const frame = JSON.stringify({ shipment: '' });
-  return JSON.stringify({ shipment: 'x'.repeat(bytes - frame.length) });
 }

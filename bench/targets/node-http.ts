@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { freePort } from '../lib/free-port.ts';
+import type { Target } from './target.ts';
+
+/** Node's HTTP server without a rule and without an upstream: the least any Node program pays for a request. */
+export const nodeHttp: Target = {
+  name: 'node-http',
+  title: 'bare node:http, no upstream',
+  enforces: 'none',
+  missing: () => undefined,
+  version: () => `Node ${process.version}`,
+  async start({ processes, tenants, proxyCore }) {
+    const port = await freePort();
+    const server = processes.start({
+      name: 'node-http',
+      command: process.execPath,
+      args: [join(import.meta.dirname, 'node-http-server.js')],
+      core: proxyCore,
+      env: { NODE_ENV: 'production', PORT: String(port) },
+    });
+    await server.listening(port);
+    return { port, tenants, proxyPids: [server.pid], storePids: [], stop: () => server.stop() };
+  },
+};
