@@ -6,11 +6,15 @@ import { root } from './lib/files.ts';
 import { describeMachine, machineLine, quietLoad } from './machine.ts';
 import { readOptions, usage, type Options } from './options.ts';
 import { profileGateway } from './profile.ts';
+import { compareBuilds } from './report/against.ts';
 import { writeDocs } from './report/docs.ts';
 import type { RunRecord } from './report/record.ts';
 import { caseTable, disturbance, memoryTable } from './report/tables.ts';
 import { scenarios } from './scenarios/all.ts';
 import type { Case } from './scenarios/scenario.ts';
+
+/** To start a target, fill its store and let it show that it holds the rule; roughly. */
+const secondsToStart = 6;
 
 /**
  * Runs what the command line asks for.
@@ -21,15 +25,15 @@ export async function main(args: readonly string[]): Promise<void> {
   if (args.includes('--help')) return print(usage);
   const options = readOptions(args);
   if (options.profile !== undefined) return print(await profileGateway(options.profile, options));
-  const cases = options.scenario.flatMap((name) => scenarios[name] ?? []);
-  const record = options.from === undefined ? await measured(options, cases) : read(options.from);
-  show(record, cases);
+  const record = options.from === undefined ? await measured(options) : read(options.from);
+  if (record.builds === undefined) show(record, options.cases);
+  else showBuilds(record, record.builds, options.cases);
   if (options.writeDocs) writeDocs(record, Object.values(scenarios).flat());
 }
 
-async function measured(options: Options, cases: readonly Case[]): Promise<RunRecord> {
-  announce(options, cases);
-  const record = await compare(options, cases, progress);
+async function measured(options: Options): Promise<RunRecord> {
+  announce(options);
+  const record = await compare(options, progress);
   const dir = join(root, '.cache/bench');
   mkdirSync(dir, { recursive: true });
   const file = join(dir, `${record.began.replace(/[:.]/g, '-')}.json`);
@@ -38,12 +42,31 @@ async function measured(options: Options, cases: readonly Case[]): Promise<RunRe
   return record;
 }
 
-function announce({ rounds, seconds, only }: Options, cases: readonly Case[]): void {
+function announce({ starts, rounds, seconds, only, against, cases }: Options): void {
   const machine = describeMachine();
   print(machineLine(machine));
   if (machine.load > quietLoad) print('WARNING: this machine is busy; what follows is noisy at best.');
-  const turns = cases.length * only.length;
-  print(`About ${Math.ceil((turns * ((rounds + 1) * (seconds + 0.5)) + 15) / 60)} minutes.`);
+  // With --against the two builds are in every start, the targets beside them in the first one.
+  const turns = against === undefined ? starts * only.length : 2 * starts + only.length;
+  const busy = cases.length * turns * (rounds + 1) * (seconds + 0.5);
+  print(`About ${Math.ceil((busy + turns * secondsToStart) / 60)} minutes.`);
+}
+
+/** Sets the exit code to 1 where B is worse by more than its spread. */
+function showBuilds(
+  record: RunRecord,
+  builds: readonly [a: string, b: string],
+  cases: readonly Case[],
+): void {
+  const { text, rows, worse } = compareBuilds(cases, record, builds);
+  print(
+    `\n${record.targets.map(({ title, version, skipped }) => `${title} (${skipped ?? version})`).join('\n')}`,
+  );
+  print(`\n${text}\n\n${disturbance(record) ?? 'No round was disturbed by other programs.'}`);
+  print(
+    `B is worse by more than its spread in ${worse.length} of ${rows} rows${['', ...worse].join('\n- ')}`,
+  );
+  process.exitCode = worse.length > 0 ? 1 : 0;
 }
 
 function show(record: RunRecord, cases: readonly Case[]): void {

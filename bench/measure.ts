@@ -1,7 +1,6 @@
 import { busyMs, usageOf } from './lib/proc.ts';
+import { medians } from './report/statistics.ts';
 import type { Case, Effort, Sample, StartedTarget } from './scenarios/scenario.ts';
-
-const warmUpSeconds = 3;
 
 /** All rounds of one target in one case. */
 export interface Result {
@@ -14,41 +13,66 @@ export interface Result {
   readonly failure?: string;
 }
 
+/** How often and how long to measure. */
+export interface Plan {
+  readonly effort: Effort;
+  readonly rounds: number;
+  /** Measured before the rounds and not counted: Node compiles what is hot while it serves. */
+  readonly warmUpSeconds: number;
+}
+
 /**
- * Measures all targets in turn (A B C A B C …), so that what the machine does meanwhile falls on all alike. A short
- * measurement of each comes first and does not count.
+ * Measures all targets in turn, so that what the machine does meanwhile falls on all alike. Every second round goes
+ * backwards (A B, B A, A B, …): a machine that grows slower favours none.
  *
  * @param say called before each measurement
  */
 export async function measureCase(
   one: Case,
   targets: readonly StartedTarget[],
-  effort: Effort,
-  rounds: number,
+  { effort, rounds, warmUpSeconds }: Plan,
   say: (line: string) => void,
 ): Promise<Result[]> {
-  // Node compiles what is hot while it serves.
-  const warmUp = { ...effort, seconds: Math.min(warmUpSeconds, effort.seconds) };
   const samples = new Map<string, Sample[]>(targets.map(({ name }) => [name, []]));
   const failures = new Map<string, string>();
   for (let round = 0; round <= rounds; round++) {
-    for (const target of targets) {
+    const seconds = round === 0 ? warmUpSeconds : effort.seconds;
+    for (const target of round % 2 === 0 ? targets.toReversed() : targets) {
       const { name } = target;
       if (failures.has(name)) continue;
       say(`${one.id} ${round === 0 ? 'warm-up' : `round ${round}/${rounds}`} ${name}`);
       try {
-        const sample = await watched(target, () => one.measure(target, round === 0 ? warmUp : effort));
+        const sample = await watched(target, () => one.measure(target, { ...effort, seconds }));
         if (round > 0) samples.get(name)?.push(sample);
       } catch (error) {
         failures.set(name, error instanceof Error ? error.message : String(error));
       }
     }
   }
-  return targets.map(({ name }) => {
-    const failure = failures.get(name);
-    const own = samples.get(name) ?? [];
-    return { case: one.id, target: name, samples: own, median: medians(own), ...(failure && { failure }) };
+  return targets.map(({ name }) => resultOf(one.id, name, samples.get(name) ?? [], failures.get(name)));
+}
+
+/** Puts together what several starts of the same targets gave. */
+export function merged(results: readonly Result[]): Result[] {
+  const groups = new Map<string, Result[]>();
+  for (const result of results) {
+    const key = `${result.case} ${result.target}`;
+    groups.set(key, [...(groups.get(key) ?? []), result]);
+  }
+  return [...groups.values()].map((group) => {
+    const [first] = group as [Result, ...Result[]];
+    const samples = group.flatMap((result) => result.samples);
+    return resultOf(first.case, first.target, samples, group.find(({ failure }) => failure)?.failure);
   });
+}
+
+function resultOf(
+  id: string,
+  target: string,
+  samples: readonly Sample[],
+  failure: string | undefined,
+): Result {
+  return { case: id, target, samples, median: medians(samples), ...(failure !== undefined && { failure }) };
 }
 
 /** Adds what others did on the two cores meanwhile, per cent of one core. */
@@ -59,18 +83,4 @@ async function watched({ environment }: StartedTarget, measure: () => Promise<Sa
   const sample = await measure();
   const foreign = (100 * (foreignMs() - before)) / (performance.now() - start);
   return { ...sample, foreign: Math.max(0, foreign) };
-}
-
-function medians(samples: readonly Sample[]): Sample {
-  const keys = Object.keys(samples[0] ?? {});
-  return Object.fromEntries(
-    keys.map((key) => [key, median(samples.map((sample) => sample[key] ?? Number.NaN))]),
-  );
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const [low, high] = [sorted[middle - 1] ?? Number.NaN, sorted[middle] ?? Number.NaN];
-  return sorted.length % 2 === 1 ? high : (low + high) / 2;
 }

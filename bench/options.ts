@@ -1,19 +1,21 @@
 import { parseArgs } from 'node:util';
 import { targets } from './targets/all.ts';
 import { scenarios } from './scenarios/all.ts';
-import type { Effort } from './scenarios/scenario.ts';
+import type { Case, Effort } from './scenarios/scenario.ts';
 
 /** What a run was asked for. */
 export interface Options extends Effort {
+  /** How often the targets are started anew; each start has all rounds. */
+  readonly starts: number;
   readonly rounds: number;
-  /** Names of targets. */
+  /** Names of targets; with `against`, of those beside the two builds. */
   readonly only: readonly string[];
-  /** `main.js` of another build of the gateway, to measure beside this one. */
+  /** A git revision, checkout or `main.js`: another build of the gateway to compare this one with. */
   readonly against: string | undefined;
   /** Measure the gateway with its access log on, too. */
   readonly accessLog: boolean;
-  /** Names of scenarios. */
-  readonly scenario: readonly string[];
+  /** What to measure, in the order it is listed: what some targets do not get over comes last. */
+  readonly cases: readonly Case[];
   readonly writeDocs: boolean;
   /** Id of the case to profile the gateway in, instead of comparing. */
   readonly profile: string | undefined;
@@ -26,22 +28,34 @@ export interface Options extends Effort {
 }
 
 const caseIds = Object.values(scenarios).flatMap((cases) => cases.map(({ id }) => id));
+const targetNames = targets.map(({ name }) => name);
+
+/** What the run takes its time for, where the command line does not say. */
+const defaults = {
+  table: { starts: '1', rounds: '5', seconds: '4', only: targetNames.join(',') },
+  quickTable: { starts: '1', rounds: '2', seconds: '1', only: targetNames.join(',') },
+  against: { starts: '4', rounds: '3', seconds: '2', only: 'node-http,http-proxy-redis' },
+  quickAgainst: { starts: '2', rounds: '4', seconds: '1', only: 'gateway' },
+} as const;
 
 export const usage = `npm run bench -- [options]
 
-  --rounds N        measurements of each target, in turn (5)
-  --seconds N       length of one measurement (4)
+  --against WHAT    compare two builds: A of a git revision, a checkout or a dist/main.js, and B of this tree
+  --quick           fewer and shorter rounds: with --against some 6 minutes instead of 20
+  --starts N        start the targets anew so often (1; with --against 4, quick 2)
+  --rounds N        measurements of each target in each start, in turn (5, quick 2; with --against 3, quick 4)
+  --seconds N       length of one measurement (4; with --against 2; quick 1)
   --rate N          requests a second where the rate is constant (4000)
   --streams N       event streams (1000)
-  --only A,B        targets: ${targets.map(({ name }) => name).join(', ')}
-  --against FILE    measure another build of the gateway, too: its dist/main.js
+  --only A,B        targets: ${targetNames.join(', ')};
+                    with --against those beside the builds (${defaults.against.only}; quick none)
   --access-log      measure the gateway with its access log on, too
-  --scenario A,B    scenarios: ${Object.keys(scenarios).join(', ')}
+  --scenario A,B    scenarios (${Object.keys(scenarios).join(', ')})
+                    or single cases (${caseIds.join(', ')})
   --cores P,O       core of the proxy, core of everything else (0,1)
-  --quick           2 rounds of 1 second
   --write-docs      write docs/performance.md and docs/performance.svg
   --from FILE       use the results of an earlier run
-  --profile CASE    CPU profile of the gateway in one case: ${caseIds.join(', ')}
+  --profile CASE    CPU profile of the gateway in one case
 `;
 
 /** @throws Error that says what is wrong with the command line */
@@ -49,11 +63,12 @@ export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      starts: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       rate: { type: 'string', default: '4000' },
       streams: { type: 'string', default: '1000' },
-      only: { type: 'string', default: targets.map(({ name }) => name).join(',') },
+      only: { type: 'string' },
       against: { type: 'string' },
       'access-log': { type: 'boolean', default: false },
       scenario: { type: 'string', default: Object.keys(scenarios).join(',') },
@@ -66,19 +81,22 @@ export function readOptions(args: readonly string[]): Options {
   });
   const [proxyCore = 0, otherCore = 1] = values.cores.split(',').map((core) => whole('cores', core, 0));
   if (proxyCore === otherCore) throw new Error('--cores: the proxy needs a core of its own');
+  if (values.against !== undefined && values['write-docs'])
+    throw new Error('--write-docs writes the table of all targets, which --against does not measure');
+  const [table, against] = values.quick
+    ? [defaults.quickTable, defaults.quickAgainst]
+    : [defaults.table, defaults.against];
+  const usual = values.against === undefined ? table : against;
   return {
-    rounds: whole('rounds', values.rounds ?? (values.quick ? '2' : '5'), 1),
-    seconds: whole('seconds', values.seconds ?? (values.quick ? '1' : '4'), 1),
+    starts: whole('starts', values.starts ?? usual.starts, 1),
+    rounds: whole('rounds', values.rounds ?? usual.rounds, 1),
+    seconds: whole('seconds', values.seconds ?? usual.seconds, 1),
     rate: whole('rate', values.rate, 1),
     streams: whole('streams', values.streams, 1),
-    only: known(
-      'only',
-      values.only,
-      targets.map(({ name }) => name),
-    ),
+    only: known('only', values.only ?? usual.only, targetNames),
     against: values.against,
     accessLog: values['access-log'],
-    scenario: inOrder(known('scenario', values.scenario, Object.keys(scenarios))),
+    cases: casesOf(known('scenario', values.scenario, [...Object.keys(scenarios), ...caseIds])),
     writeDocs: values['write-docs'],
     profile: values.profile === undefined ? undefined : known('profile', values.profile, caseIds)[0],
     from: values.from,
@@ -95,9 +113,10 @@ function whole(name: string, text: string, least: number): number {
   return number;
 }
 
-/** As they are listed: what some targets do not get over comes last. */
-function inOrder(asked: readonly string[]): string[] {
-  return Object.keys(scenarios).filter((name) => asked.includes(name));
+function casesOf(asked: readonly string[]): Case[] {
+  return Object.entries(scenarios).flatMap(([name, cases]) =>
+    cases.filter(({ id }) => asked.includes(name) || asked.includes(id)),
+  );
 }
 
 function known(name: string, text: string, names: readonly string[]): string[] {

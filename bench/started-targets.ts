@@ -8,15 +8,18 @@ import { probe } from './probe.ts';
 import type { Memory, TargetRecord } from './report/record.ts';
 import type { StartedTarget } from './scenarios/scenario.ts';
 
-/** The targets of one run: starts them, lets each show that it enforces what it claims, and stops them. */
+/** The targets of one start: starts them, lets each show that it enforces what it claims, and stops them. */
 export class StartedTargets {
   readonly records: TargetRecord[] = [];
   readonly #started: (StartedTarget & { readonly startMb: number })[] = [];
   readonly #environment: Environment;
+  readonly #start: number;
   readonly #tenants = inventTenants();
 
-  constructor(environment: Environment) {
+  /** @param start number of this start, for the folders of its targets */
+  constructor(environment: Environment, start: number) {
     this.#environment = environment;
+    this.#start = start;
   }
 
   get targets(): readonly StartedTarget[] {
@@ -65,7 +68,7 @@ export class StartedTargets {
 
   #environmentFor(name: string): TargetEnvironment {
     const { processes, upstream, proxyCore, otherCore } = this.#environment;
-    const dir = join(this.#environment.dir, name);
+    const dir = join(this.#environment.dir, `${name}-${this.#start}`);
     mkdirSync(dir);
     return {
       processes,

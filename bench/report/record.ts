@@ -7,6 +7,9 @@ export interface RunRecord {
   readonly began: string;
   readonly minutes: number;
   readonly command: string;
+  /** How often the targets were started anew. */
+  readonly starts: number;
+  /** Of each start. */
   readonly rounds: number;
   readonly seconds: number;
   readonly rate: number;
@@ -14,6 +17,8 @@ export interface RunRecord {
   readonly machine: Machine;
   readonly targets: readonly TargetRecord[];
   readonly results: readonly Result[];
+  /** Names of the two targets that a run with `--against` compares: the other build, and this tree's. */
+  readonly builds?: readonly [a: string, b: string];
 }
 
 /** A target that was measured, or why it was not. */

@@ -25,10 +25,10 @@ export function caseTable(one: Case, record: RunRecord): string {
   ];
   const rows = own.map((result) => [
     targets.find(({ name }) => name === result.target)?.title ?? result.target,
-    figure(result, first),
+    figure(result.median[first.key], first),
     spread(result, first),
     ...measures.map((measure) => ratio(result, measure, first)),
-    ...others.map((column) => figure(result, column)),
+    ...others.map((column) => figure(result.median[column.key], column)),
   ]);
   return [table(header, rows), ...failures(one, record)].join('\n\n');
 }
@@ -68,8 +68,8 @@ function failures(one: Case, { results }: RunRecord): string[] {
   );
 }
 
-function figure({ median }: Result, { key, digits }: Column): string {
-  const value = median[key];
+/** A figure as text; a dash where there is none. */
+export function figure(value: number | undefined, { digits }: Column): string {
   // No proxy, no cost of one.
   if (value === undefined || Number.isNaN(value) || (value === 0 && digits > 0)) return '–';
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });

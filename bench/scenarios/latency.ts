@@ -4,8 +4,8 @@ import { column, metered, type Case, type Column } from './scenario.ts';
 
 const connections = 64;
 const columns: readonly Column[] = [
-  { key: 'p50', title: 'p50 µs', digits: 0 },
-  { key: 'p99', title: 'p99 µs', digits: 0 },
+  { key: 'p50', title: 'p50 µs', digits: 0, better: 'lower' },
+  { key: 'p99', title: 'p99 µs', digits: 0, better: 'lower' },
   { key: 'p999', title: 'p99.9 µs', digits: 0 },
   { key: 'max', title: 'max µs', digits: 0 },
   { key: 'ownLagP99', title: "generator's lag p99 µs", digits: 0 },

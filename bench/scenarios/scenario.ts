@@ -38,15 +38,17 @@ export interface Column {
   readonly key: string;
   readonly title: string;
   readonly digits: number;
+  /** Which is better, for the comparison of two builds; a column without it is only shown. */
+  readonly better?: 'lower' | 'higher';
 }
 
 /** Columns several cases have. */
 export const column = {
-  cpuUs: { key: 'cpuUs', title: 'CPU µs/request', digits: 1 },
+  cpuUs: { key: 'cpuUs', title: 'CPU µs/request', digits: 1, better: 'lower' },
   storeUs: { key: 'storeUs', title: 'store µs/request', digits: 1 },
-  perSecond: { key: 'perSecond', title: 'requests/s', digits: 0 },
-  rssMb: { key: 'rssMb', title: 'RSS MB', digits: 0 },
-  errors: { key: 'errors', title: 'errors', digits: 0 },
+  perSecond: { key: 'perSecond', title: 'requests/s', digits: 0, better: 'higher' },
+  rssMb: { key: 'rssMb', title: 'RSS MB', digits: 0, better: 'lower' },
+  errors: { key: 'errors', title: 'errors', digits: 0, better: 'lower' },
 } as const satisfies Record<string, Column>;
 
 /** Runs a load and adds what it cost the proxy and its stores, per unit of work. */

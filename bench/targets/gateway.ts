@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { root } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { startPostgres } from '../lib/postgres-server.ts';
@@ -37,7 +37,9 @@ export function gatewayBuiltAt(
     enforces: 'acting',
     missing: () => (existsSync(program) ? undefined : 'npm run build'),
     version() {
-      const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+      const { version } = JSON.parse(readFileSync(join(dirname(program), '../package.json'), 'utf8')) as {
+        version: string;
+      };
       return `tenancy-gateway ${version}, Node ${process.version}`;
     },
     async start({ processes, dir, upstreamPort, proxyCore, nodeFlags }) {
