@@ -1,26 +1,26 @@
 import type { FactKey, Seq } from './facts.ts';
 import type { ReplicaNote } from './replica-list.ts';
 
-/** A replica as its row says. */
+/** The row of a replica. */
 export interface ReplicaRow {
   readonly id: string;
   readonly nonce: string;
   readonly acked: Seq;
   readonly leaseMs: number;
-  /** Streams it ended for what its last acknowledgement took in. */
+  /** Streams it ended for the entries of its last acknowledgement. */
   readonly streamsClosed: number;
 }
 
-/** What a replica says with every renewal. */
+/** What a replica writes with every renewal of its lease. */
 export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs'> {
-  /** For operators to read; it decides nothing. */
+  /** For operators to read; no decision depends on it. */
   readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
 }
 
 export interface LogEntry {
   readonly seq: Seq;
   readonly key: FactKey;
-  /** The fact changed for the worse: streams that live by it must end before this replica confirms. */
+  /** The fact no longer permits what it did: streams that depend on it must end before this replica confirms. */
   readonly withdrawn: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface LogReading {
 /** What one look at the replicas saw, in one snapshot. */
 export interface ReplicaReading {
   readonly incarnation: string;
-  /** Whether this incarnation was adopted: see {@link CoherenceLog.adopt}. A database nobody restored is. */
+  /** Whether this incarnation was adopted: see {@link CoherenceLog.adopt}. One that was never restored is. */
   readonly adopted: boolean;
   readonly seq: Seq;
   readonly rows: readonly ReplicaRow[];
@@ -46,11 +46,11 @@ export interface ReplicaReading {
 
 /** The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own. */
 export interface CoherenceLog {
-  /** Commits, durably, that this replica lives and with which lease. */
+  /** Commits, durably, that this replica is alive and how long its lease is. */
   register(replica: ReplicaRegistration): Promise<void>;
   /** Reads the log after `after`, in a snapshot taken later than the call. */
   readAfter(after: Seq): Promise<LogReading>;
-  /** Says that this replica decides by nothing older than `seq`. Never takes back what a later call said. */
+  /** Confirms that this replica decides by nothing older than `seq`. A late call never undoes a later one. */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
   /** Every registered replica and the newest position, in one snapshot that is taken later than the call. */
   replicas(): Promise<ReplicaReading>;
@@ -59,10 +59,10 @@ export interface CoherenceLog {
    * leases which the rows no longer show. Nothing happens where `incarnation` is not the present one.
    */
   adopt(incarnation: string): Promise<void>;
-  /** Takes a dead replica's row away, if its nonce is still this one. */
+  /** Deletes a dead replica's row, if its nonce is still this one. */
   removeReplica(id: string, nonce: string): Promise<void>;
-  /** Drops log entries nobody needs. */
+  /** Deletes log entries older than `ageMs`. */
   prune(keep: { readonly ageMs: number }): Promise<void>;
-  /** Calls `listener` when somebody says there is something new: a hint, it may come late, twice or never. */
+  /** Calls `listener` when there may be a new entry: only a hint, which may come late, twice or never. */
   onHint(listener: () => void): void;
 }

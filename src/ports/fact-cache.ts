@@ -1,6 +1,6 @@
 import type { FactKey, FactValue, Seq } from './facts.ts';
 
-/** A value with the position it was read at; whoever takes it out judges it by that. */
+/** A value with the position it was read at; a reader checks it by that. */
 export interface StampedFact {
   readonly value: FactValue;
   readonly seq: Seq;

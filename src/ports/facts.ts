@@ -54,7 +54,7 @@ export interface FactReading {
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }
 
-/** What can be asked for at once: any number of API keys, whoever sends them; of anything else one. */
+/** What can be asked for at once: any number of API keys of any account, but only one of every other kind of fact. */
 export type Asked = readonly ApiKeyName[] | readonly [FactKey];
 
 /** The truth. Implemented over PostgreSQL. */

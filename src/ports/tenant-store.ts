@@ -4,8 +4,8 @@ import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Seq } from './facts.ts';
 
 /**
- * What a mutation made, and the position everybody must have reached before a 2xx may be answered.
- * `seq: null` where nobody can hold an old answer about it.
+ * What a mutation made, and the position that every replica must have reached before the client may get a 2xx.
+ * `seq: null` where no replica can hold an old fact about it.
  */
 export interface Committed<T> extends Replay {
   readonly value: T;
@@ -56,7 +56,7 @@ export interface LimitReached {
 }
 
 /**
- * Accounts and keys. Methods answer `null` for what does not exist or belongs to somebody else, and throw
+ * Accounts and keys. Methods return `null` for what does not exist or belongs to another account, and throw
  * `ProblemError` `unavailable` where the store cannot be reached. Times are the database's.
  */
 export interface TenantStore {
@@ -95,7 +95,7 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
   ): Promise<Committed<SubAccount> | null>;
 
-  /** Keys of any account, parent or sub-account; whose account it may be is the caller's to check. */
+  /** Mints a key for any account; that the request may do so must have been checked before. */
   createKey(
     account: AccountId,
     key: NewApiKey,
@@ -103,7 +103,7 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   listKeys(account: AccountId, page: PageQuery): Promise<Page<ApiKey>>;
-  /** What decisions know a key by, of whatever account it is; never shown to anybody. */
+  /** The digest of a key of any account, by which decisions look it up. It appears in no response. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
   revokeKey(

@@ -60,7 +60,7 @@ export async function openServices(given: Config, logger: Logger, stages: Stages
     directory: engine.directory,
     barrier: engine.barrier,
     tenants: store.tenants,
-    roster: store.roster,
+    replicaList: store.replicaList,
     ownReplicaId: () => engine.replicaId(),
     usage: {
       record: (event) => engine.usage.record(event),

@@ -7,7 +7,7 @@ import { mutationContract } from './mutations.ts';
 import { tenantStoreContract } from './tenant-store.ts';
 import { usageStoreContract } from './usage-store.ts';
 
-/** Every contract that a store has to keep. `store` must be migrated, and nobody else may use it. */
+/** Every contract that a store has to keep. `store` must be migrated, and in use by nothing else. */
 export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('accounts and keys', (t) => tenantStoreContract(t, store));
   await t.test('what mutations log', (t) => mutationContract(t, store));

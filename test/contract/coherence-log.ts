@@ -12,7 +12,7 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     return (await log.replicas()).rows.find((each) => each.id === id);
   }
 
-  /** A mutation that logs something. Answers its position. */
+  /** A mutation that logs something. Returns its position. */
   async function mutate(): Promise<number> {
     const { id } = await createParent(tenants);
     return (await createSub(tenants, id)).seq ?? NaN;
@@ -26,8 +26,8 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     t.same(await row('r'), { id: 'r', nonce: 'two', acked: 7, leaseMs: 4_000, streamsClosed: 2 });
   });
 
-  await t.test('people see of a replica what it says of itself, and when it last said so', async (t) => {
-    const entry = async () => (await store.roster.read()).entries.find(({ id }) => id === 'told');
+  await t.test('operators see what a replica reports about itself, and when it last did', async (t) => {
+    const entry = async () => (await store.replicaList.read()).entries.find(({ id }) => id === 'told');
     const note = { version: '1.2.3', host: 'pod-1', leaving: false };
     await log.register({ id: 'told', nonce: 'n', leaseMs: 3_000, note });
     await log.ack('told', 4, 0);
@@ -40,17 +40,17 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     await log.register({ id: 'told', nonce: 'o', leaseMs: 3_000 });
     t.match(await entry(), { version: null, host: null, leaving: false });
     const { seq, incarnation, adopted } = await log.replicas();
-    t.match(await store.roster.read(), { seq, incarnation, complete: adopted });
+    t.match(await store.replicaList.read(), { seq, incarnation, complete: adopted });
     await log.removeReplica('told', 'o');
   });
 
-  await t.test('a late word takes nothing back', async (t) => {
+  await t.test('a late confirmation undoes nothing', async (t) => {
     await log.register({ id: 'late', nonce: 'n', leaseMs: 3_000 });
     await log.ack('late', 9, 1);
     await log.ack('late', 8, 5);
     t.match(await row('late'), { acked: 9, streamsClosed: 1 });
-    await log.ack('nobody', 9, 1);
-    t.equal(await row('nobody'), undefined);
+    await log.ack('unknown', 9, 1);
+    t.equal(await row('unknown'), undefined);
   });
 
   await t.test('a row goes away only with the nonce it was last seen with', async (t) => {

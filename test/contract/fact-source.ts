@@ -1,4 +1,4 @@
-/** What every source of facts answers. */
+/** What every source of facts returns. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
@@ -49,12 +49,12 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
 
   await t.test('several keys are read at once, each with what goes with it', async (t) => {
     const [known, other] = [factKey.key(ofSub.digest), factKey.key(ofParent.digest)];
-    const nobodys = Array.from({ length: 200 }, (_, i) => factKey.key(digestSecret(`nobody has it ${i}`)));
-    const reading = await facts.readFacts([...nobodys, known, other, known]);
+    const absent = Array.from({ length: 200 }, (_, i) => factKey.key(digestSecret(`no such key ${i}`)));
+    const reading = await facts.readFacts([...absent, known, other, known]);
     t.same(
       reading.facts,
       new Map<string, unknown>([
-        ...nobodys.map((key) => [key, null] as const),
+        ...absent.map((key) => [key, null] as const),
         ...subFacts,
         [known, keyFact(ofSub.key, ['a', 'b:c'], +expiresAt)],
         [other, keyFact(ofParent.key, ['sub_accounts:write'], null)],
@@ -62,16 +62,16 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
     );
     const { seq, incarnation } = await log.replicas();
     t.same([reading.seq, reading.incarnation], [seq, incarnation]);
-    t.same((await facts.readFacts(nobodys)).facts, new Map(nobodys.map((key) => [key, null])));
+    t.same((await facts.readFacts(absent)).facts, new Map(absent.map((key) => [key, null])));
   });
 
   await t.test('what does not exist is known not to', async (t) => {
-    const stranger = (await createParent(tenants)).id;
+    const other = (await createParent(tenants)).id;
     for (const key of [
-      factKey.key(digestSecret('nobody has it')),
+      factKey.key(digestSecret('no such key')),
       factKey.account(newAccountId()),
       factKey.externalId(parent, 'X:Y'),
-      factKey.externalId(stranger, 'x:y'),
+      factKey.externalId(other, 'x:y'),
       factKey.activeSubAccounts(newAccountId()),
     ]) {
       t.same((await facts.readFacts([key])).facts, new Map([[key, null]]), key);

@@ -139,17 +139,17 @@ export async function idempotencyContract(t: Test, { tenants, log }: Store): Pro
     async (t) => {
       const parent = (await createParent(tenants)).id;
       const claim = newClaim();
-      const answers = await Promise.allSettled(
+      const results = await Promise.allSettled(
         Array.from({ length: 20 }, () => tenants.createSubAccount(parent, subAccountDraft(), noLimit, claim)),
       );
-      const made = answers.flatMap((answer) =>
-        answer.status === 'fulfilled' && 'value' in answer.value ? [answer.value] : [],
+      const made = results.flatMap((result) =>
+        result.status === 'fulfilled' && 'value' in result.value ? [result.value] : [],
       );
       t.equal(made.filter(({ replayed }) => !replayed).length, 1);
       t.equal(new Set(made.map(({ value }) => value.id)).size, 1);
-      for (const answer of answers) {
-        if (answer.status === 'rejected')
-          t.match(answer.reason, { problem: { code: 'idempotency_in_flight', retryAfter: 1 } });
+      for (const result of results) {
+        if (result.status === 'rejected')
+          t.match(result.reason, { problem: { code: 'idempotency_in_flight', retryAfter: 1 } });
       }
       t.equal((await tenants.listSubAccounts(parent, {}, { limit: 10 })).rows.length, 1);
     },

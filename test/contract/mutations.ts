@@ -5,23 +5,23 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { createKey, createParent, createSub, newAccountId } from '../support/store.ts';
 
-/** What a mutation logged: its keys, those of withdrawn facts marked. */
+/** What a mutation logged: its keys, those of revoked facts marked `withdrawn` as in the log. */
 type Logged = Readonly<Record<string, 'changed' | 'withdrawn'>>;
 
 export async function mutationContract(t: Test, store: Store): Promise<void> {
   const { tenants, facts, log } = store;
 
-  /** Runs a mutation alone; answers the position it wants waited for, what it logged and where the log stood before. */
+  /** Runs a mutation alone; returns the position it wants waited for, what it logged and where the log stood before. */
   async function observe(
     mutate: () => Promise<unknown>,
   ): Promise<{ seq: Seq | null | undefined; logged: Logged; before: Seq }> {
     const { seq: before } = await log.replicas();
-    const answer = await mutate();
+    const result = await mutate();
     const { entries } = await log.readAfter(before);
     const logged = Object.fromEntries(
       entries.map(({ key, withdrawn }) => [key, withdrawn ? 'withdrawn' : 'changed'] as const),
     );
-    const seq = seqOf(answer);
+    const seq = seqOf(result);
     if (entries.length > 0)
       t.same([...new Set(entries.map((entry) => entry.seq))], [seq], 'one position, its own');
     return { seq, logged, before };
@@ -92,7 +92,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     }
   });
 
-  await t.test('minting a key changes no answer, revoking it does', async (t) => {
+  await t.test('minting a key changes no decision, revoking it does', async (t) => {
     const { id } = await createParent(tenants);
     let made: Awaited<ReturnType<typeof createKey>> | undefined;
     t.same((await observe(async () => (made = await createKey(tenants, id)))).logged, {});
@@ -119,17 +119,17 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     }
   });
 
-  await t.test('what was refused has logged nothing', async (t) => {
+  await t.test('what was rejected has logged nothing', async (t) => {
     const parent = (await createParent(tenants)).id;
     await createSub(tenants, parent, { externalId: 'taken' });
     const { value: sub } = await createSub(tenants, parent);
     const many = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v']));
-    for (const refused of [
+    for (const rejected of [
       () => tenants.updateSubAccount(parent, sub.id, { externalId: 'taken' }),
       () => tenants.updateSubAccount(parent, sub.id, { externalId: 'free', metadata: many }),
       () => tenants.setSubAccountStatus(newAccountId(), sub.id, 'deactivated'),
     ]) {
-      t.same((await observe(refused)).logged, {});
+      t.same((await observe(rejected)).logged, {});
     }
     t.equal((await tenants.getSubAccount(parent, sub.id))?.externalId, null);
   });
@@ -208,8 +208,8 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
   });
 }
 
-/** The position a mutation's answer wants waited for; `undefined` where it refused. */
-function seqOf(answer: unknown): Seq | null | undefined {
-  if (typeof answer !== 'object' || answer === null || !('seq' in answer)) return undefined;
-  return answer.seq as Seq | null;
+/** The position a mutation's result wants waited for; `undefined` where it was rejected. */
+function seqOf(result: unknown): Seq | null | undefined {
+  if (typeof result !== 'object' || result === null || !('seq' in result)) return undefined;
+  return result.seq as Seq | null;
 }

@@ -38,9 +38,9 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
     t.equal(page.hasMore, true);
   });
 
-  await t.test('a sub-account is what was created, and nobody else sees it', async (t) => {
+  await t.test('a sub-account is what was created, and no other parent sees it', async (t) => {
     const parent = await createParent(tenants);
-    const stranger = await createParent(tenants);
+    const otherParent = await createParent(tenants);
     const draft = subAccountDraft({
       name: 'Ünï 🚚',
       externalId: 'A:b/~!',
@@ -49,19 +49,19 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
     const made = await createSub(tenants, parent.id, draft);
     t.match(made.value, { ...draft, parentId: parent.id, status: 'active', deactivatedAt: null });
     t.same(await tenants.getSubAccount(parent.id, draft.id), made.value);
-    t.equal(await tenants.getSubAccount(stranger.id, draft.id), null);
+    t.equal(await tenants.getSubAccount(otherParent.id, draft.id), null);
     t.equal(await tenants.getSubAccount(parent.id, parent.id), null);
   });
 
   await t.test('an external_id is taken once under a parent, deactivated or not', async (t) => {
     const parent = await createParent(tenants);
-    const stranger = await createParent(tenants);
+    const otherParent = await createParent(tenants);
     const { value: first } = await createSub(tenants, parent.id, { externalId: 'one' });
     await tenants.setSubAccountStatus(parent.id, first.id, 'deactivated');
     const draft = subAccountDraft({ externalId: 'one' });
     t.same(await tenants.createSubAccount(parent.id, draft, noLimit), { taken: first.id });
     t.equal(await tenants.getSubAccount(parent.id, draft.id), null);
-    await createSub(tenants, stranger.id, { externalId: 'one' });
+    await createSub(tenants, otherParent.id, { externalId: 'one' });
     const { value: second } = await createSub(tenants, parent.id, { externalId: 'One' });
     t.same(await tenants.updateSubAccount(parent.id, second.id, { externalId: 'one' }), { taken: first.id });
     t.equal((await tenants.getSubAccount(parent.id, second.id))?.externalId, 'One');
@@ -69,26 +69,26 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
 
   await t.test('of many creates with one external_id exactly one wins, and the others name it', async (t) => {
     const parent = await createParent(tenants);
-    const answers = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 50 }, () =>
         tenants.createSubAccount(parent.id, subAccountDraft({ externalId: 'contended' }), noLimit),
       ),
     );
-    const winners = answers.flatMap((answer) => ('value' in answer ? [answer.value.id] : []));
+    const winners = results.flatMap((result) => ('value' in result ? [result.value.id] : []));
     t.equal(winners.length, 1);
-    t.equal(answers.filter((answer) => 'taken' in answer && answer.taken === winners[0]).length, 49);
+    t.equal(results.filter((result) => 'taken' in result && result.taken === winners[0]).length, 49);
     t.equal((await tenants.getParent(parent.id))?.activeSubAccounts, 1);
   });
 
   await t.test('the limit holds under concurrency and counts deactivated ones', async (t) => {
     const parent = await createParent(tenants);
-    const answers = await Promise.all(
+    const results = await Promise.all(
       Array.from({ length: 12 }, () => tenants.createSubAccount(parent.id, subAccountDraft(), 5)),
     );
-    const made = answers.flatMap((answer) => ('value' in answer ? [answer.value.id] : []));
+    const made = results.flatMap((result) => ('value' in result ? [result.value.id] : []));
     t.equal(made.length, 5);
     t.same(
-      answers.filter((answer) => 'limit' in answer),
+      results.filter((result) => 'limit' in result),
       Array.from({ length: 7 }, () => ({ limit: 5 })),
     );
     await tenants.setSubAccountStatus(parent.id, made[0] as AccountId, 'deactivated');
@@ -132,10 +132,10 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
     ];
     for (const [before, change] of cases) {
       const { value: sub } = await createSub(tenants, parent.id, { metadata: before });
-      const answer = await tenants.updateSubAccount(parent.id, sub.id, { metadata: change });
+      const result = await tenants.updateSubAccount(parent.id, sub.id, { metadata: change });
       const merged = mergeMetadata(before, change);
-      if (merged === undefined) t.equal(answer, 'too-many-pairs');
-      else t.match(answer, { value: { metadata: merged } });
+      if (merged === undefined) t.equal(result, 'too-many-pairs');
+      else t.match(result, { value: { metadata: merged } });
       t.same((await tenants.getSubAccount(parent.id, sub.id))?.metadata, merged ?? before);
     }
   });
@@ -190,8 +190,8 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
 
   await t.test('the limit of keys holds under concurrency, and a revoked key makes room', async (t) => {
     const { id } = await createParent(tenants);
-    const answers = await Promise.all(Array.from({ length: 6 }, () => tenants.createKey(id, keyDraft(), 3)));
-    const made = answers.flatMap((answer) => (answer !== null && 'id' in answer ? [answer.id] : []));
+    const results = await Promise.all(Array.from({ length: 6 }, () => tenants.createKey(id, keyDraft(), 3)));
+    const made = results.flatMap((result) => (result !== null && 'id' in result ? [result.id] : []));
     t.equal(made.length, 3);
     await tenants.revokeKey(id, made[0] ?? newKeyId());
     t.match(await tenants.createKey(id, keyDraft(), 3), { accountId: id });
@@ -235,7 +235,7 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
     t.same(await ids({ externalId: 'OFF' }), []);
   });
 
-  await t.test('a text that cannot be stored is the fault of whoever sent it', async (t) => {
+  await t.test('a text that cannot be stored is rejected as invalid', async (t) => {
     const parent = await createParent(tenants);
     t.equal(
       await problemCode(tenants.createSubAccount(parent.id, subAccountDraft({ name: 'a\0b' }), noLimit)),

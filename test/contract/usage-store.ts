@@ -51,13 +51,13 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     t.match((await report(parent, 'total')).rows, [times(160)]);
   });
 
-  await t.test('a report has the parent and what is under it, and nobody else', async (t) => {
+  await t.test('a report has the parent and what is under it, and no other account', async (t) => {
     const parent = (await createParent(tenants)).id;
-    const stranger = (await createParent(tenants)).id;
+    const other = (await createParent(tenants)).id;
     const { value: sub } = await createSub(tenants, parent, { externalId: 'e', name: 'Named' });
     const { value: idle } = await createSub(tenants, parent);
     const key = newKeyId();
-    await add([parent, sub.id, stranger, newAccountId()].map((id) => counted(id, key, january)));
+    await add([parent, sub.id, other, newAccountId()].map((id) => counted(id, key, january)));
     const { rows } = await report(parent, 'total');
     t.same(
       rows.map(({ accountId }) => accountId),
@@ -181,7 +181,7 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     await usage.add(randomUUID(), [], 'slow', Infinity);
     await usage.add(randomUUID(), [], 'quick', Infinity);
     const before = Date.now();
-    t.ok((await usage.completeThrough()) >= before - 60_000, 'nobody has anything left to add');
+    t.ok((await usage.completeThrough()) >= before - 60_000, 'no replica has anything left to add');
   });
 }
 

@@ -99,7 +99,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       record: () => undefined,
       touch: () => undefined,
     },
-    roster: store.roster,
+    replicaList: store.replicaList,
     ownReplicaId: () => null,
     clock: options.clock ?? systemClock,
     randomBytes,

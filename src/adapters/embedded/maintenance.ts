@@ -7,11 +7,11 @@ const vacuumEvery = 12;
  * Does what PostgreSQL's background processes do: PGlite has none, so its log would grow without end, old row
  * versions would stay, and the start after a kill would replay everything.
  */
-export function keepTidy(db: Runner): { stop(): void } {
+export function startMaintenance(db: Runner): { stop(): void } {
   let rounds = 0;
   const timer = setInterval(() => {
     rounds += 1;
-    // What does not work out now will the next time.
+    // A round that fails is made up for by the next one.
     tidy(db, rounds % vacuumEvery === 0).catch(() => undefined);
   }, checkpointEveryMs);
   timer.unref();

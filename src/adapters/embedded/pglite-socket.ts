@@ -25,11 +25,11 @@ export class PgliteSocket extends Duplex {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     this.#received = Buffer.concat([this.#received, chunk]);
-    this.#answerComplete().then(() => done(), done);
+    this.#runWholeMessages().then(() => done(), done);
   }
 
   override _read(): void {
-    // Answers are pushed when they come.
+    // Responses are pushed when they come.
   }
 
   override _final(done: () => void): void {
@@ -37,7 +37,7 @@ export class PgliteSocket extends Duplex {
     this.destroy();
   }
 
-  async #answerComplete(): Promise<void> {
+  async #runWholeMessages(): Promise<void> {
     if (!this.#started) await clearSession(this.#db);
     for (;;) {
       const message = this.#takeMessage();
@@ -46,8 +46,8 @@ export class PgliteSocket extends Duplex {
         this.destroy();
         return;
       }
-      const answer = await this.#db.runExclusive(() => this.#db.execProtocolRaw(message));
-      if (answer.length > 0 && !this.destroyed) this.push(answer);
+      const response = await this.#db.runExclusive(() => this.#db.execProtocolRaw(message));
+      if (response.length > 0 && !this.destroyed) this.push(response);
     }
   }
 

@@ -7,10 +7,10 @@ import { Pool } from '../postgres/connection/pool.ts';
 import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
 import { assembleStore, type Store } from '../postgres/store.ts';
 import { lockDataDir } from './data-dir-lock.ts';
-import { keepTidy } from './maintenance.ts';
+import { startMaintenance } from './maintenance.ts';
 import { PgliteSocket } from './pglite-socket.ts';
 
-/** Of one statement, in milliseconds. While PGlite works nothing else in this process does, so one size fits all. */
+/** Of one statement, in milliseconds. While PGlite works nothing else in this process does, so one limit does for all. */
 const deadlineMs = 5_000;
 const migrationMs = 600_000;
 
@@ -34,7 +34,7 @@ export async function openEmbedded(dataDir: string): Promise<Store> {
     postgres({ ...baseOptions, socket: () => new PgliteSocket(db), ...extra } as typeof baseOptions);
   const pool = new Pool(connect, 1);
   const runner = pool.withDeadline(deadlineMs);
-  const tidying = keepTidy(runner);
+  const maintenance = startMaintenance(runner);
   return assembleStore({
     facts: runner,
     queries: runner,
@@ -44,7 +44,7 @@ export async function openEmbedded(dataDir: string): Promise<Store> {
     // There is no other process whose mutations could be missed.
     onFirstHintWanted: () => undefined,
     close: async () => {
-      tidying.stop();
+      maintenance.stop();
       await pool.close();
       await db.close();
       await lock.release();
@@ -53,7 +53,7 @@ export async function openEmbedded(dataDir: string): Promise<Store> {
 }
 
 const settings = {
-  // A laptop is not given 128 MB of buffers; the log is kept to what `keepTidy` leaves between two checkpoints.
+  // 128 MB of buffers are too much for a laptop; the log holds what comes between two checkpoints of `startMaintenance`.
   shared_buffers: '16MB',
   max_wal_size: '64MB',
   min_wal_size: '32MB',

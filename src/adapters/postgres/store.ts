@@ -1,6 +1,6 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
 import type { FactSource } from '../../ports/facts.ts';
-import type { Roster } from '../../ports/replica-list.ts';
+import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { coherenceLog } from './coherence/coherence-log.ts';
@@ -9,26 +9,26 @@ import { Hints } from './coherence/hints.ts';
 import { Listener } from './coherence/listener.ts';
 import { checkSchema, migrate, SchemaMismatch } from './schema/migrate.ts';
 import { Pool, type Runner } from './connection/pool.ts';
-import { roster } from './coherence/replica-list.ts';
+import { replicaList } from './coherence/replica-list.ts';
 import { connectByUrl } from './connection/sql.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
 import { usageStore } from './usage/usage-store.ts';
 
-/** Everything the gateway keeps, wherever it is kept. */
+/** Everything the gateway stores, in PostgreSQL or in the embedded store. */
 export interface Store {
   readonly tenants: TenantStore;
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
-  readonly roster: Roster;
+  readonly replicaList: ReplicaList;
   /**
    * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` where trying
    * again may help, and with {@link SchemaMismatch} where it cannot.
    */
   migrate(onProgress?: (step: string) => void): Promise<number>;
-  /** Resolves while the store answers and its schema is one this code can work on. */
+  /** Resolves while the store can be reached and its schema is one this code can work on. */
   ping(): Promise<void>;
-  /** Notes that a backup was brought back: what replicas know belongs to a history that is no more. */
+  /** Notes that a backup was brought back: what replicas have in memory belongs to a history that is gone. */
   markRestored(): Promise<void>;
   /** Ends every connection; calls after that reject. */
   close(): Promise<void>;
@@ -111,7 +111,7 @@ export function assembleStore(parts: StoreParts): Store {
       },
     }),
     usage: usageStore(queries),
-    roster: roster(queries),
+    replicaList: replicaList(queries),
     migrate: (onProgress) => migrations.run((sql) => migrate(sql, onProgress)).catch(unwrapMismatch),
     ping: async () => {
       await queries.run(checkSchema);
@@ -128,7 +128,7 @@ export function assembleStore(parts: StoreParts): Store {
   };
 }
 
-/** Nobody should try again where that cannot help. */
+/** A mismatch is thrown as it is, since `unavailable` would make the caller try again, which cannot help. */
 function unwrapMismatch(error: unknown): never {
   throw error instanceof Error && error.cause instanceof SchemaMismatch ? error.cause : error;
 }

@@ -7,7 +7,7 @@ const failuresToOpen = 3;
 const firstOpenMs = 250;
 const longestOpenMs = 5_000;
 
-/** Keeps requests from waiting for something that is away: after some failures it lets one try through at a time. */
+/** Keeps requests from waiting for a server that is away: after some failures it lets one attempt through at a time. */
 export class Breaker {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #onState: (state: BreakerState) => void;
@@ -25,11 +25,11 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Whether to try. While half open only the one who got the first yes may. */
+  /** Whether to try. While half open, `true` is returned to one caller only. */
   allows(): boolean {
     if (this.#state === 'closed') return true;
     if (this.#clock.monotonicMs() < this.#tryAtMs) return false;
-    // Should the one who tries never say how it went, another one may after the same time again.
+    // Should that caller never report how it went, another one may try after the same time again.
     this.#tryAtMs = this.#clock.monotonicMs() + this.#openMs;
     this.#become('half-open');
     return true;

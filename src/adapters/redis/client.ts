@@ -25,7 +25,7 @@ export function redisClient(address: RedisAddress): RedisClient {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 1_000,
-    // A connection that owes answers and says nothing is a dead one.
+    // A connection with commands outstanding that stays silent for this long is dead.
     socketTimeout: 1_000,
     connectionName: 'tenancy-gateway',
     ...(username !== null && { username }),
@@ -65,7 +65,7 @@ export function redisClient(address: RedisAddress): RedisClient {
   }
 }
 
-/** Said, though it is the default: nobody is believed to be our Redis without a certificate that says so. */
+/** `rejectUnauthorized` is the default, and written out: a server without a valid certificate gets no command. */
 function connectionOptions({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
   return {
     rejectUnauthorized: true,

@@ -9,7 +9,7 @@ import { decodeFact, encodeFact } from './stamped-json.ts';
 
 export interface RedisFactCacheOptions {
   readonly address: RedisAddress;
-  /** How long a fact is kept. Longer than the coherence log is no use: its stamp would be too old. */
+  /** How long a fact stays in Redis. Longer than the coherence log is no use: its stamp would be too old. */
   readonly ttlMs: number;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -20,8 +20,8 @@ export interface RedisFactCacheOptions {
 const timeoutMs = 50;
 
 /**
- * Facts in Redis. It is a cache that may lie about age, and is judged for that by whoever asks; when it is away it has
- * nothing. Nothing it says or fails with reaches a log: ioredis puts the arguments of commands into its errors.
+ * Facts in Redis. It is a cache whose facts may be too old, which the reader checks by their stamps; when it is away
+ * it has nothing. Nothing it says or fails with reaches a log: ioredis puts the arguments of commands into its errors.
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
@@ -80,18 +80,18 @@ async function guarded<T>(
   // Not connected: that costs no time to find out, so it is nothing for the breaker.
   if (client.status !== 'ready' || !breaker.allows()) return undefined;
   try {
-    const answer = await ask();
+    const result = await ask();
     breaker.succeeded();
-    return answer;
+    return result;
   } catch {
     breaker.failed();
     return undefined;
   }
 }
 
-function inTime<T>(timers: Timers, answer: Promise<T>): Promise<T> {
+function inTime<T>(timers: Timers, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = timers.after(timeoutMs, () => reject(new Error('Redis is too slow')));
-    answer.then(resolve, reject).finally(cancel);
+    reply.then(resolve, reject).finally(cancel);
   });
 }

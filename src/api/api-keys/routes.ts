@@ -69,7 +69,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       );
       reply.code(201).header('cache-control', 'no-store');
       noteReplay(reply, key);
-      // Secrets are answered by whoever made them, or by nobody: they are not kept.
+      // Only the request that made the key gets its secrets: they are not stored, so a replay cannot have them.
       const secrets = key.replayed ? {} : { api_key: apiKey, client_secret: clientSecret };
       const asOfMs = key.replayed ? key.createdAt.getTime() : nowMs;
       return { ...apiKeyToBody(key, ownerField, asOfMs), ...secrets };

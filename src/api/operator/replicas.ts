@@ -1,10 +1,10 @@
 import { Type, type Static } from 'typebox';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
-import type { Roster, RosterEntry, RosterReading } from '../../ports/replica-list.ts';
+import type { ListedReplica, ReplicaList, ReplicaListReading } from '../../ports/replica-list.ts';
 
 export interface ReplicasDeps {
-  readonly roster: Roster;
-  /** By what name this replica is registered; `null` while it is not. */
+  readonly replicaList: ReplicaList;
+  /** The id under which this replica is registered; `null` while it is not. */
   readonly ownReplicaId: () => string | null;
 }
 
@@ -20,21 +20,21 @@ const replicaBody = closed({
   lag: Type.Integer(),
 });
 
-const rosterBody = closed({
+const replicaListBody = closed({
   position: Type.Integer(),
   incarnation: Type.String(),
   complete: Type.Boolean(),
   data: Type.Array(replicaBody),
 });
 
-/** `GET /replicas`: who decides, by which position, and whose lease has run out. */
-export function replicasRoute(app: TypedApp, { roster, ownReplicaId }: ReplicasDeps): void {
-  app.get('/replicas', { schema: { querystring: noQuery, response: { 200: rosterBody } } }, async () =>
-    toBody(await roster.read(), ownReplicaId()),
+/** `GET /replicas`: every replica, the position it decides by, and whether its lease has run out. */
+export function replicasRoute(app: TypedApp, { replicaList, ownReplicaId }: ReplicasDeps): void {
+  app.get('/replicas', { schema: { querystring: noQuery, response: { 200: replicaListBody } } }, async () =>
+    toBody(await replicaList.read(), ownReplicaId()),
   );
 }
 
-function toBody({ seq, incarnation, complete, entries }: RosterReading, own: string | null) {
+function toBody({ seq, incarnation, complete, entries }: ReplicaListReading, own: string | null) {
   return {
     position: seq,
     incarnation,
@@ -48,14 +48,14 @@ function toBody({ seq, incarnation, complete, entries }: RosterReading, own: str
       lease_ms: entry.leaseMs,
       lease_age_ms: entry.ageMs,
       applied: entry.applied,
-      // Who has taken in what came after the snapshot is not behind.
+      // A replica that has already confirmed an entry from after the snapshot is not behind.
       lag: Math.max(0, seq - entry.applied),
     })),
-  } satisfies Static<typeof rosterBody>;
+  } satisfies Static<typeof replicaListBody>;
 }
 
-/** A replica whose lease ran out decides nothing, whatever it was about to do. */
-function stateOf({ ageMs, leaseMs, leaving }: RosterEntry): 'live' | 'leaving' | 'lapsed' {
+/** A replica whose lease ran out decides nothing, so `lapsed` goes before `leaving`. */
+function stateOf({ ageMs, leaseMs, leaving }: ListedReplica): 'live' | 'leaving' | 'lapsed' {
   if (ageMs > leaseMs) return 'lapsed';
   return leaving ? 'leaving' : 'live';
 }

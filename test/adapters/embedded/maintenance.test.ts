@@ -39,7 +39,7 @@ t.test('a round clears what updates left and lets go of the log', async (t) => {
   };
   const before = await redo();
   await update();
-  t.equal(await redo(), before, 'nobody else does it');
+  t.equal(await redo(), before, 'nothing else does it');
   await tidy(runner, false);
   t.not(await redo(), before);
 });

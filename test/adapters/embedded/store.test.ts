@@ -26,7 +26,11 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
   for await (const line of createInterface({ input: child.stdout })) {
     said.push(line as AccountId);
     if (said.length === 20) {
-      await t.rejects(openEmbedded(dataDir), DataDirInUse, 'while it lives, nobody else gets the directory');
+      await t.rejects(
+        openEmbedded(dataDir),
+        DataDirInUse,
+        'while it lives, no other process gets the directory',
+      );
       await t.rejects(openEmbedded(dataDir), new RegExp(dataDir), 'and is told which one');
     }
     if (said.length === 60) child.kill('SIGKILL');
@@ -71,13 +75,13 @@ t.test('a directory whose database cannot be opened is said so, and let go', asy
 t.test('of many that want a directory exactly one gets it, after a kill too', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'lock-'));
   t.teardown(() => rmSync(dataDir, { recursive: true }));
-  // What killed processes leave: sockets nobody answers on. One is removed as soon as somebody asks.
+  // What killed processes leave: sockets without a listener. Each is removed by the next process that asks.
   for (const name of ['lock-00000000-0000', 'lock-ffffffff-ffff']) await leaveSocket(join(dataDir, name));
   const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataDir(dataDir)));
   const locks = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const refusals = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  const rejections = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
   t.equal(locks.length, 1);
-  t.ok(refusals.every((reason) => reason instanceof DataDirInUse));
+  t.ok(rejections.every((reason) => reason instanceof DataDirInUse));
   await locks[0]?.release();
   t.same(readdirSync(dataDir), []);
 });

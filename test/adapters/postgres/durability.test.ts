@@ -3,29 +3,32 @@ import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { createParent, createSub, rawSql } from '../../support/store.ts';
 
-t.test('what others are told of is on disk, even where the server is set to take its time', async (t) => {
-  // Left alone, this server writes its log out long after the test.
-  const { url } = await startPostgres(t, { synchronous_commit: 'off', wal_writer_delay: '10000' });
-  const store = openPostgres({ url, maxConnections: 5 });
-  t.teardown(() => store.close());
-  await store.migrate();
-  const sql = rawSql(t, url);
+t.test(
+  'what a client or another replica relies on is on disk, even where the server is set to take its time',
+  async (t) => {
+    // Left alone, this server writes its log out long after the test.
+    const { url } = await startPostgres(t, { synchronous_commit: 'off', wal_writer_delay: '10000' });
+    const store = openPostgres({ url, maxConnections: 5 });
+    t.teardown(() => store.close());
+    await store.migrate();
+    const sql = rawSql(t, url);
 
-  /** Whether everything that has been committed is on disk. Asked of the positions, since nobody pulls the plug here. */
-  async function isDurable(): Promise<boolean> {
-    const [row] = await sql<[{ readonly durable: boolean }]>`
+    /** Whether everything that has been committed is on disk. Asked of the positions, since no test pulls the plug. */
+    async function isDurable(): Promise<boolean> {
+      const [row] = await sql<[{ readonly durable: boolean }]>`
       select pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as durable`;
-    return row.durable;
-  }
+      return row.durable;
+    }
 
-  const parent = (await createParent(store.tenants)).id;
-  t.equal(await isDurable(), false, 'the server does take its time');
-  const { value: sub } = await createSub(store.tenants, parent);
-  t.equal(await isDurable(), true, 'the first active sub-account');
-  await store.tenants.setSubAccountStatus(parent, sub.id, 'deactivated');
-  t.equal(await isDurable(), true, 'a deactivation');
-  await store.log.register({ id: 'r', nonce: 'n', leaseMs: 1_000 });
-  t.equal(await isDurable(), true, 'a lease');
-  await store.log.ack('r', 1, 0);
-  t.equal(await isDurable(), false, 'but nobody pays for the durability of a confirmation');
-});
+    const parent = (await createParent(store.tenants)).id;
+    t.equal(await isDurable(), false, 'the server does take its time');
+    const { value: sub } = await createSub(store.tenants, parent);
+    t.equal(await isDurable(), true, 'the first active sub-account');
+    await store.tenants.setSubAccountStatus(parent, sub.id, 'deactivated');
+    t.equal(await isDurable(), true, 'a deactivation');
+    await store.log.register({ id: 'r', nonce: 'n', leaseMs: 1_000 });
+    t.equal(await isDurable(), true, 'a lease');
+    await store.log.ack('r', 1, 0);
+    t.equal(await isDurable(), false, 'but a confirmation does not wait for the disk');
+  },
+);

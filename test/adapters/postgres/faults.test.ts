@@ -12,7 +12,7 @@ import { createParent, freshStore, problemCode, rawSql } from '../../support/sto
 const deadlines = { factMs: 400, logMs: 400, queryMs: 600 };
 
 t.test('a server that is not there makes calls fail, not the opening', async (t) => {
-  const store = openPostgres({ url: 'postgres://nobody@127.0.0.1:1/none', maxConnections: 5 });
+  const store = openPostgres({ url: 'postgres://user@127.0.0.1:1/none', maxConnections: 5 });
   t.teardown(() => store.close());
   const calls = [store.ping(), store.log.replicas(), createParent(store.tenants), store.migrate()];
   t.same(
@@ -31,7 +31,7 @@ t.test('a server that is frozen, killed and back', async (t) => {
   const key = factKey.account(parent);
 
   await t.test(
-    'frozen, everybody is told within the deadline, on open connections and new ones',
+    'frozen, every call fails within the deadline, on open connections and new ones',
     async (t) => {
       await server.pause();
       const before = performance.now();
@@ -45,7 +45,7 @@ t.test('a server that is frozen, killed and back', async (t) => {
       const tookMs = performance.now() - before;
       // Twice the deadline for machines that have other things to do as well.
       t.ok(tookMs < 2 * deadlines.queryMs, `${Math.round(tookMs)} ms`);
-      t.equal(await problemCode(store.facts.readFacts([key])), 'unavailable', 'and whoever comes later');
+      t.equal(await problemCode(store.facts.readFacts([key])), 'unavailable', 'and later calls');
     },
   );
 
@@ -54,7 +54,7 @@ t.test('a server that is frozen, killed and back', async (t) => {
     t.equal((await eventually(store, key)).facts.size, 2);
   });
 
-  await t.test('killed, everybody is told at once', async (t) => {
+  await t.test('killed, every call fails at once', async (t) => {
     await server.kill();
     t.equal(await problemCode(store.facts.readFacts([key])), 'unavailable');
     t.equal(await problemCode(store.tenants.getParent(parent)), 'unavailable');
@@ -100,7 +100,7 @@ t.test('a connection that the server ends under a statement costs that one, and 
   }
 });
 
-t.test('a lock that somebody holds costs an error and not the connection', async (t) => {
+t.test('a lock that another connection holds costs an error and not the connection', async (t) => {
   const { url, store } = await freshStore(t, { deadlines: { queryMs: 500 } });
   const parent = (await createParent(store.tenants)).id;
   const sql = rawSql(t, url);
@@ -127,17 +127,17 @@ t.test('more work than connections waits its turn, and no longer than its deadli
     Array.from({ length: 20 }, (_, i) => i),
   );
 
-  let letGo: () => void = () => undefined;
+  let endWork: () => void = () => undefined;
   const busy = [1, 2].map(() =>
-    patient.run(() => new Promise<void>((resolve) => (letGo = join(letGo, resolve)))),
+    patient.run(() => new Promise<void>((resolve) => (endWork = join(endWork, resolve)))),
   );
   t.equal(await problemCode(pool.withDeadline(50).run((sql) => sql`select 1`)), 'unavailable');
-  letGo();
+  endWork();
   await Promise.all(busy);
   t.same([...(await patient.run((sql) => sql`select 1 as one`))], [{ one: 1 }]);
 });
 
-t.test('a closed store refuses', async (t) => {
+t.test('a closed store rejects every call', async (t) => {
   const { store } = await freshStore(t);
   await store.close();
   t.equal(await problemCode(store.ping()), 'unavailable');
@@ -147,10 +147,10 @@ t.test('what the store says stays inside', (t) => {
   const codes = { '23505': 'internal', '42601': 'internal', '22003': 'internal', '22021': 'invalid_request' };
   for (const [code, expected] of Object.entries(codes)) {
     const cause = Object.assign(new Error('Key (digest)=(secret)'), { code });
-    const { problem, cause: kept } = storeFailure(cause);
+    const { problem, cause: logged } = storeFailure(cause);
     t.equal(problem.code, expected);
     t.notMatch(JSON.stringify(problem), /secret|digest/);
-    t.equal(kept, cause, 'but reaches the log');
+    t.equal(logged, cause, 'but reaches the log');
   }
   for (const code of [
     'ECONNREFUSED',
@@ -172,7 +172,7 @@ t.test('what the store says stays inside', (t) => {
   t.end();
 });
 
-/** A fact, once the store answers again. */
+/** A fact, once the store can be reached again. */
 async function eventually(store: Store, key: FactKey): Promise<FactReading> {
   for (;;) {
     try {

@@ -7,7 +7,7 @@ function breaker() {
   return { clock, states, breaker: new Breaker(clock, (state) => states.push(state)) };
 }
 
-t.test('after failures in a row it lets nobody through for a while, then one', async (t) => {
+t.test('after failures in a row it lets no caller through for a while, then one', async (t) => {
   const { clock, states, breaker: it } = breaker();
   for (let i = 0; i < 3; i++) {
     t.equal(it.allows(), true);
@@ -43,7 +43,7 @@ t.test('it waits longer each time the try fails, up to a limit', async (t) => {
   }
 });
 
-t.test('a try that never says how it went does not close the door for good', async (t) => {
+t.test('a try that never says how it went does not keep later ones out for good', async (t) => {
   const { clock, breaker: it } = breaker();
   for (let i = 0; i < 3; i++) it.failed();
   clock.now = 250;

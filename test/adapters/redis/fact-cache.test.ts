@@ -50,7 +50,7 @@ t.test('facts come back with their stamps, and expire', async (t) => {
   const url = await freshRedis(t);
   const { cache, works } = open(t, url);
   await works();
-  t.same(await cache.get([...keys, 'n:nobody']), facts);
+  t.same(await cache.get([...keys, 'n:unknown']), facts);
   const redis = new Redis(url);
   t.teardown(() => redis.disconnect());
   t.same((await redis.keys('*')).sort(), ['tg:n:parent', 'tg:x:parent:ext']);
@@ -69,7 +69,7 @@ t.test('a frozen Redis costs a short wait, then none, and is used again when it 
   t.equal(states.at(-1), 'open');
   const before = asked();
   t.equal((await cache.get(keys)).size, 0);
-  t.equal(asked(), before, 'nobody waits while it is open');
+  t.equal(asked(), before, 'no request waits while it is open');
   await server.resume();
   await works();
   t.equal(states.at(-1), 'closed');
@@ -87,7 +87,7 @@ t.test('a Redis that was killed is nothing, and comes back empty', async (t) => 
   t.pass();
 });
 
-t.test('a Redis that is not there from the start hurts nobody', async (t) => {
+t.test('a Redis that is not there from the start delays no request', async (t) => {
   const server = await startRedis(t);
   const { url } = server;
   await server.stop();

@@ -5,7 +5,7 @@ import { becomes, startProcess } from '../../support/process.ts';
 import { freshRedis } from '../../support/redis.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
-t.test('an API key is in no key and no value of Redis, nor in log, metrics or answers', async (t) => {
+t.test('an API key is in no key and no value of Redis, nor in log, metrics or responses', async (t) => {
   const [upstream, redisUrl] = [await startUpstream(t), await freshRedis(t)];
   const token = 'a-token-of-the-operator-of-this-test';
   const { url, internalUrl, program } = await startProcess(t, {
@@ -52,7 +52,7 @@ t.test('an API key is in no key and no value of Redis, nor in log, metrics or an
   t.ok(key.length > 20 && secret.length > 20);
   for (const [where, text] of [
     ['Redis', stored.join('\n')],
-    ['the answers', texts.join('\n')],
+    ['the responses', texts.join('\n')],
     ['the log', program.stdout + program.stderr],
     ['the metrics', metrics],
   ] as const) {

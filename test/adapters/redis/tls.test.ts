@@ -69,17 +69,17 @@ t.test(
   'a Redis that cannot prove who it is counts as away: nothing is read from it or told to it',
   async (t) => {
     const { port, plain, connections } = await tlsRedis(t);
-    await refused(t, `rediss://localhost:${port}?cacert=${file('b.crt')}`, connections);
-    await refused(t, `rediss://localhost:${port}`, connections);
+    await rejected(t, `rediss://localhost:${port}?cacert=${file('b.crt')}`, connections);
+    await rejected(t, `rediss://localhost:${port}`, connections);
     t.same(await plain.keys('*'), ['tg:n:parent']);
   },
 );
 
-// Only Linux answers on all of 127/8.
+// Only Linux listens on all of 127/8.
 t.test('a certificate for another name proves nothing', { skip: process.platform !== 'linux' }, async (t) => {
   const { tlsPort, plain } = await tlsRedis(t);
   const { port, connections } = await tcpRelay(t, tlsPort, '127.0.0.2');
-  await refused(t, `rediss://127.0.0.2:${port}?cacert=${file('a.crt')}`, connections);
+  await rejected(t, `rediss://127.0.0.2:${port}?cacert=${file('a.crt')}`, connections);
   t.same(await plain.keys('*'), ['tg:n:parent']);
 });
 
@@ -88,11 +88,11 @@ t.test('a Redis that asks for a certificate is shown one', async (t) => {
   const url = `rediss://localhost:${port}?cacert=${file('a.crt')}`;
   const shown = open(t, `${url}&cert=${file('a.crt')}&key=${file('a.key')}`);
   await eventually(shown.has);
-  await refused(t, url, connections);
+  await rejected(t, url, connections);
 });
 
 /** Looks on while it connects again and again, and is never believed. */
-async function refused(t: Test, url: string, connections: () => number): Promise<void> {
+async function rejected(t: Test, url: string, connections: () => number): Promise<void> {
   const { cache, has } = open(t, url);
   const before = connections();
   let believed = false;

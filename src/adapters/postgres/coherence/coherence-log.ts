@@ -3,7 +3,7 @@ import type { FactKey, Seq } from '../../../ports/facts.ts';
 import type { Hints } from './hints.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** A reading as it comes: entries in one JSON value, so that they and the position are of one snapshot. */
+/** A reading as the statement returns it: entries in one JSON value, so that they and the position are of one snapshot. */
 interface ReadingRow extends Omit<LogReading, 'entries'> {
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, withdrawn: boolean])[];
 }
@@ -11,8 +11,8 @@ interface ReadingRow extends Omit<LogReading, 'entries'> {
 /**
  * The coherence tables in PostgreSQL.
  *
- * @param db connections of its own: writers that wait elsewhere cannot keep a replica from renewing its lease
- * @param hints also nudged by mutations of this process, so a hint needs no LISTEN to arrive
+ * @param db connections of its own: a mutation that waits for a lock cannot keep the replica from renewing its lease
+ * @param hints also called by mutations of this process, so that their hints need no LISTEN
  */
 export function coherenceLog(db: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {

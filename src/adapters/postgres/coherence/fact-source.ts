@@ -59,8 +59,9 @@ export function factSource(db: Runner): FactSource {
 }
 
 /**
- * One statement. It starts from the row of the position, so it answers with a row however little exists. Each is written
- * out: statements put together from parts outlive two collections of garbage, which costs more than the statement.
+ * One statement. It starts from the row of the position, so it returns a row even where nothing is found. Each is
+ * written out: a statement put together from parts outlives two garbage collections, which costs more than the
+ * statement.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
@@ -98,7 +99,7 @@ function areApiKeys(asked: Asked): asked is readonly ApiKeyName[] {
 
 const uuidLength = 36;
 
-/** An account tells of itself; a parent also of how many active sub-accounts it has. */
+/** Adds what the row of an account says: the account, and for a parent how many active sub-accounts it has. */
 function addAccount(facts: Map<FactKey, FactValue>, account: AccountJson | null): void {
   if (!account) return;
   facts.set(factKey.account(account.id), {

@@ -1,4 +1,4 @@
-/** Tells whoever follows the log that there may be something new. */
+/** Tells the followers of the coherence log that there may be something new. */
 export class Hints {
   readonly #listeners = new Set<() => void>();
 

@@ -1,26 +1,26 @@
 import type { Hints } from './hints.ts';
-import { Lane } from '../connection/connection.ts';
+import { Connection } from '../connection/connection.ts';
 import type { Connect } from '../connection/sql.ts';
 
-/** How often a connection that hears nothing is asked whether it is still there. */
+/** How often a statement checks that a silent connection still works. */
 const probeMs = 10_000;
-/** Pause after a cut, so that a server that is away is not stormed. */
+/** Pause after a connection is lost, so that a server that is away is not flooded with attempts. */
 const retryMs = 250;
 const deadlineMs = 2_000;
 
 /**
- * Turns NOTIFY into hints, on a connection of its own that comes back after cuts. Behind a transaction pooler it hears
- * nothing, and replicas learn by reading the log on their own time.
+ * Turns NOTIFY into hints, on a connection of its own that is made again when it is lost. Behind a transaction pooler it
+ * hears nothing; replicas then learn of changes when they next read the log.
  */
 export class Listener {
-  readonly #lane: Lane;
+  readonly #connection: Connection;
   readonly #hints: Pick<Hints, 'nudge'>;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(connect: Connect, hints: Pick<Hints, 'nudge'>) {
     this.#hints = hints;
-    this.#lane = new Lane(connect, {
+    this.#connection = new Connection(connect, {
       onnotify: () => hints.nudge(),
       onclose: () => this.#schedule(retryMs),
     });
@@ -34,7 +34,7 @@ export class Listener {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
-    await this.#lane.close();
+    await this.#connection.close();
   }
 
   #schedule(ms: number): void {
@@ -45,12 +45,12 @@ export class Listener {
   /** Listening twice is the same as once, so this is the probe as well. */
   async #listen(): Promise<void> {
     try {
-      await this.#lane.run((sql) => sql`listen tenancy_gateway_coherence`, deadlineMs);
+      await this.#connection.run((sql) => sql`listen tenancy_gateway_coherence`, deadlineMs);
       this.#schedule(probeMs);
     } catch {
       this.#schedule(retryMs);
     }
-    // While nobody listened, something may have been said.
+    // A notification may have been sent while this connection was not listening.
     this.#hints.nudge();
   }
 }

@@ -1,12 +1,12 @@
-import type { Roster, RosterReading } from '../../../ports/replica-list.ts';
+import type { ReplicaList, ReplicaListReading } from '../../../ports/replica-list.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** The rows of the replicas, for people. */
-export function roster(db: Runner): Roster {
+/** The rows of the replicas, for operators to read. */
+export function replicaList(db: Runner): ReplicaList {
   return {
     async read() {
       const [reading] = await db.run(
-        (sql) => sql<[RosterReading]>`
+        (sql) => sql<[ReplicaListReading]>`
           select s.v as seq, i.incarnation, i.incarnation = s.adopted as complete, coalesce((
             select json_agg(json_build_object(
               'id', r.id, 'leaseMs', r.lease_ms, 'applied', r.acked, 'version', r.version, 'host', r.host,

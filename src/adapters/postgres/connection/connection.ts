@@ -4,11 +4,11 @@ import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
 /**
  * One connection, for one statement or transaction at a time, with a deadline on this side.
  *
- * A server that is frozen or cut off answers nothing, not even an error, and the client library would wait for ever.
- * So when the deadline passes, the caller is told and the connection is given up for a new one; what it was doing may
- * still take effect, as with any connection that breaks.
+ * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait for ever.
+ * So when the deadline passes, the call fails and the connection is replaced; the statement may still take effect, as
+ * with any connection that breaks.
  */
-export class Lane {
+export class Connection {
   readonly #connect: Connect;
   readonly #extra: ConnectionExtra;
   #sql: Sql | undefined;
@@ -30,10 +30,10 @@ export class Lane {
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // It has not ended; what it needs stays its own.
+        // The statement is still at work and needs its arguments.
         running = undefined;
         this.recycle();
-        reject(unavailable(new Error(`no answer from the store within ${deadlineMs} ms`)));
+        reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
       }, deadlineMs);
     });
     try {
@@ -44,7 +44,7 @@ export class Lane {
       throw storeFailure(error);
     } finally {
       clearTimeout(timer);
-      letGo(running);
+      releaseArguments(running);
     }
   }
 
@@ -65,19 +65,19 @@ export class Lane {
 }
 
 /**
- * Parts a statement that has ended from its arguments. postgres.js gives each statement functions of its own
- * (`this.resolve = x => …`), and functions assigned like that V8 makes in the old generation. So the statement, and all it
- * refers to, stays until that is collected: in a flood of made-up keys, 100 bytes for every one of them.
+ * Takes the arguments from a statement that has ended. postgres.js gives each statement functions of its own
+ * (`this.resolve = x => …`), which V8 allocates in the old generation. So the statement, and all it refers to, stays in
+ * memory until that generation is collected: in a flood of made-up keys, 100 bytes for every one of them.
  */
-function letGo(statement: unknown): void {
+function releaseArguments(statement: unknown): void {
   if (!(statement instanceof Promise)) return;
   if ('args' in statement) statement.args = [];
   if ('parameters' in statement) statement.parameters = [];
 }
 
 /**
- * Whether an open connection broke under a statement. postgres.js would connect again by itself, but it keeps what the
- * server said last and lets the first statement on the new connection fail with that.
+ * Whether an open connection broke under a statement. postgres.js would connect again by itself, but remembers the
+ * last error of the server and fails the first statement on the new connection with it.
  */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.has(error.code);

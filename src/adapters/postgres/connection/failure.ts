@@ -3,7 +3,7 @@ import { ProblemError } from '../../../domain/problem.ts';
 /** Seconds after which a client may try again: about what a fail-over of a connection takes. */
 const retryAfter = 1;
 
-/** The store could not be asked, or did not answer in time. @param cause for the log alone */
+/** The store could not be asked, or did not respond in time. @param cause for the log alone */
 export function unavailable(cause: unknown): ProblemError {
   return new ProblemError(
     { code: 'unavailable', detail: 'The store cannot be reached right now. Try again.', retryAfter },

@@ -1,8 +1,8 @@
 import { unavailable } from './failure.ts';
-import { Lane } from './connection.ts';
+import { Connection } from './connection.ts';
 import type { Connect, Work } from './sql.ts';
 
-/** Runs statements, each with a deadline; a {@link Pool} or whatever stands in for one. */
+/** Runs statements, each with a deadline; a view of a {@link Pool}, or a stand-in in tests. */
 export interface Runner {
   /** Rejects with a `ProblemError`: `unavailable` where the store is away or late. */
   run<T>(work: Work<T>): Promise<T>;
@@ -10,7 +10,7 @@ export interface Runner {
 
 /** A statement that waits for a connection. */
 interface Waiter {
-  readonly take: (lane: Lane) => void;
+  readonly take: (connection: Connection) => void;
 }
 
 /**
@@ -19,13 +19,13 @@ interface Waiter {
  * that passes means a silent server, not a crowd.
  */
 export class Pool {
-  readonly #free: Lane[];
-  readonly #lanes: readonly Lane[];
+  readonly #free: Connection[];
+  readonly #connections: readonly Connection[];
   readonly #waiting = new Set<Waiter>();
 
   constructor(connect: Connect, size: number) {
-    this.#lanes = Array.from({ length: size }, () => new Lane(connect));
-    this.#free = [...this.#lanes];
+    this.#connections = Array.from({ length: size }, () => new Connection(connect));
+    this.#free = [...this.#connections];
   }
 
   /** A view of this pool whose statements all have this deadline, in milliseconds. */
@@ -33,27 +33,27 @@ export class Pool {
     return { run: (work) => this.#run(work, deadlineMs) };
   }
 
-  /** Ends every connection, after what runs on it or one second; what still waits is refused. */
+  /** Ends every connection, after what runs on it or one second; what still waits is rejected. */
   async close(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 
   async #run<T>(work: Work<T>, deadlineMs: number): Promise<T> {
     const end = performance.now() + deadlineMs;
-    const lane = this.#free.pop() ?? (await this.#wait(deadlineMs / 2));
+    const connection = this.#free.pop() ?? (await this.#wait(deadlineMs / 2));
     try {
-      return await lane.run(work, Math.max(end - performance.now(), deadlineMs / 2));
+      return await connection.run(work, Math.max(end - performance.now(), deadlineMs / 2));
     } finally {
-      this.#giveBack(lane);
+      this.#giveBack(connection);
     }
   }
 
-  #wait(limitMs: number): Promise<Lane> {
+  #wait(limitMs: number): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        take: (lane) => {
+        take: (connection) => {
           clearTimeout(timer);
-          resolve(lane);
+          resolve(connection);
         },
       };
       const timer = setTimeout(() => {
@@ -64,12 +64,12 @@ export class Pool {
     });
   }
 
-  #giveBack(lane: Lane): void {
+  #giveBack(connection: Connection): void {
     for (const waiter of this.#waiting) {
       this.#waiting.delete(waiter);
-      waiter.take(lane);
+      waiter.take(connection);
       return;
     }
-    this.#free.push(lane);
+    this.#free.push(connection);
   }
 }

@@ -26,7 +26,7 @@ export const baseOptions = {
   // Saves a round trip on every connect; arrays travel as JSON.
   fetch_types: false,
   connect_timeout: 2,
-  // `dialer` sees to the pauses.
+  // `dialer` makes the pauses.
   backoff: () => 0,
   // The default prints to the console.
   onnotice: () => undefined,
@@ -45,7 +45,7 @@ export function connectByUrl(url: string, statementMs: number): Connect {
   const parameters = new URLSearchParams(query);
   const ssl = verification(address, parameters);
   const pooled = parameters.get('prepare') === 'false';
-  // A pooler refuses start-up parameters it does not know; there the role's own settings apply.
+  // A pooler rejects start-up parameters it does not know; there the role's own settings apply.
   const session = pooled
     ? {}
     : { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs };

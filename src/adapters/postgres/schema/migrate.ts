@@ -1,7 +1,7 @@
 import type { Sql, Statements } from '../connection/sql.ts';
 import { readMigrations, type Migration } from './migration-files.ts';
 
-/** The database and this code do not go together. Trying again does not help; the message says what would. */
+/** This code cannot work on the schema of the database. Trying again does not help; the message says what would. */
 export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
 }
@@ -20,7 +20,7 @@ interface Applied {
  *
  * A database that is ahead of this code is accepted while every step it has beyond is compatible with this code
  * ({@link Migration.compatibleWith}), so that old replicas can restart in the middle of a rollout and a release can
- * be taken back; else it is refused.
+ * be taken back; otherwise it is rejected.
  *
  * @param onProgress is told each step before it runs
  * @returns the version the schema is at
@@ -30,11 +30,12 @@ export async function migrate(sql: Sql, onProgress?: (step: string) => void): Pr
   const known = await readMigrations();
   if (pending(known, await readApplied(sql)).length > 0) {
     await sql.begin(async (tx) => {
-      // Transaction-scoped, so it also holds behind a transaction pooler, and is gone with whoever held it.
+      // Transaction-scoped, so it also holds behind a transaction pooler, and ends with the connection that took it.
       await tx`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
       await tx`select set_config('idle_in_transaction_session_timeout', '0', true)`;
       await tx`select pg_advisory_xact_lock(${migrationLock})`;
-      // Waiting for one lock on a busy table makes everybody else wait behind it: rather fail and try again.
+      // While this waits for a lock on a busy table, every later statement on the table waits behind it: better to fail
+      // and try again.
       await tx`select set_config('lock_timeout', '10s', true)`;
       await tx`
         create table if not exists schema_migration (

@@ -11,7 +11,7 @@ export interface Migration {
   /**
    * The oldest version of the schema whose code still works after this step. A step that only adds may say so with a
    * first line `-- compatible with: 7`; a release can then be rolled back without rolling back its database. Without
-   * that line older code is refused.
+   * that line older code does not start on the database.
    */
   readonly compatibleWith: number;
 }

@@ -7,7 +7,7 @@ import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 
-/** One line as the statement answers it. */
+/** One line as the statement returns it. */
 type Line = Omit<UsageReportRow, 'periodStartMs' | 'position'> & { readonly periodStart: Date };
 
 /**

@@ -15,14 +15,14 @@ t.test('of several hosts the one that is there is found', async (t) => {
   t.match(await sql`select current_setting('application_name') as name`, [{ name: 'several' }]);
 });
 
-t.test('a server that accepts and hangs up is not stormed', async (t) => {
+t.test('a server that accepts and hangs up is not flooded', async (t) => {
   let connections = 0;
   const port = await listen(t, (socket) => {
     connections += 1;
     socket.destroy();
   });
   const store = openPostgres({
-    url: `postgres://nobody@127.0.0.1:${port}/none`,
+    url: `postgres://user@127.0.0.1:${port}/none`,
     maxConnections: 5,
     deadlines: { queryMs: 500 },
   });
@@ -35,9 +35,9 @@ t.test('what the server is called is verified where that is asked for', async (t
   const port = await listen(t, speakTls);
   const caFile = join(t.testdir({ ca: certificate.a.cert, other: certificate.b.cert }), 'ca');
 
-  /** The code of what a connection fails with; `28000` is the server's own refusal, so the certificate was accepted. */
+  /** The code of what a connection fails with; `28000` is the server's own error, so the certificate was accepted. */
   async function outcome(host: string, query: string, at = port): Promise<unknown> {
-    const sql = connectByUrl(`postgres://somebody@${host}:${at}/db?${query}`, 5_000)();
+    const sql = connectByUrl(`postgres://user@${host}:${at}/db?${query}`, 5_000)();
     t.teardown(() => sql.end({ timeout: 1 }));
     return sql`select 1`.catch((error: NodeJS.ErrnoException) => error.code);
   }
@@ -47,7 +47,7 @@ t.test('what the server is called is verified where that is asked for', async (t
   t.equal(await outcome('localhost', 'sslmode=verify-full'), 'DEPTH_ZERO_SELF_SIGNED_CERT');
   t.equal(await outcome('localhost', full.replace(/ca$/, 'other')), 'DEPTH_ZERO_SELF_SIGNED_CERT');
   t.equal(await outcome('localhost', 'sslmode=require'), '28000', 'not asked for');
-  // Only Linux answers on all of 127/8.
+  // Only Linux listens on all of 127/8.
   if (process.platform !== 'linux') return;
   const other = await listen(t, speakTls, '127.0.0.2');
   t.equal(await outcome('127.0.0.2', full, other), 'ERR_TLS_CERT_ALTNAME_INVALID', 'not what it is called');
@@ -59,12 +59,12 @@ function speakTls(socket: Socket): void {
     socket.write('S');
     const { cert, key } = certificate.a;
     const secure = new TLSSocket(socket, { isServer: true, cert, key });
-    secure.on('error', () => undefined).once('data', () => secure.end(refusal));
+    secure.on('error', () => undefined).once('data', () => secure.end(rejection));
   });
 }
 
 const fields = Buffer.from('SFATAL\0C28000\0Mno\0\0');
-const refusal = Buffer.concat([Buffer.from('E'), lengthOf(fields), fields]);
+const rejection = Buffer.concat([Buffer.from('E'), lengthOf(fields), fields]);
 
 function lengthOf(payload: Buffer): Buffer {
   const length = Buffer.alloc(4);

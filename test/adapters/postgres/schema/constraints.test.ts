@@ -10,7 +10,7 @@ import {
   rawSql,
 } from '../../../support/store.ts';
 
-t.test('the database refuses what the code must never store', async (t) => {
+t.test('the database rejects what the code must never store', async (t) => {
   const { url, store } = await freshStore(t);
   const sql = rawSql(t, url);
   const parent = (await createParent(store.tenants)).id;
@@ -31,7 +31,7 @@ t.test('the database refuses what the code must never store', async (t) => {
     ['fewer than none', { ...newParent, active_sub_accounts: -1 }],
     ['more active than there are', { ...newParent, active_sub_accounts: 1 }],
     ['a child of a sub-account', { ...newSub, parent_id: sub.id }],
-    ['a child of nobody', { ...newSub, parent_id: newAccountId() }],
+    ['a child of no account', { ...newSub, parent_id: newAccountId() }],
     ['a child of its own', { ...newSub, parent_id: newSub.id }],
     ['no name', { ...newSub, name: '' }],
     ['a long name', { ...newSub, name: 'n'.repeat(257) }],
@@ -57,7 +57,7 @@ t.test('the database refuses what the code must never store', async (t) => {
     last4: 'wxyz',
   };
   const keys: readonly [string, typeof newKey, string?][] = [
-    ['a key of nobody', { ...newKey, account_id: newAccountId() }],
+    ['a key of no account', { ...newKey, account_id: newAccountId() }],
     ['a short digest', { ...newKey, digest: randomBytes(31) }],
     ['a secret in the clear', { ...newKey, client_secret_digest: Buffer.from('tgs_secret') }],
     ['no name', { ...newKey, name: '' }],

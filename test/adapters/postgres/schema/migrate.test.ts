@@ -40,13 +40,13 @@ t.test('a step that fails leaves nothing behind', async (t) => {
   );
 });
 
-t.test('a step that was changed after it had been applied is refused', async (t) => {
+t.test('a step that was changed after it had been applied is rejected', async (t) => {
   const sql = rawSql(t, await freshDatabase(t, migrated));
   await sql`update schema_migration set checksum = 'other' where version = 2`;
   await t.rejects(migrate(sql), SchemaMismatch);
 });
 
-t.test('a newer database is refused, unless its new steps suit older code', async (t) => {
+t.test('a newer database is rejected, unless its new steps suit older code', async (t) => {
   const url = await freshDatabase(t, migrated);
   const sql = rawSql(t, url);
   const newest = (await readMigrations()).length;
