@@ -1,15 +1,16 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { explainSchemaErrors, type Wording } from '../domain/schema-errors.ts';
 import { formats } from './formats.ts';
 import { formatPath, parsePointer, type Path } from './pointer.ts';
 import { allKeys, keysOf, nodeAt, schema } from './schema.ts';
 import { suggest } from './suggest.ts';
 
-/** A value that the schema refuses. */
+/** A value that the schema rejects. */
 export interface SchemaFault {
   /** The value, or the unknown key. */
   readonly path: Path;
   readonly detail: string;
-  /** Nothing wrong stands there: something is missing in it. */
+  /** The value itself is fine, but a key is missing in it. */
   readonly incomplete?: true;
 }
 
@@ -24,56 +25,31 @@ const ajv = new Ajv2020({
 });
 const validator = ajv.compile(schema);
 
-/** Everything the schema has against `document`. */
+/** Everything the schema has against `document`, for the operator who wrote it. */
 export function validate(document: unknown): SchemaFault[] {
   if (validator(document)) return [];
-  return (validator.errors ?? []).map((error) => explain(error, document));
+  const words: Wording = {
+    ...wording,
+    additionalProperties: ({ pointer, member = '' }) => unknownKey(member, parsePointer(pointer, document)),
+  };
+  return explainSchemaErrors(validator.errors ?? [], words).map(({ keyword, pointer, member, detail }) => {
+    const path = parsePointer(pointer, document);
+    if (keyword === 'required') return { path, detail, incomplete: true };
+    return { path: member === undefined ? path : [...path, member], detail };
+  });
 }
 
-function explain(error: ErrorObject, document: unknown): SchemaFault {
-  const path = parsePointer(error.instancePath, document);
-  const params = error.params as Readonly<Record<string, unknown>>;
-  switch (error.keyword) {
-    case 'additionalProperties': {
-      const key = String(params['additionalProperty']);
-      return { path: [...path, key], detail: unknownKey(key, path) };
-    }
-    case 'required':
-      return {
-        path,
-        detail: `${String(params['missingProperty'])} is missing`,
-        incomplete: true,
-      };
-    case 'type':
-      return {
-        path,
-        detail: `must be ${typeNames[String(params['type'])] ?? 'something else'}`,
-      };
-    case 'enum':
-      return {
-        path,
-        detail: `must be one of ${(params['allowedValues'] as string[]).join(', ')}`,
-      };
-    case 'minimum':
-      return { path, detail: `must be at least ${String(params['limit'])}` };
-    case 'maximum':
-      return { path, detail: `must be at most ${String(params['limit'])}` };
-    case 'minLength':
-      return { path, detail: 'must not be empty' };
-    case 'maxItems':
-      return {
-        path,
-        detail: `must hold at most ${String(params['limit'])} entries`,
-      };
-    case 'format':
-      return {
-        path,
-        detail: `must be ${formats[String(params['format'])]?.expected ?? 'of another form'}`,
-      };
-    default:
-      return { path, detail: error.message ?? 'is not valid' };
-  }
-}
+const wording: Wording = {
+  required: ({ member }) => `${member ?? 'a key'} is missing`,
+  type: ({ types: [type = ''] }) => `must be ${typeNames[type] ?? 'something else'}`,
+  enum: ({ allowed }) => `must be one of ${allowed.join(', ')}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minLength: () => 'must not be empty',
+  maxItems: ({ limit }) => `must hold at most ${limit} entries`,
+  format: ({ format = '' }) => `must be ${formats[format]?.expected ?? 'of another form'}`,
+  otherwise: () => 'is not valid',
+};
 
 const typeNames: Readonly<Record<string, string>> = {
   object: 'a mapping of keys',

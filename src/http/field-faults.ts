@@ -1,69 +1,66 @@
-import type { ErrorObject } from 'ajv';
 import type { FieldFault } from '../domain/problem.ts';
+import {
+  explainSchemaErrors,
+  type SchemaError,
+  type SchemaFinding,
+  type Wording,
+} from '../domain/schema-errors.ts';
 import { escapePointer } from './invalid-request.ts';
 
-/** What a validator found, in terms of the request. The values that were sent are never repeated. */
+/**
+ * What a validator found in a request, for the developer who sent it. The values that were sent are never repeated.
+ *
+ * @param errors Ajv's
+ * @param part of the request, as Fastify names it
+ */
 export function fieldFaults(errors: readonly object[], part: string | undefined): FieldFault[] {
   const query = part === 'querystring';
-  return (errors as readonly ErrorObject[])
-    .filter(({ keyword }) => keyword !== 'propertyNames')
-    .map((error) => {
-      const pointer = pathTo(error);
-      return { pointer: query ? `?${pointer.slice(1)}` : pointer, detail: detailOf(error, query) };
-    });
+  const wording = query ? queryWording : bodyWording;
+  return explainSchemaErrors(errors as readonly SchemaError[], wording).map((finding) => {
+    const pointer = pathTo(finding);
+    return { pointer: query ? `?${pointer.slice(1)}` : pointer, detail: finding.detail };
+  });
 }
 
-function pathTo({ instancePath, params, propertyName }: ErrorObject): string {
-  const { missingProperty, additionalProperty } = params as Partial<Record<string, string>>;
-  const member = missingProperty ?? additionalProperty ?? propertyName;
-  return member === undefined ? instancePath : `${instancePath}/${escapePointer(member)}`;
+function pathTo({ pointer, member }: SchemaFinding): string {
+  return member === undefined ? pointer : `${pointer}/${escapePointer(member)}`;
 }
 
-function detailOf({ keyword, params, parentSchema, propertyName }: ErrorObject, query: boolean): string {
-  const { description } = (parentSchema ?? {}) as { description?: string };
-  const { type, allowedValues, limit } = params as {
-    type?: string;
-    allowedValues?: unknown[];
-    limit?: number;
-  };
-  switch (keyword) {
-    case 'required':
-      return 'is required.';
-    case 'additionalProperties':
-      return query ? 'is not a parameter of this operation.' : 'is not a field of this request.';
-    case 'type':
-      return `must be ${[type].flat().map(nameOfType).join(' or ')}.`;
-    case 'enum':
-      return `must be one of ${(allowedValues ?? []).join(', ')}.`;
-    case 'pattern':
-    case 'format':
-      return `must be ${description ?? 'of another form'}.`;
-    case 'uniqueItems':
-      return 'must not hold anything twice.';
-    case 'not':
-      return description ?? 'is not accepted.';
-    default:
-      return `${propertyName === undefined ? '' : 'has a name that '}must ${bound(keyword, limit)}.`;
-  }
-}
-
-function bound(keyword: string, limit: number | undefined): string {
-  const words = bounds[keyword];
-  return words === undefined ? 'be otherwise' : words.replace('#', String(limit));
-}
-
-const bounds: Readonly<Record<string, string>> = {
-  minLength: 'have # or more characters',
-  maxLength: 'have # or fewer characters',
-  minItems: 'have # or more elements',
-  maxItems: 'have # or fewer elements',
-  minProperties: 'have # or more members',
-  maxProperties: 'have # or fewer members',
-  minimum: 'be # or more',
-  maximum: 'be # or less',
+const bodyWording: Wording = {
+  required: () => 'is required.',
+  additionalProperties: () => 'is not a field of this request.',
+  type: ({ types }) =>
+    `must be ${types.length === 0 ? 'a value of another type' : types.map(nameOfType).join(' or ')}.`,
+  enum: ({ allowed }) => `must be one of ${allowed.join(', ')}.`,
+  pattern: form,
+  format: form,
+  uniqueItems: () => 'must not hold anything twice.',
+  not: ({ description }) => description ?? 'is not accepted.',
+  minLength: bound((limit) => `have ${limit} or more characters`),
+  maxLength: bound((limit) => `have ${limit} or fewer characters`),
+  minItems: bound((limit) => `have ${limit} or more elements`),
+  maxItems: bound((limit) => `have ${limit} or fewer elements`),
+  minProperties: bound((limit) => `have ${limit} or more members`),
+  maxProperties: bound((limit) => `have ${limit} or fewer members`),
+  minimum: bound((limit) => `be ${limit} or more`),
+  maximum: bound((limit) => `be ${limit} or less`),
+  otherwise: bound(() => 'be otherwise'),
 };
 
-function nameOfType(type: string | undefined): string {
+const queryWording: Wording = {
+  ...bodyWording,
+  additionalProperties: () => 'is not a parameter of this operation.',
+};
+
+function form({ description }: SchemaFinding): string {
+  return `must be ${description ?? 'of another form'}.`;
+}
+
+function bound(must: (limit: string) => string): (finding: SchemaFinding) => string {
+  return ({ aboutName, limit }) => `${aboutName ? 'has a name that ' : ''}must ${must(String(limit))}.`;
+}
+
+function nameOfType(type: string): string {
   switch (type) {
     case 'object':
     case 'array':
@@ -72,6 +69,6 @@ function nameOfType(type: string | undefined): string {
     case 'null':
       return 'null';
     default:
-      return `a ${type ?? 'value of another type'}`;
+      return `a ${type}`;
   }
 }
