@@ -42,7 +42,7 @@ export async function closedLoop(
 }
 
 /** What a process prints until it ends. */
-export async function outputOf(started: Process): Promise<string> {
+async function outputOf(started: Process): Promise<string> {
   let text = '';
   started.stdout?.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
   await started.exited;

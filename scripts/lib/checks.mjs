@@ -15,6 +15,8 @@ export const CHECKS = {
   lint: ['eslint/bin/eslint.js', '.', '--max-warnings=0'],
   format: ['prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
   'generated files': ['../scripts/generate.mjs', '--check'],
+  // Files, exports and dependencies that nothing uses, and packages that are used without being listed.
+  unused: ['knip/bin/knip.js', '--treat-config-hints-as-errors', '--no-progress'],
   layers: [
     'dependency-cruiser/bin/dependency-cruise.mjs',
     '--config',

@@ -28,7 +28,7 @@ export function isMapping(value: unknown): value is Record<string, unknown> {
 }
 
 /** What lies at `path`, or `undefined`. */
-export function valueAt(document: unknown, path: Path): unknown {
+function valueAt(document: unknown, path: Path): unknown {
   return path.reduce<unknown>(childOf, document);
 }
 

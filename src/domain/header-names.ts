@@ -11,7 +11,7 @@ export interface HeaderNames {
 }
 
 /** The prefix the spec's examples use. */
-export const defaultPrefix = 'X-Service-';
+const defaultPrefix = 'X-Service-';
 
 /** @param prefix ends with a hyphen, such as `X-Service-` */
 export function headerNames(prefix: string = defaultPrefix): HeaderNames {

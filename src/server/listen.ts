@@ -9,7 +9,7 @@ export interface Address {
 }
 
 /** An address that cannot be listened on; the message says which, and what to do. */
-export class CannotListen extends Error {
+class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }
 

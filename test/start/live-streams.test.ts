@@ -15,7 +15,7 @@ t.test(
   async (t) => {
     const { url, live } = await startLiveUpstream(t);
     // Opening them all keeps this process busy; nobody's lease should run out over it.
-    const yaml = `coherence: {lease_ms: 10000}\nroutes:\n  - {prefix: /live, upstream: "${url}", connections: 2000}`;
+    const yaml = `coherence: {lease_ms: 60000}\nroutes:\n  - {prefix: /live, upstream: "${url}", connections: 2000}`;
     const replicas = await startReplicas(t, yaml);
     const origins = [replicas.manageOrigin, replicas.origin];
     const parent = await replicas.parent();

@@ -12,7 +12,7 @@ import { unusedPort } from './unused-port.ts';
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /** A process whose output is kept. */
-export class Program {
+class Program {
   /** Both streams as they came. */
   stdout = '';
   stderr = '';

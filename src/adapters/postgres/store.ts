@@ -54,7 +54,7 @@ export interface Deadlines {
 const usualDeadlines: Deadlines = { factMs: 1_500, logMs: 1_000, queryMs: 5_000 };
 const migrationMs = 600_000;
 /** Two for the log, one that listens, one for facts, one for everything else. */
-export const fewestConnections = 5;
+const fewestConnections = 5;
 
 /**
  * A store in PostgreSQL. Connects when it is first used, and whenever it has to again: a server that cannot be

@@ -19,11 +19,6 @@ export interface Network {
   readonly slow: number;
 }
 
-/** What a mutation did: the position to wait for. */
-export interface Mutated {
-  readonly seq: Seq;
-}
-
 export class ModelStore {
   readonly #world: World;
   readonly #network: Network;

@@ -14,7 +14,7 @@ import { everythingThatFollows, ManualTime } from './manual-time.ts';
 import { ScriptedLog } from './scripted-log.ts';
 
 /** The truth, with answers that can be held back. */
-export class ScriptedSource implements FactSource {
+class ScriptedSource implements FactSource {
   readonly asked: FactKey[] = [];
   /** How many facts each reading was for. */
   readonly readings: number[] = [];

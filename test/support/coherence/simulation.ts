@@ -40,7 +40,7 @@ export interface Faults {
   readonly slow: number;
 }
 
-export const noFaults: Faults = {
+const noFaults: Faults = {
   pause: 0,
   freeze: 0,
   freezeUnseen: 0,
@@ -84,7 +84,7 @@ export interface Plan {
   readonly sabotage?: Sabotage;
 }
 
-export const leaseMs = 300;
+const leaseMs = 300;
 /** Nothing goes wrong in the last part of a run; what was wrong must be over after a while. */
 const calmMs = 3_000;
 const recoveryMs = 1_500;

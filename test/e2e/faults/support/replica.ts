@@ -11,7 +11,7 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../dist/main.js', import.meta.url));
 
-export const adminToken = 'operator-token-of-the-fault-tests';
+const adminToken = 'operator-token-of-the-fault-tests';
 
 export interface Surroundings {
   readonly postgresUrl: string;

@@ -32,7 +32,7 @@ export function wordOf(number: number, kind: Kind): string {
 export const anyWord = /=([0-9a-z]{5})\d=/;
 
 /** What stands for what in inputs that are kept. */
-export function placeholders({
+function placeholders({
   parent,
   sub,
   solo,

@@ -47,7 +47,7 @@ export function judge(
   return { ending, faults };
 }
 
-export function endingOf({ answer }: Got): Ending {
+function endingOf({ answer }: Got): Ending {
   if (answer.status === 0) return 'nothing';
   if (isOwnRefusal(answer)) return 'refused';
   return answer.state === 'whole' ? 'relayed' : 'cut';

@@ -13,11 +13,11 @@ export interface AnswerPlan {
   readonly when: When;
 }
 
-export const requestBodies = ['none', 'short', 'long', 'chunked'] as const;
+const requestBodies = ['none', 'short', 'long', 'chunked'] as const;
 export type RequestBody = (typeof requestBodies)[number];
-export const afters = ['keep', 'close', 'reset'] as const;
+const afters = ['keep', 'close', 'reset'] as const;
 export type After = (typeof afters)[number];
-export const whens = ['whole', 'head'] as const;
+const whens = ['whole', 'head'] as const;
 export type When = (typeof whens)[number];
 
 /** As long as any token, so that putting one in its place moves nothing. */
@@ -26,11 +26,6 @@ export const anyToken = /=[0-9a-z]{6}=/g;
 
 export function tokenOf(number: number): string {
   return `=${number.toString(36).padStart(6, '0')}=`;
-}
-
-/** As notes in the corpus. */
-export function notesOf({ method, requestBody, after, when }: AnswerPlan): string[] {
-  return [`${method} ${requestBody}`, `${when} ${after}`];
 }
 
 /** @throws Error where the notes are not those of a plan */
