@@ -13,7 +13,7 @@ export interface Config {
   /** CIDRs whose `X-Forwarded-*` and `X-Request-Id` count. */
   readonly trustedProxies: readonly string[];
   readonly management: { readonly requireActingHeader: boolean };
-  /** Longest prefix wins. Empty only on the embedded store, where the echo upstream answers. */
+  /** Longest prefix wins. Empty only on the embedded store, where requests go to the echo upstream. */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
   readonly log: { readonly level: string; readonly sample2xx: number };
@@ -50,7 +50,7 @@ export interface RouteConfig {
   /** What the upstream gets as `Host`. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
-  /** A CORS preflight without a key: `authenticate` answers 401, `pass` lets it through without identity. */
+  /** A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without identity. */
   readonly preflight: 'authenticate' | 'pass';
   /** Scope a caller must hold, by kind of method; `null` for none. */
   readonly scopes: { readonly read: string | null; readonly write: string | null };

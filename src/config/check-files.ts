@@ -51,7 +51,7 @@ function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {
   return faults;
 }
 
-/** OpenSSL passes over what it cannot read in a list of authorities, and would then trust nobody. */
+/** OpenSSL skips what it cannot read in a list of authorities; with none left, every connection would fail. */
 function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
   if ('problem' in reading) return [{ path, detail: reading.problem }];
   const certificates = reading.text

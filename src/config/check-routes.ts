@@ -13,7 +13,7 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
     const path = ['routes', index, 'prefix'];
     const prefix = route?.prefix;
     if (prefix !== undefined) {
-      // Some servers ignore case in paths, so two prefixes that differ by it alone are one prefix to somebody.
+      // Some servers ignore case in paths, so two prefixes that differ by it alone may be one path there.
       const folded = prefix.toLowerCase();
       const other = seen.get(folded);
       if (other !== undefined)

@@ -5,7 +5,7 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** Exit code of a process that refuses its configuration (`EX_CONFIG` of sysexits.h). */
+/** Exit code of a process that does not start for its configuration (`EX_CONFIG` of sysexits.h). */
 export const badConfigurationExitCode = 78;
 
 /** Every fault, as it is printed for people. */

@@ -31,12 +31,12 @@ export function loadConfig(env: NodeJS.ProcessEnv, { purpose = 'serve' }: LoadOp
     return { faults: [{ where: file.locate([]), detail: 'must be a mapping of keys' }] };
 
   const origins = overlayEnvironment(document, env);
-  const refused = validate(document);
+  const rejected = validate(document);
   const upstreamNamed = namesUpstream(document);
-  for (const { path, incomplete } of refused) if (incomplete === undefined) removeAt(document, path);
+  for (const { path, incomplete } of rejected) if (incomplete === undefined) removeAt(document, path);
   const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
   const faults = [
-    ...refused,
+    ...rejected,
     ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed }) : []),
   ];
   // Without a fault nothing was taken out, so nothing the schema requires is missing.

@@ -75,15 +75,15 @@ function parse(file: string, text: string): YamlFile | { readonly faults: readon
  */
 function oddities(document: Document, place: (offset: number) => string): YamlFault[] {
   const faults: YamlFault[] = [];
-  const refuse = (node: Node, detail: string): void => {
+  const fault = (node: Node, detail: string): void => {
     faults.push({ where: place(node.range?.[0] ?? 0), detail });
   };
   visit(document, {
-    Alias: (_key, node) => refuse(node, aliases),
+    Alias: (_key, node) => fault(node, aliases),
     Value: (_key, node) => {
-      if (node.tag !== undefined) refuse(node, meanings.TAG_RESOLVE_FAILED);
+      if (node.tag !== undefined) fault(node, meanings.TAG_RESOLVE_FAILED);
       if (isScalar(node) && typeof node.value === 'number' && /^[-+]?0[0-9oxOX]/.test(node.source ?? '')) {
-        refuse(node, 'a number must be decimal, without a leading 0; put it in quotes if it is text');
+        fault(node, 'a number must be decimal, without a leading 0; put it in quotes if it is text');
       }
     },
   });

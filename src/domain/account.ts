@@ -9,7 +9,7 @@ export const metadataMaxPairs = 16;
 export const metadataKeyMaxLength = 40;
 export const metadataValueMaxLength = 500;
 
-/** A parent account, made by the operator. Suspended, it and everything under it is refused. */
+/** A parent account, made by the operator. While it is suspended, its keys and those of its sub-accounts get 403. */
 export interface ParentAccount {
   readonly id: AccountId;
   readonly name: string;

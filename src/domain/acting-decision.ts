@@ -4,7 +4,7 @@ import type { AccountId } from './ids.ts';
 import type { MethodKind } from './method.ts';
 import type { Problem } from './problem.ts';
 
-/** A sub-account somebody wants to act as, as the directory knows it. */
+/** A sub-account that a request names in its acting header, as the directory knows it. */
 export interface ActingTarget {
   readonly id: AccountId;
   readonly parentId: AccountId | null;
@@ -18,13 +18,13 @@ export type FactNeeded =
   | { readonly fact: 'target-by-id'; readonly id: AccountId }
   | { readonly fact: 'target-by-external-id'; readonly parentId: AccountId; readonly externalId: string };
 
-/** What was found. A fact that was not asked for has its refusing value, {@link refusingFacts}. */
+/** What was found. A fact that was not looked up has the value that permits nothing, {@link refusingFacts}. */
 export interface ActingFacts {
   readonly hasActiveSubAccounts: boolean;
   readonly target: ActingTarget | null;
 }
 
-/** Facts nobody has looked up: they permit nothing that depends on them. */
+/** The values of facts that were not looked up: they permit nothing that depends on them. */
 export const refusingFacts: ActingFacts = { hasActiveSubAccounts: true, target: null };
 
 declare const decided: unique symbol;
@@ -37,13 +37,13 @@ export interface Permit {
   readonly [decided]: true;
 }
 
-/** A request refused by the acting rules. */
+/** The rejection of a request by the acting rules. */
 export interface Refusal {
   readonly kind: 'refusal';
   readonly problem: Problem;
 }
 
-/** What {@link decide} answers. */
+/** What {@link decide} returns. */
 export type ActingDecision = Permit | Refusal;
 
 const nothing: FactNeeded = { fact: 'none' };
@@ -107,7 +107,7 @@ function decideForParent(
 }
 
 function decideForTarget(parent: AccountId, target: ActingTarget | null, name: string): ActingDecision {
-  // One answer for "nobody's" and "somebody else's": the header must not tell which foreign ids exist.
+  // An unknown id and another parent's id get the same problem: the header must not tell which foreign ids exist.
   if (target === null || target.parentId !== parent) {
     return refuse('acting_tenant_unknown', `${name} names no sub-account of this account.`);
   }

@@ -1,7 +1,7 @@
 import { isExternalId } from './external-id.ts';
 import { parseAccountId, type AccountId } from './ids.ts';
 
-/** The acting header as the client sent it, before anyone asks what it may mean for this caller. */
+/** The acting header as the client sent it, before it is checked what it means for this caller. */
 export type ActingHeader =
   | { readonly form: 'absent' }
   | { readonly form: 'self' }

@@ -1,6 +1,6 @@
 /** Names of the headers the gateway reads from callers and sets for upstreams. */
 export interface HeaderNames {
-  /** What all of them start with, as it is written on the wire. */
+  /** What all of them start with, as it is sent. */
   readonly prefix: string;
   readonly acting: string;
   readonly resolvedTenant: string;
@@ -28,7 +28,7 @@ export function headerNames(prefix: string = defaultPrefix): HeaderNames {
 
 /**
  * The name as the most careless reader behind us might understand it: CGI and WSGI turn `-` into `_`,
- * some frameworks turn `.` into either. Two names that fold alike are the same name to somebody.
+ * some frameworks turn `.` into either. Two names that fold alike may be one name to an upstream.
  */
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');

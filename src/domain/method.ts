@@ -11,7 +11,7 @@ const kinds: ReadonlyMap<string, MethodKind> = new Map([
   ['DELETE', 'write'],
 ]);
 
-/** The methods the gateway serves or forwards; every other one is answered 405 and never proxied. */
+/** The methods the gateway serves or forwards; every other one gets 405 and is never proxied. */
 export const servedMethods: readonly string[] = [...kinds.keys()];
 
 /** `undefined` for a method that is never proxied. Methods are case-sensitive (RFC 9110 §9.1). */

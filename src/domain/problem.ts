@@ -1,5 +1,5 @@
 /**
- * Every error a client can be answered with: one row a code. What a client sees is the row, a detail and
+ * Every error a client can get: one row a code. What a client sees is the row, a detail and
  * nothing internal; what an operator needs goes to the log (`cause` of {@link ProblemError}).
  * `docs/errors.md` is tested against this table.
  */
@@ -54,7 +54,7 @@ export interface FieldFault {
   readonly detail: string;
 }
 
-/** A refusal, before it is written as `application/problem+json` (RFC 9457). */
+/** Why a request is rejected, before it is written as `application/problem+json` (RFC 9457). */
 export interface Problem {
   readonly code: ProblemCode;
   /** For the developer who made the call: what is wrong and what to do. Never anything internal. */
@@ -79,7 +79,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** The HTTP status a code is answered with. */
+/** The HTTP status of a code. */
 export function problemStatus(code: ProblemCode): number {
   return catalogue[code].status;
 }

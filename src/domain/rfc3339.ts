@@ -5,7 +5,7 @@ const form =
  * Reads an RFC 3339 date-time, or a date alone as the start of that day in UTC.
  *
  * `Date.parse` will not do: what else it accepts, such as local time, depends on the engine and the machine.
- * A leap second (`:60`) is refused, since clocks that count milliseconds since 1970 have no place for it.
+ * A leap second (`:60`) is rejected, since clocks that count milliseconds since 1970 have no place for it.
  *
  * @returns milliseconds since 1970, finer fractions cut off; `undefined` where it is none, lies before 1970 or, its
  *   offset applied, after the year 9999, where RFC 3339 ends

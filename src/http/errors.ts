@@ -6,7 +6,7 @@ import { fieldFaults } from './field-faults.ts';
 import { invalidRequest } from './invalid-request.ts';
 
 /**
- * Makes everything `app` itself answers carry the request's id and, where it is a refusal, a problem body.
+ * Gives every response of `app` itself the request's id and, where it is an error, a problem body.
  * To be called on the root, before plugins are registered: they inherit it.
  */
 export function installErrorReplies(app: FastifyInstance): void {
@@ -21,7 +21,7 @@ export function installErrorReplies(app: FastifyInstance): void {
 }
 
 /**
- * Answers an error that something threw. Also fits the `frameworkErrors` option of Fastify: what is wrong before a
+ * Responds to an error that was thrown. Also fits the `frameworkErrors` option of Fastify: what is wrong before a
  * route is found does not come by an error handler.
  */
 export function replyToError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -33,19 +33,19 @@ export function replyToError(error: unknown, request: FastifyRequest, reply: Fas
   sendProblem(reply, problem);
 }
 
-/** What a client is told about an error. Unknown ones are ours to explain, in the log. */
+/** What a client is told about an error. An unknown one is `internal`; its cause goes to the log alone. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   const known = error as Partial<FastifyError> | null | undefined;
   if (known?.validation) return invalidRequest(fieldFaults(known.validation, known.validationContext));
-  const refused = known?.code === undefined ? undefined : frameworkRefusals[known.code];
-  return refused === undefined
+  const rejection = known?.code === undefined ? undefined : frameworkRejections[known.code];
+  return rejection === undefined
     ? { code: 'internal', detail: 'Something went wrong on our side. The request id names it in our logs.' }
-    : { code: refused[0], detail: refused[1] };
+    : { code: rejection[0], detail: rejection[1] };
 }
 
-/** What Fastify and Node refuse before our own code sees it. */
-const frameworkRefusals: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+/** What Fastify and Node reject before our own code sees it. */
+const frameworkRejections: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   FST_ERR_BAD_URL: ['invalid_target', 'The path holds a malformed percent-encoding.'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'The request body is larger than this path accepts.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
@@ -56,6 +56,6 @@ const frameworkRefusals: Readonly<Record<string, readonly [ProblemCode, string]>
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not JSON.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ['unsupported_media_type', 'The request has no Content-Type.'],
-  // The client hung up in the middle of its body; nobody will read the answer.
+  // The client closed the connection in the middle of its body: it will not read the response.
   ECONNRESET: ['invalid_request', 'The request ended too early.'],
 };

@@ -1,10 +1,10 @@
 import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
 
-/** Most faults one answer names, and the longest pointer: both are otherwise as long as the client likes. */
+/** Most faults a response names, and its longest pointer: without a bound the client would choose both. */
 const maxFaults = 20;
 const maxPointer = 256;
 
-/** A refusal of what a request holds. */
+/** The problem of a request whose body or parameters are not valid. */
 export function invalidRequest(faults: readonly FieldFault[]): Problem {
   const first = faults[0];
   const errors = faults

@@ -2,21 +2,21 @@ import { ProblemError, type Problem } from '../domain/problem.ts';
 import type { LimitReached } from '../ports/tenant-store.ts';
 
 /**
- * The one 404. A path that does not exist, an id nobody has, somebody else's id and what is no id at all are answered
- * alike, or the answer would tell which ids exist.
+ * The one 404. A path that does not exist, an unknown id, another parent's id and what is no id at all get the same
+ * response, or it would tell which ids exist.
  */
 export const notFound: Problem = {
   code: 'not_found',
   detail: 'There is no such operation, or no such resource in this account.',
 };
 
-/** Gives what was looked up, or refuses with {@link notFound}. */
+/** Returns what was looked up, or throws {@link notFound}. */
 export function found<T>(looked: T | null | undefined): T {
   if (looked === null || looked === undefined) throw new ProblemError(notFound);
   return looked;
 }
 
-/** Gives what was made, or refuses with 409. @param what plural, such as `API keys` */
+/** Returns what was made, or throws a 409. @param what plural, such as `API keys` */
 export function withinLimit<T extends object>(outcome: T | LimitReached, what: string): T {
   if (!('limit' in outcome)) return outcome;
   throw new ProblemError({ code: 'limit_reached', detail: `There may be ${outcome.limit} ${what} at most.` });

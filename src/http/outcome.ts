@@ -2,9 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/caller.ts';
 import type { ProblemCode } from '../domain/problem.ts';
 
-/** What is known about a request that Fastify answers, for logs, metrics and usage. */
+/** What is known about a request that Fastify responds to, for logs, metrics and usage. */
 export interface Outcome {
-  /** Set where it was refused. */
+  /** Set where it was rejected. */
   readonly code?: ProblemCode;
   /** Set once it is known who calls. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;

@@ -4,7 +4,7 @@ import { catalogue, type Problem } from '../domain/problem.ts';
 export const problemContentType = 'application/problem+json';
 
 /**
- * The body of a refusal.
+ * The body of a problem.
  *
  * @param instance path of the request, without its query: a query may hold a secret
  */
@@ -23,7 +23,7 @@ export function problemBody(problem: Problem, instance: string, requestId: strin
   });
 }
 
-/** The headers that belong to a refusal, beside its content type and length. */
+/** The headers that belong to a problem, besides its content type and length. */
 export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {};
   if (catalogue[problem.code].status === 401) headers['www-authenticate'] = 'Bearer';

@@ -6,7 +6,7 @@ import { problemBody, problemContentType, problemHeaders } from './problem-body.
 /** The response header that names the request in logs and in talks with support. */
 export const requestIdHeader = 'x-request-id';
 
-/** Answers with a refusal (RFC 9457). */
+/** Responds with a problem (RFC 9457). */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { request } = reply;
   noteOutcome(request, { code: problem.code });
@@ -30,7 +30,7 @@ function pathOf(url: string): string {
 
 const drainBytes = 64 * 1024;
 
-/** Whether much of a refused request is still on its way: better to hang up than to read it all for nothing. */
+/** Whether much of a rejected request is still on its way: closing the connection is cheaper than reading it all. */
 function bodyMayBeLong({ request }: FastifyReply): boolean {
   if (request.raw.complete) return false;
   const length = request.headers['content-length'];

@@ -11,7 +11,7 @@ const acceptable = /^[A-Za-z0-9_.:=+/-]{1,128}$/;
  * Makes the id of each request: 32 hex digits, the form of a W3C trace id. An `X-Request-Id` that the client sent
  * counts only where the peer is one of our own proxies, it is sent once, and it is short and plain.
  *
- * @param randomBytes cryptographic, since ids appear in answers and must not tell how busy the process is
+ * @param randomBytes cryptographic, since ids appear in responses and must not tell how busy the process is
  * @returns a function for Fastify's `genReqId`
  */
 export function requestIds(

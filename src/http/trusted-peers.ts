@@ -4,8 +4,8 @@ import { BlockList, isIP, type Socket } from 'node:net';
 export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 
 /**
- * Reads `trusted_proxies`. Only the address of the TCP peer is judged: everything a header says about where a request
- * comes from was written by somebody who is yet to be trusted. Without addresses nobody is trusted.
+ * Reads `trusted_proxies`. Only the address of the TCP peer is checked: what a header says about where a request
+ * comes from was written by the very peer that may not be trusted. Without addresses no peer is trusted.
  *
  * @param cidrs such as `10.0.0.0/8`, `fd00::/8` or a single address
  * @throws RangeError where one of them is neither

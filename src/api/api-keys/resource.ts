@@ -33,10 +33,10 @@ const fields = {
   revoked_at: nullableTimestamp,
 };
 
-/** A key in answers. The schema is what keeps secrets out: a member it does not name is not written. */
+/** A key in responses. The schema is what keeps secrets out: a member it does not name is not written. */
 export const apiKeyBody = closed(fields);
 
-/** The answer to a mint, the only one with the secrets (spec section 4, rule 1): replayed, it has them no more. */
+/** The response to a mint, the only one with the secrets (spec section 4, rule 1): replayed, it has them no more. */
 export const mintedKeyBody = closed({
   ...fields,
   api_key: Type.Optional(Type.String()),

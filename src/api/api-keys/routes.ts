@@ -29,7 +29,7 @@ export interface ApiKeyRoutesDeps {
 export interface ApiKeyRoutesRules {
   /** Where the keys of an account are, below the prefix of the app. */
   readonly path: `${string}/:owner_id/api-keys`;
-  /** What the owner is called in answers. */
+  /** What the owner is called in responses. */
   readonly ownerField: OwnerField;
   /** The account in the path, if the caller may manage its keys; `null` otherwise. */
   readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;

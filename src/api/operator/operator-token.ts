@@ -5,7 +5,7 @@ import { headerValues } from '../../http/raw-headers.ts';
 
 const bearer = /^bearer +(\S+)$/i;
 
-/** A hook that lets nobody pass but the bearer of `token`. */
+/** A hook that lets a request pass only with `token` as its bearer token. */
 export function requireOperator(token: string): onRequestHookHandler {
   const expected = digest(token);
   return (request, _reply, done) => {

@@ -5,17 +5,17 @@ import { notFound } from '../../http/not-found.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route exists to refuse: 405 on a path that has other methods, 404 on one that is none of ours. */
+    /** The route exists to reject: 405 on a path that has other methods, 404 on an unknown path. */
     readonly refusal?: Problem;
   }
 }
 
 /**
- * Owns everything under the prefix of `app`: a method that a path does not have is answered 405 with `Allow`, a path
- * that nobody registered 404. Without it such requests would fall to whatever serves `/*`, and that is a proxy.
+ * Owns everything under the prefix of `app`: a method that a path does not have gets 405 with `Allow`, a path
+ * without a route 404. Without it such requests would fall to the route `/*`, which is the proxy.
  *
  * @param register adds the routes, all of them on `app` itself
- * @param unknown the answer on paths that it did not add
+ * @param unknown the problem on paths that it did not add
  */
 export function claimPrefix(app: FastifyInstance, register: () => void, unknown: Problem = notFound): void {
   allowEveryMethod(app);
@@ -26,28 +26,28 @@ export function claimPrefix(app: FastifyInstance, register: () => void, unknown:
     known.set(routePath, methods);
   });
   register();
-  for (const [url, methods] of [...known]) refuse(app, url, methodNotAllowed([...methods].sort()), methods);
-  if (!known.has('')) refuse(app, '', unknown);
+  for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
+  if (!known.has('')) reject(app, '', unknown);
   // A trailing slash is not an empty parameter.
-  refuse(app, '/', unknown);
-  refuse(app, '/*', unknown);
+  reject(app, '/', unknown);
+  reject(app, '/*', unknown);
 }
 
 function methodNotAllowed(allow: readonly string[]): Problem {
   return { code: 'method_not_allowed', detail: `This path has ${allow.join(', ')}.`, allow };
 }
 
-function refuse(app: FastifyInstance, url: string, refusal: Problem, except?: ReadonlySet<string>): void {
+function reject(app: FastifyInstance, url: string, refusal: Problem, except?: ReadonlySet<string>): void {
   app.route({
     method: app.supportedMethods.filter((method) => !except?.has(method)),
     url,
     prefixTrailingSlash: 'slash',
     exposeHeadRoute: false,
     config: { refusal },
-    // Before anything is made of the body, after the hooks that say who may know what is here.
+    // After the hooks that authenticate, so that only a known caller learns which paths exist; before the body is read.
     onRequest: (_request, _reply, done) => done(new ProblemError(refusal)),
     handler: () => {
-      throw new Error('a refusal was let through');
+      throw new Error('a request was let through that must be rejected');
     },
   });
 }

@@ -16,13 +16,13 @@ const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \
 
 /**
  * Bodies of `app`, where an operation has a schema for one, are JSON in UTF-8, at most `limitBytes` long, and read strictly.
- * A body that is too long is refused by its Content-Length, or as soon as it has grown too long.
+ * A body that is too long is rejected by its Content-Length, or as soon as it has grown too long.
  */
 export function installJsonBodies(app: FastifyInstance, limitBytes: number): void {
   // Before any of the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
-    // Fastify would judge the content type of actions on its own account.
+    // Fastify would otherwise reject actions by their content type, which has no meaning there.
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && hasBody(request) ? mediaProblem(request.raw.rawHeaders) : undefined;
     done(problem === undefined ? null : new ProblemError(problem), payload);

@@ -16,7 +16,7 @@ export function pageQuery(most = 100) {
   };
 }
 
-/** The answer of a list of `row`. */
+/** The response of a list of `row`. */
 export function pageOf<Row extends TSchema>(row: Row) {
   return { data: Type.Array(row), has_more: Type.Boolean(), next_cursor: nullableText() };
 }
@@ -75,7 +75,7 @@ function cursor(position: string, list: ListName): string {
   return Buffer.from(JSON.stringify([version, fingerprint(list), position])).toString('base64url');
 }
 
-/** The fingerprint guards against mistakes, not against malice: whoever makes up a position only moves about in their own list. */
+/** The fingerprint guards against mistakes, not malice: a made-up position only moves about in the caller's own list. */
 function positionOf(text: string, list: ListName): string | undefined {
   let content: unknown;
   try {

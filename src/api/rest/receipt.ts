@@ -4,7 +4,7 @@ import type { Committed } from '../../ports/tenant-store.ts';
 
 /**
  * Waits until every replica decides by what was committed, says so in the receipt header, and gives the result.
- * Where nobody can hold an old answer (`seq: null`) there is nothing to wait for and nothing to say: no header then.
+ * Where no replica can hold an outdated fact (`seq: null`) there is nothing to wait for: no header then.
  *
  * @param header name of the receipt header, `X-Service-Enforced` unless configured
  * @throws ProblemError `unavailable` where enforcement cannot be known; the change is committed and may be repeated

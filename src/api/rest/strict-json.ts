@@ -18,7 +18,7 @@ export class JsonFault extends Error {
 }
 
 /**
- * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no member twice, no unpaired surrogates. Beyond that it refuses U+0000,
+ * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no member twice, no unpaired surrogates. Beyond that it rejects U+0000,
  * which PostgreSQL cannot store, names that reach for an object's prototype, and documents too deep or too full.
  *
  * @throws JsonFault

@@ -1,7 +1,7 @@
 import { nullableText } from './typebox.ts';
 import { Type } from 'typebox';
 
-/** A moment in answers: RFC 3339 in UTC, to the millisecond. */
+/** A moment in responses: RFC 3339 in UTC, to the millisecond. */
 export const timestamp = Type.String({ format: 'date-time' });
 export const nullableTimestamp = nullableText({ format: 'date-time' });
 

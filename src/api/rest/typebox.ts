@@ -25,16 +25,16 @@ export type TypedApp = FastifyInstance<
 
 /**
  * A text or `null`. Not a union of schemas, which validators and serialisers would have to try one by one, and which
- * answers a wrong value with a fault for each of them.
+ * report a fault for each of them where a value is wrong.
  */
 export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
 }
 
-/** An object that holds what is declared and nothing else, in requests and in answers. */
+/** An object that holds what is declared and nothing else, in requests and in responses. */
 export function closed<P extends Parameters<typeof Type.Object>[0]>(properties: P, options: object = {}) {
   return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
-/** Schemas of an operation without query parameters: any is refused. */
+/** Schemas of an operation without query parameters: any is rejected. */
 export const noQuery = closed({});

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchemaCompiler } from 'fastify';
 import { parseInstant } from '../../domain/rfc3339.ts';
 
 /**
- * Validates requests of `app` by the schemas of its routes. A body is taken as it is or refused: nothing is coerced,
+ * Validates requests of `app` by the schemas of its routes. A body is taken as it is or rejected: nothing is coerced,
  * filled in or dropped. Query parameters, which are all text, may become numbers.
  */
 export function installValidation(app: FastifyInstance): void {

@@ -20,7 +20,7 @@ const externalId = {
   description: 'visible ASCII characters without space and comma',
 };
 
-/** A sub-account in answers (spec section 2). */
+/** A sub-account in responses (spec section 2). */
 export const subAccountBody = closed({
   id: Type.String(),
   name: Type.String(),
