@@ -3,7 +3,7 @@ import { badConfigurationExitCode, formatFaults } from './config/fault.ts';
 import { loadConfig } from './config/load.ts';
 import { scrub } from './ops/describe-error.ts';
 import { openLog } from './ops/logger.ts';
-import { favourRequests } from './ops/runtime.ts';
+import { favourRequests } from './wiring/runtime.ts';
 import { systemTimers } from './ports/timers.ts';
 import { reloader } from './wiring/reload.ts';
 import { startGateway, type RunningGateway } from './wiring/start.ts';

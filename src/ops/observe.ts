@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outcomeOf } from '../http/outcome.ts';
-import type { UsageSink } from '../ports/usage.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 
 /**
@@ -33,18 +32,6 @@ export function observeReplies(
         bytesOut: null,
       });
     });
-    done();
-  });
-}
-
-/**
- * Notes that a key was used, of known callers under `app`. Management is not usage: what a parent pays for is what it
- * asked of the API behind the gateway. But a key that only manages is in use all the same.
- */
-export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
-  app.addHook('onSend', (request, _reply, _payload, done) => {
-    const { caller } = outcomeOf(request);
-    if (caller !== undefined) usage.touch(caller.accountId, caller.keyId);
     done();
   });
 }
