@@ -63,7 +63,7 @@ function stop(signal: NodeJS.Signals): void {
   );
 }
 
-/** Reads the file anew. Without a file it means what it always meant: the terminal is gone. */
+/** Reads the file anew. Without a file to read, SIGHUP means that the terminal was closed: stop. */
 function hangUp(signal: NodeJS.Signals): void {
   if (!process.env['CONFIG']) return stop(signal);
   // A gateway that is still starting may have read the file before it was changed.
@@ -73,12 +73,12 @@ function hangUp(signal: NodeJS.Signals): void {
 }
 
 function ignore(): void {
-  /* Whoever waits for the start says what is wrong. */
+  /* The code that awaits the start says why it failed, and ends the process. */
 }
 
 function fail(error: unknown, message: string): void {
   logger.fatal({ err: error }, message);
-  // For people, who may not have the log before their eyes.
+  // For people who started it in a terminal: there the log may go elsewhere.
   if (error instanceof Error) process.stderr.write(`${message}: ${scrub(error.message)}\n`);
   end(1);
 }

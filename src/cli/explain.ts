@@ -34,18 +34,18 @@ export function explainCommand(program: Command, context: Context): void {
     .option('--path <path>', 'its path', '/')
     .option('--acting <value>', 'its acting header: self, a UUID or ext:<external_id>')
     .action(async ({ keyId, method, path, acting }: Options) => {
-      const answer = await context.api().call<Explanation>('POST', '/explain', {
+      const explanation = await context.api().call<Explanation>('POST', '/explain', {
         key_id: keyId,
         method: method.toUpperCase(),
         path,
         ...(acting === undefined ? {} : { acting_tenant: acting }),
       });
-      context.output().result(answer, () => show(answer));
+      context.output().result(explanation, () => show(explanation));
     });
 }
 
 function show({ allowed, acts_as: tenant, reason, because, status, request, caller }: Explanation): string {
-  const verdict = allowed
+  const decision = allowed
     ? styleText('green', `allowed, as ${tenant ?? ''}`)
     : styleText('red', `refused, ${status ?? ''} ${reason}`);
   return fields([
@@ -53,7 +53,7 @@ function show({ allowed, acts_as: tenant, reason, because, status, request, call
     ['route', request.route],
     ['caller', caller === null ? 'not let in' : `${caller.kind} ${caller.account_id}`],
     ['scopes', caller?.scopes.join(' ') || '(none)'],
-    ['verdict', verdict],
+    ['verdict', decision],
     ['because', because],
   ]);
 }

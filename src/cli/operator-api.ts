@@ -1,7 +1,7 @@
 import { exitCode, Failure } from './failure.ts';
 import type { Target } from './target.ts';
 
-/** What the operator API answers, as far as it is shown. */
+/** Responses of the operator API, as far as they are shown. */
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -37,7 +37,7 @@ export interface Listing<T> {
 export interface OperatorApi {
   /**
    * @param path below `/admin/v1`
-   * @throws {Failure} where it cannot be reached or refuses
+   * @throws {Failure} where it cannot be reached, or rejects the request
    */
   call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T>;
 }
@@ -58,9 +58,9 @@ export function operatorApi({ url, token }: Target): OperatorApi {
       }).catch((error: unknown) => {
         throw unreachable(url, error);
       });
-      const answer: unknown = await response.json().catch(() => null);
-      if (response.ok && answer !== null) return answer as T;
-      throw refused(url, response.status, answer);
+      const received: unknown = await response.json().catch(() => null);
+      if (response.ok && received !== null) return received as T;
+      throw rejected(url, response.status, received);
     },
   };
 }
@@ -84,19 +84,19 @@ interface Problem {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-function refused(url: string, status: number, answer: unknown): Failure {
-  if (!isProblem(answer)) {
+function rejected(url: string, status: number, body: unknown): Failure {
+  if (!isProblem(body)) {
     return new Failure(
       exitCode.unreachable,
       `${url} answered ${status}, and not as a gateway does.`,
       'Is this the internal address (INTERNAL_PORT), and not the public one?',
     );
   }
-  const errors = (answer.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
-  const message = `${answer.title}. ${answer.detail}${errors.join('')}`;
-  const hint = hints[answer.code] ?? `The gateway's log has more under request id ${answer.request_id}.`;
+  const errors = (body.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
+  const message = `${body.title}. ${body.detail}${errors.join('')}`;
+  const hint = hints[body.code] ?? `The gateway's log has more under request id ${body.request_id}.`;
   const code = status === 401 ? exitCode.notAllowed : status === 503 ? exitCode.unreachable : exitCode.failed;
-  return new Failure(code, message, hint, { problem: answer });
+  return new Failure(code, message, hint, { problem: body });
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -109,6 +109,6 @@ const hints: Readonly<Record<string, string>> = {
   invalid_request: 'Nothing was changed.',
 };
 
-function isProblem(answer: unknown): answer is Problem {
-  return typeof answer === 'object' && answer !== null && 'code' in answer && 'detail' in answer;
+function isProblem(body: unknown): body is Problem {
+  return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body;
 }

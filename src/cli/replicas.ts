@@ -27,8 +27,8 @@ export function replicasCommand(program: Command, context: Context): void {
     .command('replicas')
     .description('the gateways over this database: leases, positions, who lags behind')
     .action(async () => {
-      const answer = await context.api().call<Replicas>('GET', '/replicas');
-      context.output().result(answer, () => show(answer));
+      const replicas = await context.api().call<Replicas>('GET', '/replicas');
+      context.output().result(replicas, () => show(replicas));
     });
 }
 

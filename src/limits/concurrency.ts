@@ -2,7 +2,7 @@ import type { AccountId } from '../domain/ids.ts';
 
 /** Counts requests under way, per tenant, so that one tenant cannot take every connection. */
 export class InFlight {
-  /** Places of one tenant. May change at any time; whoever has a place keeps it. */
+  /** Places of one tenant. May change at any time; a request that has a place keeps it. */
   most: number;
   #counts = new Map<AccountId, number>();
   #room = leastRoom;

@@ -20,8 +20,8 @@ export interface AccessLogOptions {
  * The line is what pino would make of the same fields. It is put together here because there is one for every request:
  * knowing the fields beforehand, and writing lines together, takes a third of the time (`bench/observability.ts`).
  *
- * With a share, so many of the proxied requests answered 2xx get a line. Everything else does, also what was cut after
- * such an answer, and management.
+ * With a share, so many of the proxied requests answered 2xx get a line. Everything else does: also a response that was
+ * cut after such a status, and management.
  */
 export function accessLog(
   logger: Logger,
@@ -38,7 +38,7 @@ export function accessLog(
   };
 }
 
-/** Acted for somebody, and all went well. Calls to management have no such reason, and are kept for who asks later. */
+/** Proxied, and all went well. Calls to management have no reason of a permit: each is logged, for audits. */
 function isOrdinary({ status, code, reason }: RequestRecord): boolean {
   return status >= 200 && status < 300 && code === null && reason !== null;
 }

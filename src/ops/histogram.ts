@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** One combination of labels; whoever observes often keeps it. */
+/** One combination of labels; kept by the caller, so that it is looked up once. */
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly buckets: Float64Array;

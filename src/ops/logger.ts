@@ -28,7 +28,7 @@ const batchMs = 50;
  */
 export function openLog(level: string, fd = 1): Log {
   const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite: writeBytes });
-  // Nobody reads any more (a closed pipe): the gateway goes on without its log rather than end.
+  // The reader of the log is gone (a closed pipe): the gateway goes on without its log rather than end.
   output.on('error', () => undefined);
   const lines = new Lines(output);
   const logger = pino(

@@ -13,7 +13,7 @@ export function createRegistry(): Registry {
 }
 
 /**
- * Rate, errors and duration of requests by route and class of status, refusals by code, and acting decisions by
+ * Rate, errors and duration of requests by route and class of status, rejections by code, and acting decisions by
  * reason. No label holds anything a client wrote: there are as many series as routes times statuses, at most.
  */
 export function requestMetrics(registry: Registry): RequestObserver {
@@ -29,7 +29,7 @@ export function requestMetrics(registry: Registry): RequestObserver {
     'Time an upstream took until its headers arrived, by route.',
     durationBounds,
   );
-  const refusals = counter(
+  const rejections = counter(
     registry,
     'refusals_total',
     'Requests the gateway refused, by code of the problem.',
@@ -51,7 +51,7 @@ export function requestMetrics(registry: Registry): RequestObserver {
     if (record.upstreamMs !== null) waitsOf(record.route)(record.upstreamMs / 1000);
     if (record.reason !== null) decisions.count(record.reason);
     if (record.code === null) return;
-    refusals.count(record.code);
+    rejections.count(record.code);
     if (record.code.startsWith('upstream_')) upstreamErrors.count(record.route, record.code);
   };
 
@@ -86,7 +86,7 @@ export function buildInfo(registry: Registry, version: string): void {
   registry.registerMetric(metric);
 }
 
-/** Adds a gauge that is read when somebody looks. */
+/** Adds a gauge whose value is read at each scrape. */
 export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
   const metric: Gauge = new Gauge({
     name: prefix + name,
@@ -97,7 +97,7 @@ export function gauge(registry: Registry, name: string, help: string, read: () =
   registry.registerMetric(metric);
 }
 
-/** A counter that is cheap to count with: values are handed over when somebody looks. */
+/** A counter that is cheap to count with: prom-client gets its values at each scrape. */
 export function counter(
   registry: Registry,
   name: string,

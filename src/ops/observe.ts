@@ -3,8 +3,8 @@ import { outcomeOf } from '../http/outcome.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 
 /**
- * Tells `observe` of every request that Fastify answers under `app`. Requests that a plugin took over (`hijack`) never
- * come by here, and cost nothing. To be called before plugins are registered: they inherit it.
+ * Tells `observe` of every request that Fastify answers under `app`. Requests that a plugin took over (`hijack`) are
+ * not told of, and cost nothing. To be called before plugins are registered: they inherit it.
  *
  * @param nameOf what a route is called, by its template; `undefined` where a request found none
  */

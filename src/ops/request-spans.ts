@@ -77,7 +77,7 @@ class RequestSpans implements RequestTrace {
   }
 
   forward(headers: string[], { origin, socketPath }: TracedUpstream): void {
-    // Nobody will see a span below one that is not sampled.
+    // A span below one that is not sampled is never sent.
     if (!this.#span.isRecording()) return writeTraceContext(headers, this.#span.spanContext());
     this.#forward ??= this.#spans.startSpan(
       this.#method,
@@ -128,10 +128,10 @@ class RequestSpans implements RequestTrace {
     this.#span.end(endMs);
   }
 
-  /** @param refusal what became of the request, where it was here that it went no further */
-  #child(name: string, startTime: number, endMs: number, refusal: TraceEnd | null): void {
+  /** @param rejected how the request ended, where it was rejected in this step */
+  #child(name: string, startTime: number, endMs: number, rejected: TraceEnd | null): void {
     const span = this.#spans.startSpan(name, { startTime }, this.#inside);
-    if (refusal !== null) fail(span, refusal.code, refusal.status >= 500);
+    if (rejected !== null) fail(span, rejected.code, rejected.status >= 500);
     span.end(endMs);
   }
 

@@ -4,8 +4,8 @@ import type { Tracer } from '../ports/tracer.ts';
 import { pathOf, statusOf } from './observe.ts';
 
 /**
- * Traces every request that Fastify answers under `app`, when it does. Requests that a plugin took over (`hijack`) never
- * come by here: who took them traces them. To be called before plugins are registered: they inherit it.
+ * Traces every request that Fastify answers under `app`, when it does. Requests that a plugin took over (`hijack`) are
+ * not: that plugin traces them. To be called before plugins are registered: they inherit it.
  *
  * @param nameOf what a route is called, by its template; `undefined` where a request found none
  */

@@ -35,7 +35,7 @@ interface Batch {
 
 /**
  * Counts finished requests in memory and adds them to the store every now and then. A batch keeps its id until the
- * store has it, so that an answer that got lost counts nothing twice; while one waits, counting goes on beside it.
+ * store has it, so that nothing counts twice where the store's response was lost; while a batch waits, counting goes on beside it.
  */
 export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;

@@ -7,9 +7,9 @@ import type { Store } from './store.ts';
 
 export interface BringUpParts {
   readonly store: Pick<Store, 'migrate' | 'ping'>;
-  /** Run migrations, rather than wait for somebody to do it. */
+  /** Run migrations, rather than wait until another process has. */
   readonly migrate: boolean;
-  /** Nobody else can help this store: what fails once fails for good. */
+  /** No other process can open this store or migrate it: what fails once fails for good, so the start fails. */
   readonly alone: boolean;
   readonly timers: Timers;
   readonly clock: Clock;
@@ -63,7 +63,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     const nowMs = clock.monotonicMs();
     if (said.what === reason && nowMs - said.atMs < sayAgainMs) return;
     said = { what: reason, atMs: nowMs };
-    // A mismatch is told by its message; where it was found out is of no use to anybody.
+    // The message of a mismatch says all; a stack trace would only hide it.
     const mismatch = mismatchIn(error);
     const found = mismatch === undefined ? { err: error } : { why: mismatch.message };
     logger.warn({ ...found, reason }, `not ready: ${detail}`);

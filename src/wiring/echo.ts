@@ -18,7 +18,7 @@ const shownBodyBytes = 16 * 1024;
 export async function startEcho(headers: HeaderNames): Promise<Echo> {
   const server = createServer((request, response) => {
     collect(request).then(
-      (body) => answer(request, response, body, headers),
+      (body) => respond(request, response, body, headers),
       () => response.destroy(),
     );
   });
@@ -34,7 +34,7 @@ export async function startEcho(headers: HeaderNames): Promise<Echo> {
   };
 }
 
-function answer(request: IncomingMessage, response: ServerResponse, body: Body, names: HeaderNames): void {
+function respond(request: IncomingMessage, response: ServerResponse, body: Body, names: HeaderNames): void {
   const { method = '', url = '', headers } = request;
   const seen = (name: string): string | undefined => request.headersDistinct[name.toLowerCase()]?.join(', ');
   const text = JSON.stringify(

@@ -44,7 +44,7 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Starts it. The store may be away; then it refuses everything with `unavailable` and keeps trying. */
+/** Starts it. The store may be away; then it rejects every request with `unavailable` and keeps trying. */
 export function startEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
   const coherence = lateCoherence();
   const events = coherenceMetrics(registry, () => coherence.snapshot());

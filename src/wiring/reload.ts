@@ -8,7 +8,7 @@ import type { RunningGateway } from './start.ts';
  * which, and every fault.
  *
  * One reading at a time. Calls that come during one share the next, which begins after the last of them came and so
- * sees whatever any of them was about.
+ * sees each change that one of them was sent for.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: RunningGateway) => Promise<void> {
   let reading = Promise.resolve();
@@ -24,7 +24,7 @@ async function reload(gateway: RunningGateway, env: NodeJS.ProcessEnv, logger: L
   try {
     const loaded = loadConfig(env);
     if ('faults' in loaded) {
-      logger.error({ faults: loaded.faults }, `${refused} it has faults`);
+      logger.error({ faults: loaded.faults }, `${rejected} it has faults`);
       return;
     }
     await gateway.reload(loaded.config);
@@ -33,9 +33,9 @@ async function reload(gateway: RunningGateway, env: NodeJS.ProcessEnv, logger: L
       'the configuration was reloaded',
     );
   } catch (error) {
-    if (error instanceof NeedsRestart) logger.error(`${refused} ${error.message}`);
-    else logger.error({ err: error }, `${refused} it cannot be used`);
+    if (error instanceof NeedsRestart) logger.error(`${rejected} ${error.message}`);
+    else logger.error({ err: error }, `${rejected} it cannot be used`);
   }
 }
 
-const refused = 'the configuration was not reloaded, and the one before goes on:';
+const rejected = 'the configuration was not reloaded, and the one before goes on:';

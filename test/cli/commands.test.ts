@@ -65,12 +65,12 @@ const awayUrl = 'postgres://nobody@127.0.0.1:1/none';
 t.test('what goes wrong is said with the next step and told by the exit code', async (t) => {
   const { internalOrigin, origin } = await startReplicas(t);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
-  // Whoever has tried the gateway here has a token in ./data.
-  const nobody = { INTERNAL_PORT: '1', DATA_DIR: tempFolder(t) };
+  // A developer who has tried the gateway in this folder has a token in ./data.
+  const noToken = { INTERNAL_PORT: '1', DATA_DIR: tempFolder(t) };
   const cases: readonly (readonly [string, Record<string, string>, readonly string[], number, RegExp])[] = [
     ['unknown account', env, ['accounts', 'show', 'nope'], 1, /Not found[^]*accounts list/],
     ['wrong token', { ...env, ADMIN_TOKEN: 'wrong' }, ['accounts', 'list'], 77, /ADMIN_TOKEN/],
-    ['no token', nobody, ['accounts', 'list'], 77, /no operator token[^]*DATA_DIR/],
+    ['no token', noToken, ['accounts', 'list'], 77, /no operator token[^]*DATA_DIR/],
     ['public address', env, ['--url', origin, 'accounts', 'list'], 77, /internal/],
     ['bad name', env, ['accounts', 'create', ''], 1, /name/],
     ['unknown command', env, ['acounts', 'list'], 64, /Did you mean accounts/],

@@ -10,23 +10,23 @@ import type { Scope } from '../support/servers.ts';
 const long = 20_000;
 
 t.test('idle, silent and never used connections do not hold it up', async (t) => {
-  const { door, open } = await setting(t, (_request, response) => response.end('ok'));
+  const { listener, open } = await setting(t, (_request, response) => response.end('ok'));
   const idle = await open();
   idle.socket.write(get);
   await eventually(() => idle.text.includes('ok'));
   await open();
   const began = Date.now();
-  t.equal(await door.drain(long), 0);
+  t.equal(await listener.drain(long), 0);
   t.ok(Date.now() - began < long / 2);
 });
 
-t.test('an answer under way comes to its end, and says that it is the last one', async (t) => {
+t.test('a response under way comes to its end, and says that it is the last one', async (t) => {
   const held: ServerResponse[] = [];
-  const { door, open } = await setting(t, (_request, response) => held.push(response));
+  const { listener, open } = await setting(t, (_request, response) => held.push(response));
   const connection = await open();
   connection.socket.write(get);
   await eventually(() => held.length === 1);
-  const drained = door.drain(long);
+  const drained = listener.drain(long);
   held[0]?.end('late');
   t.equal(await drained, 0);
   await eventually(() => connection.socket.closed);
@@ -35,17 +35,17 @@ t.test('an answer under way comes to its end, and says that it is the last one',
 });
 
 t.test(
-  'an answer whose head is out already comes to its end, and its connection is closed then',
+  'a response whose head is out already comes to its end, and its connection is closed then',
   async (t) => {
     const held: ServerResponse[] = [];
-    const { door, open } = await setting(t, (_request, response) => {
+    const { listener, open } = await setting(t, (_request, response) => {
       response.write('first ');
       held.push(response);
     });
     const connection = await open();
     connection.socket.write(get);
     await eventually(() => connection.text.includes('first'));
-    const drained = door.drain(long);
+    const drained = listener.drain(long);
     held[0]?.end('second');
     t.equal(await drained, 0);
     t.match(connection.text, 'second');
@@ -53,11 +53,11 @@ t.test(
 );
 
 t.test('a request that was on its way is served, on a connection that then closes', async (t) => {
-  const { door, open } = await setting(t, (_request, response) => response.end('served'));
+  const { listener, open } = await setting(t, (_request, response) => response.end('served'));
   const connection = await open();
   connection.socket.write(get.slice(0, 10));
   await eventually(() => connection.peer()?.bytesRead === 10);
-  const drained = door.drain(long);
+  const drained = listener.drain(long);
   connection.socket.write(get.slice(10));
   t.equal(await drained, 0);
   await eventually(() => connection.socket.closed);
@@ -68,11 +68,11 @@ t.test('a request that was on its way is served, on a connection that then close
 t.test(
   'what is left when the time is over is cut: upgraded connections never end by themselves',
   async (t) => {
-    const { door, open, upgrades } = await setting(t, () => undefined);
+    const { listener, open, upgrades } = await setting(t, () => undefined);
     const connection = await open();
     connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
     await eventually(() => upgrades() === 1);
-    t.equal(await door.drain(50), 1);
+    t.equal(await listener.drain(50), 1);
     await eventually(() => connection.socket.closed);
   },
 );
@@ -88,9 +88,9 @@ interface Connection {
 
 async function setting(
   t: Scope,
-  listener: RequestListener,
-): Promise<{ door: Drainable; open: () => Promise<Connection>; upgrades: () => number }> {
-  const server = createServer(listener);
+  serve: RequestListener,
+): Promise<{ listener: Drainable; open: () => Promise<Connection>; upgrades: () => number }> {
+  const server = createServer(serve);
   let upgrades = 0;
   server.on('upgrade', (_request, socket: Socket) => {
     upgrades += 1;
@@ -98,7 +98,7 @@ async function setting(
   });
   const peers: Socket[] = [];
   server.on('connection', (socket) => peers.push(socket));
-  const door = drainable(server, systemTimers);
+  const listener = drainable(server, systemTimers);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.closeAllConnections());
@@ -116,5 +116,5 @@ async function setting(
     return connection;
   }
 
-  return { door, open, upgrades: () => upgrades };
+  return { listener, open, upgrades: () => upgrades };
 }

@@ -153,7 +153,7 @@ function setting() {
       add: async (batch, rows, replica, throughMs) => {
         if (world.away === 'before') throw new Error('away');
         added.push({ batch, rows: structuredClone(rows), replica, throughMs });
-        if (world.away === 'after') throw new Error('the answer got lost');
+        if (world.away === 'after') throw new Error('the response was lost');
       },
     },
     clock: { wallMs: () => world.wallMs, monotonicMs: () => world.wallMs },

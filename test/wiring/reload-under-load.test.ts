@@ -65,7 +65,7 @@ t.test('stopping while it reloads: both come to an end, and nothing is left open
   reloads.push(gateway.reload(config));
   await stopped;
   const outcomes = (await Promise.allSettled(reloads)).map(({ status }) => status);
-  t.same(outcomes.at(-1), 'rejected', 'whoever asks later is told');
+  t.same(outcomes.at(-1), 'rejected', 'a request that comes later is told');
   await eventually(() => upstream.open() === 0);
 });
 

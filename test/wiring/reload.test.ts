@@ -90,7 +90,7 @@ t.test('the internal listener does by itself what no application there waits for
     t.match(
       await raw(port, upgrading),
       /^HTTP\/1.1 200 /,
-      `${when}: an upgrade nobody serves is passed over`,
+      `${when}: an upgrade that the application does not serve is passed over`,
     );
     if (when === 'before') await gateway.reload(goodConfig(settings(`upstream_url: ${upstream.url}`)));
   }
