@@ -46,6 +46,8 @@ function announce({ starts, rounds, seconds, only, against, cases }: Options): v
   const machine = describeMachine();
   print(machineLine(machine));
   if (machine.load > quietLoad) print('WARNING: this machine is busy; what follows is noisy at best.');
+  if (against !== undefined && (starts % 2 === 1 || starts * rounds < 4))
+    print('WARNING: an odd number of starts or fewer than 4 rounds in all say little about two builds.');
   // With --against the two builds are in every start, the targets beside them in the first one.
   const turns = against === undefined ? starts * only.length : 2 * starts + only.length;
   const busy = cases.length * turns * (rounds + 1) * (seconds + 0.5);
@@ -62,7 +64,11 @@ function showBuilds(
   print(
     `\n${record.targets.map(({ title, version, skipped }) => `${title} (${skipped ?? version})`).join('\n')}`,
   );
-  print(`\n${text}\n\n${disturbance(record) ?? 'No round was disturbed by other programs.'}`);
+  const failed = record.results.filter(({ failure }) => failure !== undefined);
+  const lines = failed.map((result) => `${result.target} failed in ${result.case}: ${result.failure}.`);
+  print(
+    ['', text, '', ...lines, disturbance(record) ?? 'No round was disturbed by other programs.'].join('\n'),
+  );
   print(
     `B is worse by more than its spread in ${worse.length} of ${rows} rows${['', ...worse].join('\n- ')}`,
   );
