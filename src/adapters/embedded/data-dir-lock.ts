@@ -17,38 +17,38 @@ export class DataDirInUse extends Error {
   }
 }
 
-/** Held until released or until the process is gone, however it went. */
+/** In force until released, or until the process is gone. */
 export interface DataDirLock {
   release(): Promise<void>;
 }
 
 /**
- * Makes sure that one process at a time works on `dataDir`.
+ * Makes sure that one process at a time works on `dataDir`; why in this way is in `docs/decisions/data-directory-lock.md`.
  *
- * Whoever wants it listens on a Unix socket of its own in there, and then asks all the others: the kernel knows whether
- * a socket's owner lives, also after a SIGKILL, which a file with a process id cannot tell (ids are used again, and
- * containers have their own). Everybody shows up before asking, so of two the later one always meets the earlier.
- * Of two that ask at the same time the one with the lower name goes on.
+ * A process that wants the directory listens on a Unix socket of its own in there, then asks the sockets of all others.
+ * Each listens before it asks, so of two processes the later one always finds the earlier. Of two that ask at the same
+ * time the one with the lower name goes on.
  *
  * @throws {DataDirInUse}
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
-  const way = await shortWayTo(dataDir);
   const own = `${prefix}${randomUUID().slice(0, 13)}`;
   let state: State = 'asking';
-  const server = await listen(join(way.path, `.${own}`), () => state);
-  // Shown only once it answers: before that it would be taken for the socket of a dead process.
-  await rename(join(way.path, `.${own}`), join(way.path, own));
+  const server = createServer((socket) => socket.on('error', () => undefined).end(state));
   const release = async (): Promise<void> => {
-    await rm(join(way.path, own), { force: true });
+    await rm(join(dataDir, own), { force: true });
     server.close();
-    await way.remove();
   };
   try {
-    for (const other of await readdir(way.path)) {
-      if (other === own || !other.startsWith(prefix)) continue;
-      if (await keepsItFromUs(join(way.path, other), other < own)) throw new DataDirInUse(dataDir);
-    }
+    await withShortPath(dataDir, async (folder) => {
+      await listen(server, join(folder, `.${own}`));
+      // Gets its name only now: a socket without a listener would be taken for that of a dead process.
+      await rename(join(folder, `.${own}`), join(folder, own));
+      for (const other of await readdir(folder)) {
+        if (other === own || !other.startsWith(prefix)) continue;
+        if (await goesFirst(join(folder, other), other < own)) throw new DataDirInUse(dataDir);
+      }
+    });
   } catch (error) {
     await release();
     throw error;
@@ -57,64 +57,65 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   return { release };
 }
 
-/** What a process says of itself when it is asked. */
+/** What a process replies to the others. Processes of other versions may be among them: the words stay. */
 type State = 'asking' | 'holding';
 
 const prefix = 'lock-';
 const askAgainMs = 5;
 const silenceMs = 1_000;
 
-/** Whether the process behind this socket goes first. Returns once it has the directory, has given up or is gone. */
-async function keepsItFromUs(path: string, itIsLower: boolean): Promise<boolean> {
+/** Whether the process behind this socket goes first. `false` once it has given up or is gone. */
+async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> {
   for (;;) {
     const state = await ask(path);
     if (state === 'gone') {
-      // Names are never used again, so nobody else can have put another one there.
+      // No name is used twice, so this cannot remove the socket of a third process.
       await rm(path, { force: true });
       return false;
     }
-    if (state === 'holding' || itIsLower) return true;
+    if (state === 'holding' || hasLowerName) return true;
     await sleep(askAgainMs);
   }
 }
 
 function ask(path: string): Promise<State | 'gone'> {
   return new Promise((resolve) => {
-    let answer = '';
+    let reply = '';
     const socket = connect(path);
     socket
       .setEncoding('utf8')
-      // Frozen, perhaps; alive in any case.
+      // Its process is stopped, perhaps in a debugger, but alive.
       .setTimeout(silenceMs, () => {
         socket.destroy();
         resolve('holding');
       })
-      .on('data', (text: string) => (answer += text))
-      .on('end', () => resolve(answer === 'holding' ? answer : 'asking'))
+      .on('data', (text: string) => (reply += text))
+      .on('end', () => resolve(reply === 'holding' ? reply : 'asking'))
       .on('error', () => resolve('gone'));
   });
 }
 
-function listen(path: string, state: () => State): Promise<Server> {
+function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.on('error', () => undefined).end(state()));
     server.once('error', reject);
-    // Nobody stays alive for the sake of the lock.
-    server.listen(path, () => resolve(server.unref()));
+    // Without `unref` the lock alone would keep the process from ending.
+    server.unref().listen(path, resolve);
   });
 }
 
-/** Room for the path of a socket in the kernel's structure, on the smallest of the systems we run on (macOS). */
+/** Bytes of a socket's path that the kernel takes, on the smallest of the systems we run on (macOS). */
 const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
-/** A path to `dataDir` that leaves room for the names in it: itself, or a link from the temporary directory. */
-async function shortWayTo(dataDir: string): Promise<{ readonly path: string; remove(): Promise<void> }> {
+/** Runs `work` with a path to `dataDir` that leaves room for a name: its own, or a link in the temporary directory. */
+async function withShortPath(dataDir: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(dataDir);
-  if (Buffer.byteLength(path) + longestName <= longestSocketPath)
-    return { path, remove: () => Promise.resolve() };
+  if (Buffer.byteLength(path) + longestName <= longestSocketPath) return work(path);
   const folder = await mkdtemp(join(tmpdir(), 'tgw-'));
-  const link = join(folder, 'data');
-  await symlink(path, link);
-  return { path: link, remove: () => rm(folder, { recursive: true, force: true }) };
+  try {
+    await symlink(path, join(folder, 'data'));
+    await work(join(folder, 'data'));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

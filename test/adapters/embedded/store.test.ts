@@ -95,10 +95,29 @@ async function leaveSocket(path: string): Promise<void> {
   await once(server, 'close');
 }
 
-t.test('a directory with a long name can be locked too', async (t) => {
+t.test('a process that is stopped keeps its directory', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'lock-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true }));
+  // Connections are accepted by the kernel, and nothing replies.
+  const stopped = createServer(() => undefined).listen(join(dataDir, 'lock-ffffffff-ffff'));
+  t.teardown(() => stopped.close());
+  await once(stopped, 'listening');
+  await t.rejects(lockDataDir(dataDir), DataDirInUse);
+});
+
+t.test('a directory with a long name can be locked too, and leaves nothing elsewhere', async (t) => {
   const dataDir = join(t.testdir(), 'd'.repeat(120));
   mkdirSync(dataDir);
+  const [before, elsewhere] = [process.env['TMPDIR'], mkdtempSync(join(tmpdir(), 'lock-'))];
+  process.env['TMPDIR'] = elsewhere;
+  t.teardown(() => {
+    if (before === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = before;
+    rmSync(elsewhere, { recursive: true });
+  });
   const lock = await lockDataDir(dataDir);
+  t.same(readdirSync(elsewhere), []);
   await t.rejects(lockDataDir(dataDir), DataDirInUse);
   await lock.release();
+  t.same(readdirSync(dataDir), []);
 });
