@@ -17,8 +17,8 @@ t.test('on management calls the acting header may only repeat that the parent is
     ['the name in another case', [['x-SERVICE-acting-TENANT', 'self']], 200],
     ['a sub-account', [[name, child.id]], 403, 'acting_tenant_forbidden'],
     ['a sub-account by external_id', [[name, 'ext:child']], 403, 'acting_tenant_forbidden'],
-    ['an unknown external_id', [[name, 'ext:nobody']], 403, 'acting_tenant_forbidden'],
-    ["somebody else's", [[name, foreign.id]], 403, 'acting_tenant_forbidden'],
+    ['an unknown external_id', [[name, 'ext:unknown']], 403, 'acting_tenant_forbidden'],
+    ["another parent's", [[name, foreign.id]], 403, 'acting_tenant_forbidden'],
     ['another parent', [[name, other.id]], 403, 'acting_tenant_forbidden'],
     ['empty', [[name, '']], 400, 'invalid_acting_tenant'],
     ['malformed', [[name, 'child']], 400, 'invalid_acting_tenant'],
@@ -40,9 +40,9 @@ t.test('on management calls the acting header may only repeat that the parent is
       ['GET', '', {}],
       ['PATCH', `/${child.id}`, { body: { name: 'Renamed' } }],
     ] as const) {
-      const answer = await parent.call(method, path, { ...options, headers });
-      t.equal(answer.status, status, `${method}: ${what}`);
-      t.equal(answer.body['code'], code, `${method}: ${what}`);
+      const response = await parent.call(method, path, { ...options, headers });
+      t.equal(response.status, status, `${method}: ${what}`);
+      t.equal(response.body['code'], code, `${method}: ${what}`);
     }
   }
 });

@@ -75,7 +75,7 @@ t.test('UPSTREAM_URL takes the paths that no route takes, and overrides the upst
 });
 
 t.test(
-  'on PostgreSQL a missing upstream is a fault; on the embedded store the echo upstream answers',
+  'on PostgreSQL a missing upstream is a fault; on the embedded store requests go to the echo upstream',
   (t) => {
     t.match(faultsOf({ DATABASE_URL: 'postgres://db/name' }), [{ where: 'UPSTREAM_URL', detail: /missing/ }]);
     t.same(faultsOf({}), []);

@@ -67,7 +67,7 @@ t.test('files for TLS', async (t) => {
   });
 });
 
-t.test('anything else is refused', async (t) => {
+t.test('anything else is rejected', async (t) => {
   for (const url of [
     '',
     'localhost:6379',

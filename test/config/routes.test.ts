@@ -53,7 +53,7 @@ const prefixes: readonly (readonly [string, boolean])[] = [
   ['/V1/SUB-ACCOUNTS', false],
 ];
 for (const [prefix, good] of prefixes) {
-  t.test(`prefix ${prefix} is ${good ? 'accepted' : 'refused'}`, (t) => {
+  t.test(`prefix ${prefix} is ${good ? 'accepted' : 'rejected'}`, (t) => {
     const faults = faultsOf({
       CONFIG: configFile(t, `routes: [{prefix: "${prefix}", upstream: "http://a"}]`),
     });
@@ -62,7 +62,7 @@ for (const [prefix, good] of prefixes) {
   });
 }
 
-t.test('two prefixes that are one path to somebody are refused', (t) => {
+t.test('two prefixes that some server takes for one path are rejected', (t) => {
   const CONFIG = configFile(
     t,
     'routes: [{prefix: /a, upstream: "http://a"}, {prefix: /A, upstream: "http://b"}]',
@@ -90,7 +90,7 @@ const upstreams: readonly (readonly [string, boolean])[] = [
   ['http://localhost:9090', false],
 ];
 for (const [upstream, good] of upstreams) {
-  t.test(`upstream ${upstream} is ${good ? 'accepted' : 'refused'}`, (t) => {
+  t.test(`upstream ${upstream} is ${good ? 'accepted' : 'rejected'}`, (t) => {
     t.equal(faultsOf({ UPSTREAM_URL: upstream }).length, good ? 0 : 1);
     t.end();
   });
@@ -105,7 +105,7 @@ t.test('proxies are addresses and networks; an address is the network that holds
   t.end();
 });
 
-t.test('both listeners on one address are refused; any free port for both is not', (t) => {
+t.test('both listeners on one address are rejected; any free port for both is not', (t) => {
   t.equal(faultsOf({ PORT: '9090' }).length, 1);
   t.equal(faultsOf({ PORT: '9090', HOST: '0.0.0.0' }).length, 1);
   t.equal(faultsOf({ PORT: '9090', HOST: '10.0.0.1' }).length, 0);
@@ -113,7 +113,7 @@ t.test('both listeners on one address are refused; any free port for both is not
   t.end();
 });
 
-t.test('a header prefix that would drop ordinary headers is refused', (t) => {
+t.test('a header prefix that would drop ordinary headers is rejected', (t) => {
   for (const [prefix, good] of [
     ['X-Acme-', true],
     ['Tenant-', true],

@@ -13,17 +13,17 @@ import { parseAccountId, parseKeyId, type AccountId } from '../../src/domain/ids
 import type { MethodKind } from '../../src/domain/method.ts';
 import type { ProblemCode } from '../../src/domain/problem.ts';
 
-// The table of the acting rules, complete by type: a caller, header, method or fact without an answer does not compile.
+// The table of the acting rules, complete by type: a caller, header, method or fact without an outcome does not compile.
 
 type Header =
   'absent' | 'self' | 'own uuid' | 'own external_id' | 'other uuid' | 'other external_id' | 'malformed';
 type Count = 'no active sub-account' | 'some active sub-account';
 type Target = 'unknown' | 'foreign' | 'active' | 'deactivated' | 'suspended';
-type Answer = 'as itself' | 'as the sub-account' | ProblemCode;
+type Outcome = 'as itself' | 'as the sub-account' | ProblemCode;
 
 type Table = Record<
   Caller['kind'],
-  Record<Header, Record<MethodKind, Record<Count, Record<Target, Answer>>>>
+  Record<Header, Record<MethodKind, Record<Count, Record<Target, Outcome>>>>
 >;
 
 const targets: Record<Target, true> = {
@@ -34,26 +34,26 @@ const targets: Record<Target, true> = {
   suspended: true,
 };
 
-const whatever = (answer: Answer): Record<Target, Answer> => ({
-  unknown: answer,
-  foreign: answer,
-  active: answer,
-  deactivated: answer,
-  suspended: answer,
+const whatever = (outcome: Outcome): Record<Target, Outcome> => ({
+  unknown: outcome,
+  foreign: outcome,
+  active: outcome,
+  deactivated: outcome,
+  suspended: outcome,
 });
-const always = (answer: Answer): Record<MethodKind, Record<Count, Record<Target, Answer>>> => ({
-  read: { 'no active sub-account': whatever(answer), 'some active sub-account': whatever(answer) },
-  write: { 'no active sub-account': whatever(answer), 'some active sub-account': whatever(answer) },
+const always = (outcome: Outcome): Record<MethodKind, Record<Count, Record<Target, Outcome>>> => ({
+  read: { 'no active sub-account': whatever(outcome), 'some active sub-account': whatever(outcome) },
+  write: { 'no active sub-account': whatever(outcome), 'some active sub-account': whatever(outcome) },
 });
 
-const byTarget: Record<Target, Answer> = {
+const byTarget: Record<Target, Outcome> = {
   unknown: 'acting_tenant_unknown',
   foreign: 'acting_tenant_unknown',
   active: 'as the sub-account',
   deactivated: 'acting_tenant_deactivated',
   suspended: 'acting_tenant_deactivated',
 };
-const asTarget: Record<MethodKind, Record<Count, Record<Target, Answer>>> = {
+const asTarget: Record<MethodKind, Record<Count, Record<Target, Outcome>>> = {
   read: { 'no active sub-account': byTarget, 'some active sub-account': byTarget },
   write: { 'no active sub-account': byTarget, 'some active sub-account': byTarget },
 };
@@ -126,12 +126,12 @@ function targetFor(target: Target): ActingTarget | null {
   }
 }
 
-t.test('the acting rules answer every row of their table', async (t) => {
+t.test('the acting rules decide every row of their table', async (t) => {
   let rows = 0;
   for (const [kind, byHeader] of entries(table)) {
     for (const [header, byMethod] of entries(byHeader)) {
       for (const [method, byCount] of entries(byMethod)) {
-        for (const [count, answers] of entries(byCount)) {
+        for (const [count, outcomes] of entries(byCount)) {
           for (const target of Object.keys(targets) as Target[]) {
             const caller = callers[kind];
             const facts: ActingFacts = {
@@ -145,13 +145,13 @@ t.test('the acting rules answer every row of their table', async (t) => {
               facts,
               'X-Service-Acting-Tenant',
             );
-            const answer: Answer =
+            const outcome: Outcome =
               decision.kind === 'refusal'
                 ? decision.problem.code
                 : decision.resolvedTenant === caller.accountId
                   ? 'as itself'
                   : 'as the sub-account';
-            t.equal(answer, answers[target], `${kind}, ${header}, ${method}, ${count}, target ${target}`);
+            t.equal(outcome, outcomes[target], `${kind}, ${header}, ${method}, ${count}, target ${target}`);
             rows++;
           }
         }
@@ -168,22 +168,22 @@ t.test('a decision depends on no fact that was not asked for', async (t) => {
         const caller = callers[kind];
         const acting = headerFor(caller, header);
         const needed = factsNeeded(caller, acting, method).fact;
-        const answers = new Set<string>();
+        const outcomes = new Set<string>();
         for (const hasActiveSubAccounts of needed === 'active-sub-accounts' ? [true] : [true, false]) {
           for (const target of needed.startsWith('target')
             ? [null]
             : (Object.keys(targets) as Target[]).map(targetFor)) {
             const facts = { hasActiveSubAccounts, target };
-            answers.add(JSON.stringify(decide(caller, acting, method, facts, 'X-Service-Acting-Tenant')));
+            outcomes.add(JSON.stringify(decide(caller, acting, method, facts, 'X-Service-Acting-Tenant')));
           }
         }
-        t.equal(answers.size, 1, `${kind}, ${header}, ${method} needs ${needed}`);
+        t.equal(outcomes.size, 1, `${kind}, ${header}, ${method} needs ${needed}`);
       }
     }
   }
 });
 
-t.test('facts nobody looked up permit nothing that depends on them', async (t) => {
+t.test('facts that were not looked up permit nothing that depends on them', async (t) => {
   for (const header of ['other uuid', 'other external_id'] as const) {
     const decision = decide(callers.parent, headerFor(callers.parent, header), 'read', refusingFacts, 'X');
     t.equal(decision.kind, 'refusal');
@@ -191,8 +191,8 @@ t.test('facts nobody looked up permit nothing that depends on them', async (t) =
   t.equal(decide(callers.parent, { form: 'absent' }, 'write', refusingFacts, 'X').kind, 'refusal');
 });
 
-t.test('a foreign and an unknown target are refused with one and the same answer', async (t) => {
-  const answers = (['unknown', 'foreign'] as const).map((target) =>
+t.test('a foreign and an unknown target are rejected with one and the same problem', async (t) => {
+  const outcomes = (['unknown', 'foreign'] as const).map((target) =>
     decide(
       callers.parent,
       headerFor(callers.parent, 'other uuid'),
@@ -201,10 +201,10 @@ t.test('a foreign and an unknown target are refused with one and the same answer
       'X-Service-Acting-Tenant',
     ),
   );
-  t.same(answers[0], answers[1]);
+  t.same(outcomes[0], outcomes[1]);
 });
 
-t.test('the refusal of a write without the header names the three forms', async (t) => {
+t.test('the rejection of a write without the header names the three forms', async (t) => {
   const decision = decide(
     callers.parent,
     { form: 'absent' },
@@ -223,7 +223,7 @@ t.test('the refusal of a write without the header names the three forms', async 
 });
 
 t.test('on management calls the header may only repeat that the parent acts as itself', async (t) => {
-  const answers: Record<Header, ProblemCode | undefined> = {
+  const outcomes: Record<Header, ProblemCode | undefined> = {
     absent: undefined,
     self: undefined,
     'own uuid': undefined,
@@ -232,7 +232,7 @@ t.test('on management calls the header may only repeat that the parent acts as i
     'other external_id': 'acting_tenant_forbidden',
     malformed: 'invalid_acting_tenant',
   };
-  for (const [header, code] of entries(answers)) {
+  for (const [header, code] of entries(outcomes)) {
     for (const method of ['read', 'write'] as const) {
       const rule = { required: false, hasActiveSubAccounts: true };
       const fault = managementHeaderFault(parentId, headerFor(callers.parent, header), method, rule, 'X');

@@ -20,7 +20,7 @@ t.test('every key that is written can be read', async () => {
   );
 });
 
-t.test('a key with one wrong or swapped character is refused without a look-up', async () => {
+t.test('a key with one wrong or swapped character is rejected without a look-up', async () => {
   fc.assert(
     fc.property(bytes, fc.integer({ min: 4, max: 42 }), fc.constantFrom(...'09AZaz'), (random, at, digit) => {
       const key = formatSecret('tgw', random);
@@ -51,7 +51,7 @@ t.test('what is no key is no key', async (t) => {
   }
 });
 
-t.test('a character that is no digit is refused wherever it stands', async (t) => {
+t.test('a character that is no digit is rejected wherever it stands', async (t) => {
   const key = formatSecret('tgw', new Uint8Array(secretRandomBytes));
   // Neighbours of the digits in ASCII, and characters whose lower byte is a digit's.
   for (const wrong of [
@@ -80,7 +80,7 @@ t.test('a character that is no digit is refused wherever it stands', async (t) =
   }
 });
 
-t.test('a checksum is compared as written: another number that agrees in 32 bits is refused', async (t) => {
+t.test('a checksum is compared as written: another number that agrees in 32 bits is rejected', async (t) => {
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   const key = formatSecret('tgw', new Uint8Array(secretRandomBytes));
   const stated = [...key.slice(-6)].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);

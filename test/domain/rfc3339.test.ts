@@ -23,7 +23,7 @@ t.test('dates and date-times of RFC 3339 are read as the moments they are', (t) 
 });
 
 t.test('nothing else is read, whatever Date.parse thinks of it', (t) => {
-  const refused = [
+  const rejected = [
     '',
     '2026',
     '2026-1-31',
@@ -54,6 +54,6 @@ t.test('nothing else is read, whatever Date.parse thinks of it', (t) => {
     '2026-01-31\n',
     '2026-01-31T12:30:15Z2026-01-31T12:30:15Z',
   ];
-  for (const text of refused) t.equal(parseInstant(text), undefined, JSON.stringify(text));
+  for (const text of rejected) t.equal(parseInstant(text), undefined, JSON.stringify(text));
   t.end();
 });

@@ -60,8 +60,8 @@ t.test('a period is read, lowered and raised to the hour', (t) => {
   t.end();
 });
 
-t.test('what is no period is refused with the parameter that is wrong', (t) => {
-  const refused: [string, AskedPeriod, string[]][] = [
+t.test('what is no period is rejected with the parameter that is wrong', (t) => {
+  const rejected: [string, AskedPeriod, string[]][] = [
     ['malformed from', { from: 'yesterday' }, ['?from']],
     ['malformed to', { to: '2026-02-30' }, ['?to']],
     ['both malformed', { from: '', to: '' }, ['?from', '?to']],
@@ -73,7 +73,7 @@ t.test('what is no period is refused with the parameter that is wrong', (t) => {
     ['longer than 366 days', { from: '2024-01-01', to: '2025-01-01T00:00:01Z' }, ['?from']],
     ['longer than 366 days until now', { from: '2025-03-14T10:20:30.399Z' }, ['?from']],
   ];
-  for (const [name, asked, pointers] of refused) {
+  for (const [name, asked, pointers] of rejected) {
     const faults = readUsagePeriod(asked, now);
     t.same('fromMs' in faults ? [] : faults.map(({ pointer }) => pointer), pointers, name);
   }

@@ -7,9 +7,9 @@ import { catalogue, ProblemError, type ProblemCode } from '../../src/domain/prob
 import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
 import { httpClient } from '../support/http-client.ts';
 
-t.test('a refusal is a problem document with everything that belongs to it', async (t) => {
+t.test('a rejection is a problem document with everything that belongs to it', async (t) => {
   const { call } = await start(t, (app) => {
-    app.get('/refused', () => {
+    app.get('/rejected', () => {
       throw new ProblemError({
         code: 'method_not_allowed',
         detail: 'What to do.',
@@ -20,41 +20,41 @@ t.test('a refusal is a problem document with everything that belongs to it', asy
       });
     });
   });
-  const answer = await call('GET', '/refused?secret=1');
-  t.equal(answer.status, 405);
-  t.match(answer.headers, {
+  const response = await call('GET', '/rejected?secret=1');
+  t.equal(response.status, 405);
+  t.match(response.headers, {
     'content-type': /^application\/problem\+json$/,
     'x-request-id': /./,
     allow: 'GET, HEAD',
     'retry-after': '3',
   });
-  t.same(answer.body, {
+  t.same(response.body, {
     type: 'urn:tenancy-gateway:problem:method_not_allowed',
     title: catalogue.method_not_allowed.title,
     status: 405,
     detail: 'What to do.',
-    instance: '/refused',
+    instance: '/rejected',
     code: 'method_not_allowed',
-    request_id: answer.headers['x-request-id'],
+    request_id: response.headers['x-request-id'],
     errors: [{ pointer: '/a', detail: 'b' }],
     scope: 's',
   });
 });
 
-t.test('every code is answered with its status, every 401 with WWW-Authenticate', async (t) => {
+t.test('every code gets its status, every 401 also WWW-Authenticate', async (t) => {
   const { call } = await start(t, (app) => {
     app.get('/:code', (request) => {
       throw new ProblemError({ code: (request.params as { code: ProblemCode }).code, detail: 'd' });
     });
   });
   for (const [code, { status, title }] of Object.entries(catalogue)) {
-    const answer = await call('GET', `/${code}`);
-    t.match(answer, { status, body: { code, title, status } });
-    t.equal(answer.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
+    const response = await call('GET', `/${code}`);
+    t.match(response, { status, body: { code, title, status } });
+    t.equal(response.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
   }
 });
 
-t.test('an error nobody foresaw tells the client nothing and the log everything', async (t) => {
+t.test('an unforeseen error tells the client nothing and the log everything', async (t) => {
   const { call, logged } = await start(t, (app) => {
     app.get('/thrown', () => {
       throw Object.assign(new Error('SECRET host 10.0.0.5'), {
@@ -77,15 +77,15 @@ t.test('an error nobody foresaw tells the client nothing and the log everything'
   });
   for (const path of ['/thrown', '/rejected', '/late', '/hook', '/cause']) {
     logged.length = 0;
-    const answer = await call('GET', path);
-    t.equal(answer.status, path === '/cause' ? 503 : 500, path);
-    t.notMatch(answer.text + JSON.stringify(answer.headers), /SECRET/, path);
+    const response = await call('GET', path);
+    t.equal(response.status, path === '/cause' ? 503 : 500, path);
+    t.notMatch(response.text + JSON.stringify(response.headers), /SECRET/, path);
     t.match(logged.join(''), /SECRET/, path);
-    t.match(logged.join(''), new RegExp(String(answer.headers['x-request-id'])), path);
+    t.match(logged.join(''), new RegExp(String(response.headers['x-request-id'])), path);
   }
 });
 
-t.test('what Fastify refuses on its own is a problem, too', async (t) => {
+t.test('what Fastify rejects on its own is a problem, too', async (t) => {
   const { call } = await start(t, (app) => {
     app.post('/', { bodyLimit: 10 }, () => 'never');
     app.get('/:id', () => 'never');
@@ -111,7 +111,7 @@ t.test('what Fastify refuses on its own is a problem, too', async (t) => {
   });
 });
 
-t.test('whoever is refused with a long body still on its way is told to hang up', async (t) => {
+t.test('a client that is rejected with a long body still on its way is told to close', async (t) => {
   const { call, origin } = await start(t, (app) => {
     app.post('/', {
       onRequest: (_request, _reply, done) => done(new ProblemError({ code: 'unauthenticated', detail: 'd' })),

@@ -9,14 +9,14 @@ import { startUpstream } from '../support/upstreams.ts';
 
 const malformed = ' / HTTP/1.1\r\nHost: gateway.test\r\nNo Name: 1\r\n\r\n';
 
-/** Everything after the head of the only answer. */
+/** Everything after the head of the only response. */
 async function bodyOf(client: RawClient, bytes: string): Promise<string> {
   client.send(bytes);
   await client.end();
   return client.text.slice(client.text.indexOf('\r\n\r\n') + 4);
 }
 
-t.test('a HEAD that is no HTTP is refused without a body, any other request with one', async (t) => {
+t.test('a HEAD that is no HTTP is rejected without a body, any other request with one', async (t) => {
   const upstream = await startUpstream(t);
   const { port } = await startGateway(t, { routes: { '/': upstream.url }, limits: { maxHeaderBytes: 4096 } });
   for (const [bytes, status] of [
@@ -26,11 +26,11 @@ t.test('a HEAD that is no HTTP is refused without a body, any other request with
     for (const method of ['HEAD', 'GET', 'HEADER']) {
       const client = await rawClient(t, port);
       const body = await bodyOf(client, method + bytes);
-      const answered = method === 'HEADER' ? 400 : status;
-      t.ok(client.text.startsWith(`HTTP/1.1 ${answered} `), `${method}: ${answered}`);
+      const expected = method === 'HEADER' ? 400 : status;
+      t.ok(client.text.startsWith(`HTTP/1.1 ${expected} `), `${method}: ${expected}`);
       t.match(client.text, /\r\nContent-Length: [1-9]\d*\r\n/);
       if (method === 'HEAD') t.equal(body, '');
-      else t.match(JSON.parse(body), { status: answered });
+      else t.match(JSON.parse(body), { status: expected });
     }
   }
   t.equal(upstream.heads, 0);

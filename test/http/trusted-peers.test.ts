@@ -1,7 +1,7 @@
 import t from 'tap';
 import { trustedPeers } from '../../src/http/trusted-peers.ts';
 
-t.test('nobody is trusted unless the configuration says so', (t) => {
+t.test('no peer is trusted unless the configuration says so', (t) => {
   t.notOk(trustedPeers([])({ remoteAddress: '127.0.0.1' }));
   t.end();
 });
@@ -34,7 +34,7 @@ t.test('a peer is trusted by its address alone, in whichever notation the socket
   t.end();
 });
 
-t.test('what is no CIDR is refused', (t) => {
+t.test('what is no CIDR is rejected', (t) => {
   for (const cidr of [
     '',
     '10.0.0.0/33',

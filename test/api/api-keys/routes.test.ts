@@ -20,7 +20,7 @@ const listed = [
   'sub_account_id',
 ];
 
-t.test('a key is minted, listed, revoked, and its secrets are in the first answer alone', async (t) => {
+t.test('a key is minted, listed, revoked, and its secrets are in the first response alone', async (t) => {
   const parent = await apis.parent();
   const child = await parent.create();
   const scopes = ['tracking:read', 'tracking:write'];
@@ -59,10 +59,10 @@ t.test('a key is minted, listed, revoked, and its secrets are in the first answe
     await apis.call('GET', '/v1/sub-accounts', { key: key ?? '' }),
     await parent.call('POST', `/${child.id}/api-keys/${key}/revoke`),
   );
-  for (const answer of later) {
+  for (const response of later) {
     // The path that a client made up comes back as `instance`, so that one row is looked at without it.
-    const { instance: _instance, ...body } = answer.body;
-    const everything = JSON.stringify([answer.headers, body]);
+    const { instance: _instance, ...body } = response.body;
+    const everything = JSON.stringify([response.headers, body]);
     for (const canary of [key, secret, key?.slice(9, -5), secret?.slice(9, -5)])
       t.notMatch(everything, canary);
   }

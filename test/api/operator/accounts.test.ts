@@ -51,7 +51,7 @@ t.test('the operator makes parents and their keys, and the keys manage sub-accou
   t.match(await call('GET', ''), { status: 401, body: { code: 'api_key_revoked' } });
 });
 
-t.test('a suspended parent is refused with everything under it, until it is resumed', async (t) => {
+t.test('a suspended parent is rejected with everything under it, until it is resumed', async (t) => {
   const parent = await apis.parent();
   const child = await parent.create();
   const childKey = await child.mint();
@@ -64,7 +64,7 @@ t.test('a suspended parent is refused with everything under it, until it is resu
       body: { status: 'suspended' },
       headers: { 'x-service-enforced': /./ },
     });
-    t.ok(apis.waitedFor.length > before, 'a suspension is answered once it is enforced');
+    t.ok(apis.waitedFor.length > before, 'a suspension gets its response once it is enforced');
   }
   t.match(await parent.call('GET', ''), { status: 403, body: { code: 'account_suspended' } });
   t.match(await parent.call('GET', '', { key: childKey }), {
@@ -93,7 +93,7 @@ t.test('accounts are listed newest first, in pages; sub-accounts are none of the
   t.match(await apis.operator('GET', '/accounts?status=active'), { status: 400 });
 });
 
-t.test('what does not exist, is no parent or is no request is refused', async (t) => {
+t.test('what does not exist, is no parent or is no request is rejected', async (t) => {
   const parent = await apis.parent();
   const child = await parent.create();
   for (const id of [child.id, parent.keyId, 'x', 'x'.repeat(5000), '00000000-0000-0000-0000-000000000000']) {
@@ -105,8 +105,8 @@ t.test('what does not exist, is no parent or is no request is refused', async (t
       ['POST', '/api-keys', { name: 'k' }],
       ['POST', `/api-keys/${parent.keyId}/revoke`],
     ] as const) {
-      const answer = await apis.operator(method, `/accounts/${id}${rest}`, body && { body });
-      t.match(answer, { status: 404, body: { code: 'not_found' } }, `${method} ${id.slice(0, 40)}${rest}`);
+      const response = await apis.operator(method, `/accounts/${id}${rest}`, body && { body });
+      t.match(response, { status: 404, body: { code: 'not_found' } }, `${method} ${id.slice(0, 40)}${rest}`);
     }
   }
   const bad: [string, unknown, string][] = [
@@ -161,13 +161,13 @@ t.test('only the bearer of the token is let in, and nothing is told to anybody e
       ['GET', '/nothing'],
       ['MKCOL', '/nothing'],
     ] as const) {
-      const answer = await anybody(method, `/admin/v1${path}`, { headers });
-      t.match(answer, {
+      const response = await anybody(method, `/admin/v1${path}`, { headers });
+      t.match(response, {
         status: 401,
         headers: { 'www-authenticate': 'Bearer' },
         body: { code: 'unauthenticated' },
       });
-      t.notMatch(answer.text, operatorToken);
+      t.notMatch(response.text, operatorToken);
     }
   }
   const right = await anybody('GET', '/admin/v1/accounts', {
@@ -176,7 +176,7 @@ t.test('only the bearer of the token is let in, and nothing is told to anybody e
   t.equal(right.status, 200, 'the scheme is read in any case');
 });
 
-t.test('without a token the operator API is off, whoever asks', async (t) => {
+t.test('without a token the operator API is off, whatever token a request has', async (t) => {
   const apis = await startApis(t, { adminToken: null });
   for (const [method, path] of [
     ['GET', '/accounts'],
@@ -184,7 +184,7 @@ t.test('without a token the operator API is off, whoever asks', async (t) => {
     ['GET', ''],
     ['GET', '/nothing'],
   ] as const) {
-    const answer = await apis.operator(method, path, { key: '' });
-    t.match(answer, { status: 404, body: { code: 'not_found', detail: /ADMIN_TOKEN/ } });
+    const response = await apis.operator(method, path, { key: '' });
+    t.match(response, { status: 404, body: { code: 'not_found', detail: /ADMIN_TOKEN/ } });
   }
 });

@@ -64,10 +64,10 @@ t.test('every replica is shown, by every replica, with its lease, position and v
     await eventually(async () =>
       (await shown(replica)).every(({ state, lag }) => state === 'live' && lag === 0),
     );
-    const answer = (await (await operator(replica, 'GET', '/replicas')).json()) as { data: Replica[] };
-    t.match(answer, { position: Number, incarnation: /-/, complete: true });
-    t.same(new Set(answer.data.map(({ id }) => id)), new Set(ids));
-    for (const row of answer.data) {
+    const response = (await (await operator(replica, 'GET', '/replicas')).json()) as { data: Replica[] };
+    t.match(response, { position: Number, incarnation: /-/, complete: true });
+    t.same(new Set(response.data.map(({ id }) => id)), new Set(ids));
+    for (const row of response.data) {
       t.match(row, { state: 'live', lease_ms: leaseMs, version: version(), host: /./, lag: 0 });
       t.ok(row.lease_age_ms >= 0 && row.lease_age_ms <= leaseMs, `renewed ${row.lease_age_ms} ms ago`);
     }
@@ -83,7 +83,7 @@ t.test('one that stands still is lapsed, goes away, and is back by itself', asyn
   await eventually(async () => (await row())?.state === 'lapsed');
   t.match(await row(), { self: false, version: version() });
   await eventually(async () => (await row()) === undefined);
-  t.pass('nobody waits for it any more');
+  t.pass('no write waits for it any more');
   third.program.child.kill('SIGCONT');
   await eventually(async () => (await row())?.state === 'live');
 });

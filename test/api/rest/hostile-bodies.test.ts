@@ -8,7 +8,7 @@ const apis = await startApis(t);
 
 const json = { 'Content-Type': 'application/json' };
 
-t.test('what is not a field of the request, or not of its kind, is refused with pointers', async (t) => {
+t.test('what is not a field of the request, or not of its kind, is rejected with pointers', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create();
   const before = await parent.call('GET', '');
@@ -61,10 +61,10 @@ t.test('what is not a field of the request, or not of its kind, is refused with 
   ];
   for (const [method, path, body, pointers] of rows) {
     const payload = body === null || body === true ? { body: String(body), headers: json } : { body };
-    const answer = await parent.call(method, path, payload);
+    const response = await parent.call(method, path, payload);
     const name = JSON.stringify(body).slice(0, 60);
-    t.match(answer, { status: 400, body: { code: 'invalid_request' } }, name);
-    const errors = (answer.body['errors'] ?? []) as { pointer: string; detail: string }[];
+    t.match(response, { status: 400, body: { code: 'invalid_request' } }, name);
+    const errors = (response.body['errors'] ?? []) as { pointer: string; detail: string }[];
     t.same(errors.map(({ pointer }) => pointer).sort(), pointers, name);
     t.ok(
       errors.every(({ detail }) => /\.$/.test(detail)),
@@ -74,7 +74,7 @@ t.test('what is not a field of the request, or not of its kind, is refused with 
   t.same((await parent.call('GET', '')).body, before.body, 'and nothing was made');
 });
 
-t.test('bytes that two readers could understand differently are refused', async (t) => {
+t.test('bytes that two readers could understand differently are rejected', async (t) => {
   const parent = await apis.parent();
   const send = (body: string | Buffer, headers: Record<string, string> = json) =>
     parent.call('POST', '', { body, headers });
@@ -102,9 +102,9 @@ t.test('bytes that two readers could understand differently are refused', async 
     ['60,000 unknown members', `{${Array.from({ length: 60_000 }, (_, i) => `"k${i}":0`).join()}}`],
   ];
   for (const [name, body] of rows) {
-    const answer = await send(body);
-    t.match(answer, { status: 400, body: { code: 'invalid_request', errors: [{ pointer: /^/ }] } }, name);
-    t.ok(answer.text.length < 10_000, `${name}: the answer is short`);
+    const response = await send(body);
+    t.match(response, { status: 400, body: { code: 'invalid_request', errors: [{ pointer: /^/ }] } }, name);
+    t.ok(response.text.length < 10_000, `${name}: the response is short`);
   }
   t.match((await send('{')).body, { detail: 'The body is not JSON.' });
   t.match((await parent.call('GET', '')).body, { data: [] });
@@ -124,7 +124,7 @@ t.test('the content type must say JSON in UTF-8, and the body must not be encode
   ]) {
     t.equal((await parent.call('POST', '', { body, headers: { 'Content-Type': type } })).status, 201, type);
   }
-  const refused: (readonly (readonly [string, string])[])[] = [
+  const rejected: (readonly (readonly [string, string])[])[] = [
     [],
     ...[
       '',
@@ -149,13 +149,13 @@ t.test('the content type must say JSON in UTF-8, and the body must not be encode
       ['Content-Encoding', coding] as const,
     ]),
   ];
-  for (const headers of refused) {
-    const answer = await parent.call('POST', '', { body, headers });
-    t.match(answer, { status: 415, body: { code: 'unsupported_media_type' } }, JSON.stringify(headers));
+  for (const headers of rejected) {
+    const response = await parent.call('POST', '', { body, headers });
+    t.match(response, { status: 415, body: { code: 'unsupported_media_type' } }, JSON.stringify(headers));
   }
 });
 
-t.test('a body that is too long is refused before it has been read', async (t) => {
+t.test('a body that is too long is rejected before it has been read', async (t) => {
   const apis = await startApis(t, { limits: { managementBodyBytes: 1000 } });
   const parent = await apis.parent();
   const fits = JSON.stringify({ name: 'x' }).padEnd(1000);
@@ -196,8 +196,8 @@ t.test('actions take no body: absent, empty or {}, whatever the content type say
     for (const type of types) {
       for (const body of [undefined, '', '{}', ' { } \n']) {
         const headers = type === undefined ? {} : { 'Content-Type': type };
-        const answer = await parent.call('POST', path, { headers, ...(body !== undefined && { body }) });
-        t.equal(answer.status, 200, `${path} ${String(type)} ${JSON.stringify(body)}`);
+        const response = await parent.call('POST', path, { headers, ...(body !== undefined && { body }) });
+        t.equal(response.status, 200, `${path} ${String(type)} ${JSON.stringify(body)}`);
       }
     }
     for (const body of ['{"a":1}', '[]', 'null', 'x', '{}{}', '""']) {
@@ -224,7 +224,7 @@ t.test('a body on a read is not read', async (t) => {
   t.equal((await parent.call('GET', '', { body: '{{{', headers: { 'Content-Type': 'x' } })).status, 200);
 });
 
-/** A request as bytes; resolves with the whole answer once the server has closed the connection. */
+/** A request as bytes; resolves with the whole response once the server has closed the connection. */
 async function raw(
   origin: string,
   parent: Parent,

@@ -45,13 +45,13 @@ t.test('the same request again, anywhere: the same status and body, and no secon
     await once(elsewhere(parent), key)('', reordered),
   ]) {
     t.match(again, { status: 201, headers: { 'idempotency-replayed': 'true' } });
-    t.equal(again.text, first.text, 'as it was answered first');
+    t.equal(again.text, first.text, 'as the first response was');
   }
   t.equal((await subAccounts(parent)).length, 1);
   t.equal((await parent.call('POST', '', { body })).status, 409, 'without the key it is another request');
 });
 
-t.test('a mint that comes again is answered with the key it made, and never with its secrets', async (t) => {
+t.test('a mint that is repeated returns the key it made, and never its secrets', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create();
   const key = randomUUID();
@@ -74,7 +74,7 @@ t.test('a mint that comes again is answered with the key it made, and never with
     t.notMatch(String(kept?.['text']), String(secret).slice(8, 30));
 });
 
-t.test('actions under a key are done again: their answer is what is so now', async (t) => {
+t.test('actions under a key are done again: their response says what is so now', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create();
   const deactivate = once(parent.call);
@@ -82,14 +82,14 @@ t.test('actions under a key are done again: their answer is what is so now', asy
   await parent.call('POST', `/${id}/reactivate`);
   const before = apis.waitedFor.length;
   t.match(await deactivate(`/${id}/deactivate`), { status: 200, body: { status: 'deactivated' } });
-  t.ok(apis.waitedFor.length > before, 'and enforced before it is answered');
+  t.ok(apis.waitedFor.length > before, 'and enforced before the response');
   t.match((await parent.call('GET', `/${id}`)).body, { status: 'deactivated' });
 
   const minted = await parent.call('POST', `/${id}/api-keys`, { body: { name: 'k' } });
   const revoke = once(parent.call);
   for (let i = 0; i < 2; i++) {
-    const answer = await revoke(`/${id}/api-keys/${String(minted.body['id'])}/revoke`, {});
-    t.match(answer, { status: 200, body: { status: 'revoked' } });
+    const response = await revoke(`/${id}/api-keys/${String(minted.body['id'])}/revoke`, {});
+    t.match(response, { status: 200, body: { status: 'revoked' } });
   }
 });
 
@@ -124,7 +124,7 @@ t.test('another caller’s same key is another request, that of another key of t
     body: { name: 'other', scopes: ['sub_accounts:write'] },
   });
   const key = randomUUID();
-  const answers = [
+  const responses = [
     await once(parent.call, key)('', { name: 'A' }),
     await once(stranger.call, key)('', { name: 'A' }),
     await apis.call('POST', '/v1/sub-accounts', {
@@ -133,14 +133,14 @@ t.test('another caller’s same key is another request, that of another key of t
       body: { name: 'B' },
     }),
   ];
-  for (const answer of answers) {
-    t.equal(answer.status, 201);
-    t.equal(answer.headers['idempotency-replayed'], undefined);
+  for (const response of responses) {
+    t.equal(response.status, 201);
+    t.equal(response.headers['idempotency-replayed'], undefined);
   }
-  t.equal(new Set(answers.map(({ body }) => body['id'])).size, 3);
+  t.equal(new Set(responses.map(({ body }) => body['id'])).size, 3);
 });
 
-t.test('a refused request counts as not made: its key is free for the corrected one', async (t) => {
+t.test('a rejected request counts as not made: its key is free for the corrected one', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create({ name: 'A', external_id: 'taken' });
   const call = once(parent.call);
@@ -165,16 +165,16 @@ t.test('a refused request counts as not made: its key is free for the corrected 
 t.test('of many at once exactly one takes effect; the others are told of it, or to wait', async (t) => {
   const parent = await apis.parent();
   const key = randomUUID();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, i) =>
       once(i % 2 ? parent.call : elsewhere(parent), key)('', { name: 'Once' }),
     ),
   );
-  const made = answers.filter(({ status }) => status === 201);
+  const made = responses.filter(({ status }) => status === 201);
   t.equal(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1);
   t.equal(new Set(made.map(({ text }) => text)).size, 1);
-  for (const answer of answers.filter(({ status }) => status !== 201)) {
-    t.match(answer, {
+  for (const response of responses.filter(({ status }) => status !== 201)) {
+    t.match(response, {
       status: 409,
       body: { code: 'idempotency_in_flight' },
       headers: { 'retry-after': /^\d+$/ },
@@ -198,9 +198,9 @@ t.test('while the first one is at work the second is told so at once, and not ma
     });
     t.equal(await waiting(), 1, 'the first one still waits');
   });
-  const answer = await first;
-  t.equal(answer?.status, 201);
-  t.equal((await once(elsewhere(parent), key)('', { name: 'Slow' })).text, answer?.text);
+  const response = await first;
+  t.equal(response?.status, 201);
+  t.equal((await once(elsewhere(parent), key)('', { name: 'Slow' })).text, response?.text);
 });
 
 /** Statements of this database that wait for a lock. */
@@ -211,42 +211,45 @@ async function waiting(): Promise<number> {
 }
 const rawWaiting = rawSql(t, url);
 
-t.test('a writer that dies between commit and answer: the next one gives the answer it owed', async (t) => {
-  const dying = openPostgres({ url, maxConnections: 8 });
-  t.teardown(() => dying.close());
-  let committed = (): void => undefined;
-  const commit = new Promise<void>((resolve) => (committed = resolve));
-  const never: Barrier = {
-    enforced: () => {
-      committed();
-      return new Promise(() => undefined);
-    },
-  };
-  const first = await startApis(t, { store: dying, deps: { barrier: never } });
-  const parent = await apis.parent();
-  const key = randomUUID();
-  const lost = httpRequest(`${first.origin}/v1/sub-accounts`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${parent.key}`,
-      'content-type': 'application/json',
-      'idempotency-key': key,
-    },
-  });
-  const ended = new Promise((resolve) => lost.on('error', resolve).on('response', resolve));
-  lost.end(JSON.stringify({ name: 'Owed' }));
-  await commit;
-  await dying.close();
-  lost.destroy();
-  t.ok((await ended) instanceof Error, 'nobody was answered');
+t.test(
+  'a writer that dies between commit and response: the next one gives the response it owed',
+  async (t) => {
+    const dying = openPostgres({ url, maxConnections: 8 });
+    t.teardown(() => dying.close());
+    let committed = (): void => undefined;
+    const commit = new Promise<void>((resolve) => (committed = resolve));
+    const never: Barrier = {
+      enforced: () => {
+        committed();
+        return new Promise(() => undefined);
+      },
+    };
+    const first = await startApis(t, { store: dying, deps: { barrier: never } });
+    const parent = await apis.parent();
+    const key = randomUUID();
+    const lost = httpRequest(`${first.origin}/v1/sub-accounts`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${parent.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+    });
+    const ended = new Promise((resolve) => lost.on('error', resolve).on('response', resolve));
+    lost.end(JSON.stringify({ name: 'Owed' }));
+    await commit;
+    await dying.close();
+    lost.destroy();
+    t.ok((await ended) instanceof Error, 'no response was sent');
 
-  const before = second.waitedFor.length;
-  const again = await once(elsewhere(parent), key)('', { name: 'Owed' });
-  t.match(again, { status: 201, body: { name: 'Owed' }, headers: { 'idempotency-replayed': 'true' } });
-  t.match(again.headers, { 'x-service-enforced': /^replicas=/ }, 'its 2xx means the same');
-  t.ok(second.waitedFor.length > before);
-  t.match(await subAccounts(parent), [{ id: again.body['id'] }]);
-});
+    const before = second.waitedFor.length;
+    const again = await once(elsewhere(parent), key)('', { name: 'Owed' });
+    t.match(again, { status: 201, body: { name: 'Owed' }, headers: { 'idempotency-replayed': 'true' } });
+    t.match(again.headers, { 'x-service-enforced': /^replicas=/ }, 'its 2xx means the same');
+    t.ok(second.waitedFor.length > before);
+    t.match(await subAccounts(parent), [{ id: again.body['id'] }]);
+  },
+);
 
 t.test('a writer that dies before its commit leaves nothing: the next one does the work', async (t) => {
   const parent = await apis.parent();
@@ -332,12 +335,12 @@ t.test(
       ],
     ];
     for (const headers of wrong) {
-      for (const answer of [
+      for (const response of [
         await create(headers),
         await parent.call('POST', `/${id}/deactivate`, { headers }),
         await parent.call('POST', `/${id}/api-keys`, { headers, body: { name: 'k' } }),
       ]) {
-        t.match(answer, {
+        t.match(response, {
           status: 400,
           body: { code: 'invalid_request', errors: [{ pointer: 'Idempotency-Key' }] },
         });
@@ -357,7 +360,7 @@ t.test(
   },
 );
 
-t.test('a key gives nobody more than they had: it is read after who calls has been judged', async (t) => {
+t.test('a key grants nothing: it is read after the caller has been authenticated and checked', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create();
   const key = randomUUID();
@@ -391,10 +394,10 @@ t.test('on the embedded store likewise', async (t) => {
   const apis = await startApis(t, { store: await embeddedStore(t) });
   const parent = await apis.parent();
   const key = randomUUID();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 5 }, () => once(parent.call, key)('', { name: 'A' })),
   );
-  t.same(new Set(answers.map(({ text }) => text)).size, 1);
-  t.equal(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true').length, 4);
+  t.same(new Set(responses.map(({ text }) => text)).size, 1);
+  t.equal(responses.filter(({ headers }) => headers['idempotency-replayed'] === 'true').length, 4);
   t.equal((await once(parent.call, key)('', { name: 'B' })).status, 422);
 });

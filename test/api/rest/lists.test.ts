@@ -69,7 +69,7 @@ t.test('keys are paged, each list by itself', async (t) => {
   t.match(await parent.call('GET', `?cursor=${cursor}`), badParameter('cursor'));
 });
 
-t.test('a cursor of other filters or of another account is refused, not followed', async (t) => {
+t.test('a cursor of other filters or of another account is rejected, not followed', async (t) => {
   const parent = await apis.parent();
   const other = await apis.parent();
   for (let i = 0; i < 2; i++) {
@@ -84,7 +84,7 @@ t.test('a cursor of other filters or of another account is refused, not followed
   t.match(await other.call('GET', `?limit=1&status=active&cursor=${cursor}`), badParameter('cursor'));
 });
 
-t.test('query parameters that are wrong, unknown or repeated are refused by name', async (t) => {
+t.test('query parameters that are wrong, unknown or repeated are rejected by name', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create();
   const rows: [string, string][] = [
@@ -116,7 +116,11 @@ t.test('query parameters that are wrong, unknown or repeated are refused by name
   for (const [path, parameter] of rows)
     t.match(await parent.call('GET', path), badParameter(parameter), path);
   const write = await parent.call('POST', '?dry_run=true', { body: { name: 'x' } });
-  t.match(write, badParameter('dry_run'), 'on writes as well: whoever sends one expects something of it');
+  t.match(
+    write,
+    badParameter('dry_run'),
+    'on writes as well: a client that sends one expects something of it',
+  );
   t.match(await parent.call('POST', `/${id}/deactivate?force`), badParameter('force'));
   t.match(await parent.call('GET', `/${id}`), { body: { status: 'active' } });
 });

@@ -53,7 +53,7 @@ t.test('a cursor is good for the list and the filters it came from alone', (t) =
   t.end();
 });
 
-t.test('a cursor that was made up is refused', (t) => {
+t.test('a cursor that was made up is rejected', (t) => {
   const made = (content: unknown): string => Buffer.from(JSON.stringify(content)).toString('base64url');
   const [version, fingerprint, position] = JSON.parse(
     Buffer.from(cursorOf(['a']), 'base64url').toString(),

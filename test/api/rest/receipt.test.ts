@@ -11,7 +11,7 @@ t.test('a receipt names what is out of the ordinary only when there is some', (t
   t.end();
 });
 
-t.test('an answer waits for the barrier, and only where there is something to wait for', async (t) => {
+t.test('a response waits for the barrier, and only where there is something to wait for', async (t) => {
   const headers = new Map<string, string>();
   const reply = {
     header: (name: string, value: string) => headers.set(name, value),
@@ -29,15 +29,15 @@ t.test('an answer waits for the barrier, and only where there is something to wa
   t.equal(await enforced({ value: 'mint', seq: null }, barrier, reply, 'X-Enforced'), 'mint');
   t.equal(headers.size, 0);
 
-  let answered = false;
-  const answer = enforced({ value: 'revoke', seq: 7 }, barrier, reply, 'X-Enforced').then((value) => {
-    answered = true;
+  let responded = false;
+  const response = enforced({ value: 'revoke', seq: 7 }, barrier, reply, 'X-Enforced').then((value) => {
+    responded = true;
     return value;
   });
   await new Promise(setImmediate);
-  t.notOk(answered);
+  t.notOk(responded);
   release();
-  t.equal(await answer, 'revoke');
+  t.equal(await response, 'revoke');
   t.same(waited, [7]);
   t.equal(headers.get('X-Enforced'), 'replicas=1; ms=0');
 });

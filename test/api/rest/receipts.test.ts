@@ -3,18 +3,18 @@ import { ProblemError } from '../../../src/domain/problem.ts';
 import { startApis } from '../../support/apis.ts';
 
 t.test(
-  'what could be decided otherwise somewhere is answered only once it is enforced, with a receipt',
+  'a change that a replica could still decide against gets its response once it is enforced, with a receipt',
   async (t) => {
     const apis = await startApis(t);
     const parent = await apis.parent();
     const receipt = 'replicas=1; ms=0';
     const waits = async (method: string, path: string, body?: object): Promise<boolean> => {
       const before = apis.waitedFor.length;
-      const answer = await parent.call(method, path, body && { body });
-      t.ok(answer.status < 300, `${method} ${path}: ${answer.status}`);
+      const response = await parent.call(method, path, body && { body });
+      t.ok(response.status < 300, `${method} ${path}: ${response.status}`);
       const waited = apis.waitedFor.length > before;
       t.equal(
-        answer.headers['x-service-enforced'],
+        response.headers['x-service-enforced'],
         waited ? receipt : undefined,
         'a receipt exactly where it waited',
       );
@@ -24,7 +24,10 @@ t.test(
       await waits('POST', '', { name: 'First' }),
       'the first sub-account makes the acting header required',
     );
-    t.notOk(await waits('POST', '', { name: 'Second' }), 'nobody holds an answer about a further one');
+    t.notOk(
+      await waits('POST', '', { name: 'Second' }),
+      'no replica holds a fact that a further one changes',
+    );
     const { id } = await parent.create();
     const minted = await parent.call('POST', `/${id}/api-keys`, { body: { name: 'k' } });
     t.equal(minted.headers['x-service-enforced'], undefined, 'nor about a key that was never seen');
@@ -58,17 +61,17 @@ t.test(
       },
     });
     const parent = await apis.parent();
-    const refused = await parent.call('POST', '', { body: { name: 'A', external_id: 'a' } });
-    t.match(refused, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': '2' } });
-    t.equal(refused.headers['x-service-enforced'], undefined);
+    const rejected = await parent.call('POST', '', { body: { name: 'A', external_id: 'a' } });
+    t.match(rejected, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': '2' } });
+    t.equal(rejected.headers['x-service-enforced'], undefined);
 
     const { data } = (await parent.call('GET', '?external_id=a')).body as {
       data: { id: string }[];
     };
     t.equal(data.length, 1, 'it is committed all the same');
     reachable = true;
-    const answer = await parent.call('POST', `/${data[0]?.id ?? ''}/deactivate`);
-    t.match(answer, {
+    const response = await parent.call('POST', `/${data[0]?.id ?? ''}/deactivate`);
+    t.match(response, {
       status: 200,
       headers: { 'x-service-enforced': 'replicas=2; ms=13; unheard=1; streams=3' },
     });

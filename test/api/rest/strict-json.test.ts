@@ -5,7 +5,7 @@ import { JsonFault, parseStrictJson } from '../../../src/api/rest/strict-json.ts
 t.test('what is plain JSON is read as JSON.parse reads it', (t) => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 6 }), (text) => {
-      // Generated names may be the few that are refused on purpose.
+      // Generated names may be the few that are rejected on purpose.
       fc.pre(!/__proto__|prototype|u0000|\\ud[89a-f]/i.test(text));
       t.same(parseStrictJson(text), JSON.parse(text));
     }),
@@ -16,7 +16,7 @@ t.test('what is plain JSON is read as JSON.parse reads it', (t) => {
   t.end();
 });
 
-t.test('a repeated member is refused however it is spelled, and only inside its own object', (t) => {
+t.test('a repeated member is rejected however it is spelled, and only inside its own object', (t) => {
   t.equal(pointer('{"a":1,"a":2}'), '/a');
   t.equal(pointer('{"a":1,"\\u0061":2}'), '/a');
   t.equal(pointer('{"x":[{"k":1},{"k":1,"b":0,"k":2}]}'), '/x/1/k');
@@ -30,7 +30,7 @@ t.test('a repeated member is refused however it is spelled, and only inside its 
   t.end();
 });
 
-t.test('names that reach for the prototype are refused, values are not', (t) => {
+t.test('names that reach for the prototype are rejected, values are not', (t) => {
   t.equal(pointer('{"__proto__":{}}'), '/__proto__');
   t.equal(pointer('{"a":{"\\u005f_proto__":1}}'), '/a/__proto__');
   t.equal(pointer('{"constructor":{"prototype":{}}}'), '/constructor/prototype');
@@ -41,7 +41,7 @@ t.test('names that reach for the prototype are refused, values are not', (t) => 
   t.end();
 });
 
-t.test('text that cannot be stored is refused where it is', (t) => {
+t.test('text that cannot be stored is rejected where it is', (t) => {
   t.equal(pointer('{"a":"\\u0000"}'), '/a');
   t.equal(pointer('{"a":["ok","\\ud800"]}'), '/a/1');
   t.equal(pointer('{"a":"\\udc00\\ud800"}'), '/a');
@@ -49,7 +49,7 @@ t.test('text that cannot be stored is refused where it is', (t) => {
   t.end();
 });
 
-t.test('what is not JSON is refused', (t) => {
+t.test('what is not JSON is rejected', (t) => {
   const texts = [
     '',
     ' ',

@@ -10,8 +10,8 @@ import { httpClient } from '../../support/http-client.ts';
 t.test('each fault is named in words, with a pointer to it', async (t) => {
   const call = await start(t);
   const faults = async (body: unknown, query = '') => {
-    const answer = await call('POST', `/${query}`, { body });
-    return (answer.body['errors'] as { pointer: string; detail: string }[]).map(
+    const response = await call('POST', `/${query}`, { body });
+    return (response.body['errors'] as { pointer: string; detail: string }[]).map(
       ({ pointer, detail }) => `${pointer} ${detail}`,
     );
   };
@@ -44,14 +44,14 @@ t.test('values are taken as they are: nothing is coerced in a body, filled in or
   }
 });
 
-t.test('an answer names few faults and short pointers, however many there are', async (t) => {
+t.test('a response names few faults and short pointers, however many there are', async (t) => {
   const call = await start(t);
   const body = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`${i}${'k'.repeat(500)}`, 0]));
-  const answer = await call('POST', '/', { body });
-  const errors = answer.body['errors'] as { pointer: string }[];
+  const response = await call('POST', '/', { body });
+  const errors = response.body['errors'] as { pointer: string }[];
   t.equal(errors.length, 20);
   t.ok(errors.every(({ pointer }) => pointer.length < 300));
-  t.match(answer.body['detail'], /901 faults/);
+  t.match(response.body['detail'], /901 faults/);
 });
 
 t.test('values that were sent are never repeated', async (t) => {

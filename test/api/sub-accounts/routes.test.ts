@@ -112,7 +112,7 @@ t.test('an external_id belongs to one sub-account of a parent, deactivated or no
   t.match(await parent.call('PATCH', `/${free.id}`, { body: { external_id: 'x' } }), { status: 200 });
 });
 
-t.test('a PATCH that changes nothing, or the status, is refused and says why', async (t) => {
+t.test('a PATCH that changes nothing, or the status, is rejected and says why', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create();
   t.match(await parent.call('PATCH', `/${id}`, { body: {} }), {
@@ -179,9 +179,13 @@ t.test(
     for (const [method, rest, body] of operations) {
       const bodies = new Set<string>();
       for (const id of ids) {
-        const answer = await parent.call(method, `/${id}${rest}`, body && { body });
-        t.match(answer, { status: 404, body: { code: 'not_found' } }, `${method} /${id.slice(0, 60)}${rest}`);
-        const { request_id: _id, instance: _instance, ...same } = answer.body;
+        const response = await parent.call(method, `/${id}${rest}`, body && { body });
+        t.match(
+          response,
+          { status: 404, body: { code: 'not_found' } },
+          `${method} /${id.slice(0, 60)}${rest}`,
+        );
+        const { request_id: _id, instance: _instance, ...same } = response.body;
         bodies.add(JSON.stringify(same));
       }
       t.equal(bodies.size, 1, 'one body for all');
@@ -220,8 +224,8 @@ t.test('every path has its methods and no others, and nothing of it reaches the 
       allow.includes('PATCH') ? [] : ['PATCH'],
       allow.includes('POST') ? [] : ['POST'],
     )) {
-      const answer = await parent.call(method, path);
-      t.match(answer, { status: 405, headers: { allow } }, `${method} ${path}`);
+      const response = await parent.call(method, path);
+      t.match(response, { status: 405, headers: { allow } }, `${method} ${path}`);
     }
   }
   for (const path of [
@@ -242,7 +246,7 @@ t.test('every path has its methods and no others, and nothing of it reaches the 
   }
 });
 
-t.test('HEAD answers as GET would, without the body', async (t) => {
+t.test('HEAD gets the response of GET, without the body', async (t) => {
   const parent = await apis.parent();
   const { id } = await parent.create();
   for (const path of ['', '/usage', `/${id}`, `/${id}/api-keys`]) {
@@ -280,11 +284,11 @@ t.test('reads ask for sub_accounts:read and writes for sub_accounts:write, exact
   ]) {
     const parent = await apis.parent(scopes);
     for (const [method, path, kind] of operations) {
-      const answer = await parent.call(method, path);
-      t.equal(answer.status, 403, `${method} ${path} with ${scopes.join()}`);
+      const response = await parent.call(method, path);
+      t.equal(response.status, 403, `${method} ${path} with ${scopes.join()}`);
       if (method !== 'HEAD') {
-        t.match(answer.body, { code: 'insufficient_scope', scope: `sub_accounts:${kind}` });
-        t.match(answer.body['detail'], new RegExp(`sub_accounts:${kind}`));
+        t.match(response.body, { code: 'insufficient_scope', scope: `sub_accounts:${kind}` });
+        t.match(response.body['detail'], new RegExp(`sub_accounts:${kind}`));
       }
     }
   }

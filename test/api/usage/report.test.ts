@@ -10,7 +10,7 @@ const apis = await startApis(t);
 const hour = 3_600_000;
 const april = Date.parse('2026-04-01T00:00:00Z');
 
-t.test('a report says what each account under the parent used, and nobody else', async (t) => {
+t.test('a report says what each account under the parent used, and no other account', async (t) => {
   const parent = await apis.parent();
   const other = await apis.parent();
   const child = await parent.create({ name: 'Child', external_id: 'child' });
@@ -31,8 +31,8 @@ t.test('a report says what each account under the parent used, and nobody else',
     row(child.id, april - 1, { requests: 1000 }),
     row(child.id, april + 24 * hour, { requests: 1000 }),
   ]);
-  const answer = await parent.call('GET', '/usage?from=2026-04-01&to=2026-04-02');
-  t.match(answer, {
+  const response = await parent.call('GET', '/usage?from=2026-04-01&to=2026-04-02');
+  t.match(response, {
     status: 200,
     body: {
       from: '2026-04-01T00:00:00.000Z',
@@ -44,7 +44,7 @@ t.test('a report says what each account under the parent used, and nobody else',
       next_cursor: null,
     },
   });
-  t.same(answer.body['data'], [
+  t.same(response.body['data'], [
     {
       sub_account_id: child.id,
       external_id: 'child',
@@ -74,7 +74,7 @@ t.test('a report says what each account under the parent used, and nobody else',
   ]);
 });
 
-t.test('the period is rounded outwards to the hour, and the answer says what was used', async (t) => {
+t.test('the period is rounded outwards to the hour, and the response says what was used', async (t) => {
   const parent = await apis.parent();
   await add(apis, [row(parent.id, april, { requests: 1 }), row(parent.id, april + hour, { requests: 10 })]);
   const query = 'from=2026-04-01T02:30:00%2B02:00&to=2026-04-01T00:40:00Z';
@@ -187,7 +187,7 @@ t.test('a report is paged, over the period of its first page', async (t) => {
   }
 });
 
-t.test('a position that was made up is refused and never an error of ours', async (t) => {
+t.test('a made-up position is rejected and never an error of ours', async (t) => {
   const parent = await apis.parent();
   for (let i = 0; i < 2; i++) await add(apis, [row(parent.id, april + i * hour, { requests: 1 })]);
   const path = '/usage?from=2026-04-01&to=2026-04-02&granularity=hour&group_by=api_key&limit=1';
@@ -221,7 +221,7 @@ t.test('a position that was made up is refused and never an error of ours', asyn
   }
 });
 
-t.test('a period or a parameter that is wrong is refused by name', async (t) => {
+t.test('a period or a parameter that is wrong is rejected by name', async (t) => {
   const parent = await apis.parent();
   const rows: [string, string][] = [
     ['from=yesterday', '?from'],
