@@ -37,20 +37,40 @@ export function coherenceMetrics(
     'barrier_unheard_total',
     'Replicas whose lease had to run out before a 2xx.',
   );
-  const waits = new Histogram(
+  const waits = waitHistogram(
     registry,
-    'tenancy_gateway_barrier_wait_seconds',
+    'barrier_wait_seconds',
     'Time mutations waited until every replica enforced them.',
-    waitBounds,
-  ).series({});
-  const renewals = new Histogram(
-    registry,
-    'tenancy_gateway_lease_renewal_seconds',
-    'Time a renewal of the lease took.',
-    waitBounds,
-  ).series({});
+  );
+  const renewals = waitHistogram(registry, 'lease_renewal_seconds', 'Time a renewal of the lease took.');
   let breaker: keyof typeof breakerStates = 'closed';
   gauge(registry, 'shared_cache_breaker', '0 closed, 1 half open, 2 open.', () => breakerStates[breaker]);
+  replicaGauges(registry, snapshot);
+
+  return {
+    cacheHit: () => decided.count('memory'),
+    cacheMiss: () => decided.count('elsewhere'),
+    negativeHit: () => decided.count('unknown-key'),
+    staleRefused: (from) => stale.count(from),
+    sharedCacheHit: () => shared.count('hit'),
+    sharedCacheMiss: () => shared.count('miss'),
+    breakerState: (state) => void (breaker = state),
+    leaseRenewed: (ms) => {
+      leases.count('renewed');
+      renewals(ms / 1000);
+    },
+    leaseRenewalFailed: () => leases.count('renewal-failed'),
+    leaseLapsed: () => leases.count('lapsed'),
+    forgotten: () => forgotten.count(),
+    barrierWait: (ms, missing) => {
+      waits(ms / 1000);
+      if (missing > 0) unheard.count();
+    },
+  };
+}
+
+/** Shows the state of this replica. */
+function replicaGauges(registry: Registry, snapshot: () => CoherenceSnapshot | null): void {
   gauge(registry, 'lease_remaining_seconds', 'How long this replica may go on deciding alone.', () => {
     return Math.max(0, (snapshot()?.leaseRemainingMs ?? 0) / 1000);
   });
@@ -67,27 +87,8 @@ export function coherenceMetrics(
     () => snapshot()?.replicas.length ?? 0,
   );
   gauge(registry, 'facts_in_memory', 'Keys and accounts held in memory.', () => snapshot()?.facts ?? 0);
+}
 
-  return {
-    cacheHit: () => decided.count('memory'),
-    cacheMiss: () => decided.count('elsewhere'),
-    negativeHit: () => decided.count('unknown-key'),
-    staleRefused: (from) => stale.count(from),
-    sharedCacheHit: () => shared.count('hit'),
-    sharedCacheMiss: () => shared.count('miss'),
-    breakerState: (state) => {
-      breaker = state;
-    },
-    leaseRenewed: (ms) => {
-      leases.count('renewed');
-      renewals(ms / 1000);
-    },
-    leaseRenewalFailed: () => leases.count('renewal-failed'),
-    leaseLapsed: () => leases.count('lapsed'),
-    forgotten: () => forgotten.count(),
-    barrierWait: (ms, missing) => {
-      waits(ms / 1000);
-      if (missing > 0) unheard.count();
-    },
-  };
+function waitHistogram(registry: Registry, name: string, help: string): (seconds: number) => void {
+  return new Histogram(registry, `tenancy_gateway_${name}`, help, waitBounds).series({});
 }

@@ -82,16 +82,14 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
   });
 
   let leaving = false;
-  const notDeciding = (): readonly Unreadiness[] => {
-    const missing = starting.missing();
-    if (missing !== null) return [missing];
-    return coherence.ready() ? [] : [lapsed];
-  };
   return {
     directory: coherence.directory,
     barrier: coherence.barrier,
     usage,
-    unready: () => [...(leaving ? [draining] : []), ...notDeciding()],
+    unready: () => {
+      const missing = starting.missing() ?? (coherence.ready() ? null : lapsed);
+      return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
+    },
     begun: starting.done,
     replicaId: () => coherence.snapshot()?.replica ?? null,
     leave: () => {
