@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { Exchange } from './exchange.ts';
+import { Exchange } from './http-exchange.ts';
 import { writeProblem } from './write-problem.ts';
 import type { Relay } from './route.ts';
 

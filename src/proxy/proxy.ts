@@ -6,7 +6,7 @@ import type { Directory } from '../ports/directory.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import { answerCleaner } from './headers/response-headers.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange } from './http-exchange.ts';
 import { FailureLog } from './failure-log.ts';
 import { takePlainRequests, type Checks } from './plain-requests.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
@@ -16,7 +16,7 @@ import { InFlight } from '../limits/concurrency.ts';
 import { outboundHeaders } from './headers/request-headers.ts';
 import type { Relay, RelayTools } from './route.ts';
 import { Streams } from './active-exchanges.ts';
-import { Upgrade } from './websocket/upgrade.ts';
+import { Upgrade } from './websocket/websocket-exchange.ts';
 import { openUpstream, type Upstream } from './upstream/upstream.ts';
 import { fastifyHttpProxy } from '@fastify/http-proxy';
 

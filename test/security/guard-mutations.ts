@@ -66,7 +66,7 @@ export const weaknesses: readonly Weakness[] = [
   },
   {
     attack: 'http-pipelining',
-    source: 'src/proxy/exchange.ts',
+    source: 'src/proxy/http-exchange.ts',
     guard: 'queued ? this.#request.socket.setMaxListeners(0) : this.#response;',
     instead: 'queued ? this.#response : this.#response;',
   },
@@ -108,7 +108,7 @@ export const weaknesses: readonly Weakness[] = [
   },
   {
     attack: 'retry-on-503',
-    source: 'src/proxy/exchange.ts',
+    source: 'src/proxy/http-exchange.ts',
     guard: 'if (!this.#answer.started) return this.#refuse(upstreamProblem(error), error);',
     instead: 'if (!this.#answer.started) return this.#decideAgain();',
   },

@@ -1,0 +1,84 @@
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
+import type { ManagementOperation } from '../authz/management-call.ts';
+import { notFound } from '../http/not-found.ts';
+
+declare module 'fastify' {
+  /** What a route says of itself is what a call on it is decided by. */
+  interface FastifyContextConfig extends ManagementOperation {}
+}
+
+/** The operation that a method and a path name, and the parameters in the path. */
+export interface FoundOperation {
+  readonly operation: ManagementOperation;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Finds an operation of the management API as its router would. */
+export type FindOperation = (method: string, path: string) => FoundOperation;
+
+interface Route {
+  readonly methods: readonly string[];
+  readonly segments: readonly string[];
+  readonly operation: ManagementOperation;
+}
+
+/**
+ * Collects the routes that are registered on `app` from now on. Fastify's router answers only about requests that it
+ * is handed; an explanation asks about requests that were never sent.
+ *
+ * @param prefix of `app`; its routes are claimed whole, so every method and every path below has an operation
+ */
+export function collectOperations(app: FastifyInstance, prefix: string): FindOperation {
+  const routes: Route[] = [];
+  app.addHook('onRoute', ({ routePath, method, config }) => {
+    const operation: FastifyContextConfig = config ?? {};
+    routes.push({ methods: [method].flat(), segments: segmentsOf(routePath), operation });
+  });
+
+  return (method, path) => {
+    const sought = segmentsOf(decodeURI(withoutQuery(path)).slice(prefix.length));
+    const found = routes
+      .filter((route) => route.methods.includes(method) && matches(route.segments, sought))
+      .sort(moreSpecificFirst)[0];
+    if (found === undefined) return { operation: { rejection: notFound }, parameters: {} };
+    return { operation: found.operation, parameters: parametersOf(found.segments, sought) };
+  };
+}
+
+/** `''` has none; `/` has one, which is empty: a trailing slash is another path. */
+function segmentsOf(path: string): readonly string[] {
+  return path.split('/').slice(1);
+}
+
+function withoutQuery(path: string): string {
+  const query = path.indexOf('?');
+  return query === -1 ? path : path.slice(0, query);
+}
+
+function matches(template: readonly string[], sought: readonly string[]): boolean {
+  if (template.at(-1) === '*') return sought.length >= template.length;
+  return (
+    template.length === sought.length &&
+    template.every((part, i) => (part.startsWith(':') ? sought[i] !== '' : part === sought[i]))
+  );
+}
+
+/** Words before parameters, parameters before what takes the rest, from left to right. */
+function moreSpecificFirst(a: Route, b: Route): number {
+  for (const [i, part] of a.segments.entries()) {
+    const difference = generality(part) - generality(b.segments[i] ?? '');
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function generality(part: string): number {
+  return part === '*' ? 2 : part.startsWith(':') ? 1 : 0;
+}
+
+function parametersOf(template: readonly string[], sought: readonly string[]): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const [i, part] of template.entries())
+    if (part.startsWith(':')) parameters[part.slice(1)] = sought[i] as string;
+  return parameters;
+}
