@@ -17,7 +17,7 @@ import type { AccountId, KeyId } from '../src/domain/ids.ts';
 import { authenticate } from '../src/authz/authenticate.ts';
 import { systemClock } from '../src/ports/clock.ts';
 import type { CoherenceLog } from '../src/ports/coherence-log.ts';
-import { Wanted, type Facts } from '../src/ports/directory.ts';
+import { decideWithLookups, MissingFact, type Facts } from '../src/ports/directory.ts';
 import { factKey, type FactKey, type FactSource, type FactValue } from '../src/ports/facts.ts';
 import { systemTimers } from '../src/ports/timers.ts';
 import { revokeLatency } from './lib/revoke-latency.ts';
@@ -68,13 +68,7 @@ async function measureDecisions(known: number): Promise<void> {
     const hash = perCall(sent, (key) => digestSecret(parseApiKey(key) as never));
     let permitted = 0;
     const whole = perCall(sent, (key) => {
-      coherence.directory.settle(
-        decision(key),
-        (permit) => void (permitted += permit ? 1 : 0),
-        (error) => {
-          throw error;
-        },
-      );
+      if (coherence.directory.decide(decision(key)) === true) permitted += 1;
     });
     say(
       `  ${inUse} of them in use: a decision takes ${whole.toFixed(2)} µs, reading and hashing the key ` +
@@ -108,16 +102,16 @@ function copied(text: string): string {
 }
 
 function decided(coherence: Coherence, key: string): Promise<boolean> {
-  return new Promise((resolve, reject) => coherence.directory.settle(decision(key), resolve, reject));
+  return decideWithLookups(coherence.directory, decision(key));
 }
 
 /** What the gateway decides about a request with this key and no acting header. */
-function decision(key: string): (facts: Facts) => boolean | Wanted {
+function decision(key: string): (facts: Facts) => boolean | MissingFact {
   const digest = digestSecret(parseApiKey(key) as never);
   const header = { form: 'absent' } as const;
   return (facts) => {
     const authentication = authenticate(facts, digest, systemClock.wallMs());
-    if (authentication instanceof Wanted) return authentication;
+    if (authentication instanceof MissingFact) return authentication;
     if ('problem' in authentication) throw new Error(authentication.problem.code);
     const { caller } = authentication;
     if (factsNeeded(caller, header, 'write').fact !== 'none')

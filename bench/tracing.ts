@@ -87,7 +87,7 @@ async function perRequest(tracer: Tracer | null): Promise<number> {
 /** The calls of a relayed request, in their order. */
 function serve(tracer: Tracer | null, i: number): void {
   const trace = tracer?.begin({ method: 'GET', rawHeaders: received, socket }, '/') ?? null;
-  trace?.judging();
+  trace?.deciding();
   trace?.authenticated();
   trace?.decided();
   trace?.forward([...sent], upstream);

@@ -1,34 +1,40 @@
 import type { IncomingMessage } from 'node:http';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { admin } from './api/operator/admin.ts';
-import { explainRoute, type Way } from './api/operator/explain.ts';
-import { replicasRoute, type ReplicasDeps } from './api/operator/replicas.ts';
-import type { Config } from './config.ts';
-import { compileTargets } from './proxy/ingress/target.ts';
-import { admit } from './authz/proxied-request.ts';
-import { frontDoor } from './proxy/ingress/ingress.ts';
-import { gateway, type GatewayDeps } from './proxy/proxy.ts';
-import { serverOptions } from './http/server-options.ts';
-import { installErrorReplies, replyToError } from './http/errors.ts';
-import type { TypedApp } from './api/rest/typebox.ts';
-import { requestIds } from './http/request-id.ts';
-import { trustedPeers } from './http/trusted-peers.ts';
+import { noteKeyUse } from './api/key-use.ts';
 import { management } from './api/management.ts';
+import type { FindOperation } from './api/operations.ts';
+import { admin } from './api/operator/admin.ts';
+import { explainRoute, type Destination } from './api/operator/explain.ts';
+import { replicasRoute, type ReplicasDeps } from './api/operator/replicas.ts';
+import type { TypedApp } from './api/rest/typebox.ts';
+import type { Config, RouteConfig } from './config.ts';
+import { managementPath } from './domain/paths.ts';
+import { installErrorReplies, replyToError } from './http/errors.ts';
+import { notFound } from './http/not-found.ts';
+import { requestIds } from './http/request-id.ts';
+import { fastifyOptions, respondToClientError } from './http/server-options.ts';
+import { trustedPeers } from './http/trusted-peers.ts';
+import { shedLoad } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';
 import { metricsRoute } from './ops/metrics-route.ts';
-import { noteKeyUse } from './api/key-use.ts';
 import { observeReplies } from './ops/observe.ts';
-import type { RequestObserver } from './ports/request-record.ts';
-import { shedLoad } from './limits/load-shedding.ts';
 import { traceReplies } from './ops/trace-replies.ts';
 import type { Barrier } from './ports/barrier.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Directory } from './ports/directory.ts';
+import type { RequestObserver } from './ports/request-record.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink, UsageStore } from './ports/usage.ts';
+import { dispatcher } from './proxy/ingress/dispatch.ts';
+import { sendContinue } from './proxy/ingress/expect-continue.ts';
+import { ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
+import { rejecter } from './proxy/ingress/reject.ts';
+import type { Target } from './proxy/ingress/target.ts';
+import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
+import type { Application } from './server/listener.ts';
 
 /** What both listeners work with. Everything they do goes through these; nothing is global. */
 export interface AppDeps extends ReplicasDeps {
@@ -49,61 +55,99 @@ export interface AppDeps extends ReplicasDeps {
   readonly unready: () => readonly Unreadiness[];
 }
 
-const managementPrefix = '/v1/sub-accounts';
+/** An application for a listener, and how to end it. */
+export interface ServedApplication extends Application {
+  /** Ends what it holds open, connections to upstreams included. */
+  close(): Promise<void>;
+}
+
+/** The public listener's application. */
+export interface PublicApplication extends ServedApplication {
+  /** Where a request would go, by the functions that real ones meet. */
+  readonly destinationOf: (method: string, path: string) => Destination;
+}
 
 /**
- * The public listener's application. The order of registration is the security argument; each step may rely on the
- * ones before it.
+ * Builds the public listener's application. The order is the security argument; each step may rely on the ones before
+ * it.
  *
  * @throws where the configuration cannot be used; nothing is left behind then
  */
 export async function publicServer(
-  deps: AppDeps & Pick<GatewayDeps, 'streams' | 'inFlight'>,
-): Promise<FastifyInstance> {
-  const { config, observe } = deps;
+  deps: AppDeps & Pick<ProxyDeps, 'exchanges' | 'concurrency'>,
+): Promise<PublicApplication> {
+  const { config, clock, logger, observe, tracer } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
-  const door = frontDoor(config);
+
+  // 1. Before it is asked who calls: one path only, one framing only. A request that two readers could understand
+  //    differently goes no further, so the steps below and the upstream read the same one.
+  const ingress = ingressReader(config);
+  const nameOf = targetNames(config);
+  const reject = rejecter({ clock, newRequestId, observe, tracer, nameOf });
+
+  // 2. Management owns its prefix whole, with every method and every path under it: the ingress sends nothing that
+  //    could be read as such a path anywhere else.
   const app = Fastify({
-    ...serverOptions(config.limits, () => newRequestId(nobody)),
-    ...quiet(deps.logger),
+    ...fastifyOptions(config.limits),
+    ...quiet(logger),
     genReqId: newRequestId,
-    // Routing goes by the target as the front door judged it, not as the client wrote it.
-    rewriteUrl: door.rewriteUrl,
     frameworkErrors: replyToError,
     // While draining, requests that are already on an open connection are still served.
     return503OnClosing: false,
   });
-
-  // 1. Whatever goes wrong below is answered by one function, with a problem body and the request's id.
+  // Whatever goes wrong below gets one kind of response, a problem body with the request's id; it is logged and counted.
   installErrorReplies(app);
-  // 2. Whatever is answered below is logged and counted, refusals of the next two steps included.
-  observeReplies(app, publicRouteName(config), observe);
-  if (deps.tracer !== null) traceReplies(app, publicRouteName(config), deps.tracer);
-  // 3. Before anybody looks at who calls: one path only, one framing only. A request that two readers could
-  //    understand differently goes no further, so the steps below and the upstream read the same one.
-  door.install(app);
-  // 4. Refusing is cheap only before any work has been done.
+  observeReplies(app, (url) => url ?? 'none', observe);
+  if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
+  // 3. Rejecting is cheap only before any work has been done.
   const shedding = shedLoad(app, config.limits);
-  // 5. Management owns its prefix whole, with every method and every path under it, before there is a proxy that
-  //    takes what nobody else does.
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    sendContinue(request.raw);
+    done(null, payload);
+  });
+  let findOperation: FindOperation = unknownOperation;
   app.register(async (scope) => {
     noteKeyUse(scope, deps.usage);
-    await scope.register(management, { ...deps, prefix: managementPrefix });
+    const onOperations = (find: FindOperation): void => void (findOperation = find);
+    await scope.register(management, { ...deps, onOperations, prefix: managementPath });
   });
-  // 6. Last, everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves
-  //    here without a permit. Plain requests are judged by the same functions without Fastify around them, which takes
-  //    whatever they object to.
-  const checks = { routeOf: door.routeOf, shedding, newRequestId };
-  app.register(gateway, { ...deps, onFinished: observe, checks });
-  return made(app);
+  await made(app);
+
+  // 4. Everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves here
+  //    without a permit.
+  const proxy = await openProxy(deps).catch(async (error: unknown) => {
+    await app.close();
+    throw error;
+  });
+
+  return {
+    ...dispatcher({
+      ingress,
+      shedding,
+      reject,
+      management: (request, response) => app.routing(request, response),
+      proxy: (route, head, request, response) =>
+        proxy.take(route, head, request, response, newRequestId(request)),
+    }),
+    clientError: (error, socket) => respondToClientError(error, socket, newRequestId(noRequest)),
+    destinationOf: destinations(config, ingress, (method, path) => findOperation(method, path)),
+    close: async () => {
+      // The server waits for its connections; those of WebSockets do not end by themselves.
+      deps.exchanges.goAway();
+      await app.close();
+      await proxy.close();
+    },
+  };
 }
 
-/** The internal listener's application: health and metrics for the platform, the operator API for whoever has its token. */
-export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
+/** Builds the internal listener's application: health and metrics for the platform, the operator API for its token. */
+export async function internalServer(
+  deps: AppDeps & Pick<PublicApplication, 'destinationOf'>,
+): Promise<ServedApplication> {
   const { config, registry, unready, observe } = deps;
   const newRequestId = requestIds(deps.randomBytes, () => false);
   const app = Fastify({
-    ...serverOptions(config.limits, () => newRequestId(nobody)),
+    ...fastifyOptions(config.limits),
     ...quiet(deps.logger),
     genReqId: newRequestId,
     frameworkErrors: replyToError,
@@ -120,40 +164,45 @@ export async function internalServer(deps: AppDeps): Promise<FastifyInstance> {
       ...deps,
       prefix: '/admin/v1',
       more: (operator: TypedApp) => {
-        explainRoute(operator, { ...deps, wayOf: waysOf(deps) });
+        explainRoute(operator, deps);
         replicasRoute(operator, deps);
       },
     });
   });
-  return made(app);
+  await made(app);
+  return {
+    request: (request, response) => app.routing(request, response),
+    clientError: (error, socket) => respondToClientError(error, socket, newRequestId(noRequest)),
+    close: () => app.close(),
+  };
 }
 
 /** Lets everything that was registered begin; where something cannot, what began before it is ended again. */
-async function made(app: FastifyInstance): Promise<FastifyInstance> {
+async function made(app: FastifyInstance): Promise<void> {
   try {
     await app.ready();
-    return app;
   } catch (error) {
     await app.close();
     throw error;
   }
 }
 
-/** Explains a path by the functions that judge and decide about real requests. */
-function waysOf({ config: { routes, headers }, clock }: AppDeps): (path: string) => Way {
-  const judgeTarget = compileTargets(routes.map(({ prefix }) => prefix));
-  return (path) => {
-    const target = judgeTarget(path);
+/** Finds where a request would go as the dispatcher does, for explanations. */
+function destinations(
+  { routes, headers }: Config,
+  { targetOf }: IngressReader,
+  findOperation: FindOperation,
+): PublicApplication['destinationOf'] {
+  return (method, path) => {
+    const target = targetOf(path);
+    if (target.kind === 'management') return { kind: 'management', ...findOperation(method, path) };
     if (target.kind !== 'route') return target;
-    const { prefix = '', scopes = { read: null, write: null } } = routes[target.route] ?? {};
-    const rules = { scopes, actingHeader: headers.acting };
-    return {
-      kind: 'route',
-      route: prefix,
-      decide: (facts, claims) => admit(facts, claims, rules, clock.wallMs()),
-    };
+    const { prefix, scopes } = routes[target.route] as RouteConfig;
+    return { kind: 'route', prefix, rules: { scopes, actingHeader: headers.acting } };
   };
 }
+
+const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });
 
 /** Logging is ours: Fastify's own lines hold the query string, and cost a child logger each. */
 function quiet(logger: FastifyBaseLogger) {
@@ -161,14 +210,13 @@ function quiet(logger: FastifyBaseLogger) {
   return { loggerInstance: logger, logController };
 }
 
-/** Names routes in logs and metrics: templates and prefixes of the configuration, nothing a client wrote. */
-function publicRouteName({ routes }: Config): (url: string | undefined) => string {
-  return (url) => {
-    if (url?.startsWith(managementPrefix)) return url;
-    const index = url === undefined ? null : /^\/-\/route\/(\d+)/.exec(url);
-    return (index && routes[Number(index[1])]?.prefix) ?? 'none';
+/** Names targets in logs and metrics by prefixes of the configuration, by nothing that a client wrote. */
+function targetNames({ routes }: Config): (target: Target) => string {
+  return (target) => {
+    if (target.kind === 'route') return routes[target.route]?.prefix ?? 'none';
+    return target.kind === 'management' ? managementPath : 'none';
   };
 }
 
 /** Stands for a request that never became one, where an id is needed all the same. */
-const nobody = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
+const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;

@@ -9,15 +9,15 @@ export function decorateCaller(app: FastifyInstance): void {
   app.decorateRequest(decorator, null);
 }
 
-/** Notes who calls, once that has been judged. */
+/** Notes who calls, once the call is allowed. */
 export function setCaller(request: FastifyRequest, caller: ParentCaller): void {
   request.setDecorator<ParentCaller | null>(decorator, caller);
   noteOutcome(request, { caller });
 }
 
-/** The parent that calls. @throws where nobody has judged the call: a route that forgot its guard must not work */
+/** The parent that calls. @throws where the call was not decided about: a route without the guard must not work */
 export function callerOf(request: FastifyRequest): ParentCaller {
   const caller = request.getDecorator<ParentCaller | null>(decorator);
-  if (caller === null) throw new Error('a management call was handled before it was judged');
+  if (caller === null) throw new Error('a management call was handled before it was decided about');
   return caller;
 }

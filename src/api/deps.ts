@@ -4,17 +4,20 @@ import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { TenantStore } from '../ports/tenant-store.ts';
 import type { UsageStore } from '../ports/usage.ts';
+import type { FindOperation } from './operations.ts';
 
 /** What the management endpoints work with. */
 export interface ManagementDeps {
   readonly config: Pick<Config, 'headers' | 'management'> & {
     readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
   };
-  readonly directory: Pick<Directory, 'settle'>;
+  readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
   readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
   readonly clock: Clock;
+  /** Is given the way to find an operation, for explanations. */
+  readonly onOperations?: (find: FindOperation) => void;
   /** A cryptographic source. */
   readonly randomBytes: (size: number) => Uint8Array;
 }

@@ -4,7 +4,10 @@ import { notFound } from '../http/not-found.ts';
 
 declare module 'fastify' {
   /** What a route says of itself is what a call on it is decided by. */
-  interface FastifyContextConfig extends ManagementOperation {}
+  interface FastifyContextConfig {
+    readonly scope?: NonNullable<ManagementOperation['scope']>;
+    readonly rejection?: NonNullable<ManagementOperation['rejection']>;
+  }
 }
 
 /** The operation that a method and a path name, and the parameters in the path. */

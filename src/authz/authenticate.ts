@@ -2,7 +2,7 @@ import { digestSecret, parseApiKey, type KeyDigest } from '../domain/api-key.ts'
 import type { Caller } from '../domain/caller.ts';
 import type { Problem, ProblemCode } from '../domain/problem.ts';
 import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
-import { Wanted, type Facts } from '../ports/directory.ts';
+import { MissingFact, type Facts } from '../ports/directory.ts';
 
 /** What an `Authorization` header holds, without any look-up. */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
@@ -36,20 +36,20 @@ export function readCredentials(authorization: readonly string[]): Credentials {
 
 /**
  * Finds out who calls: the key must be known, not revoked, not expired; its account and that account's parent
- * must be active. Pure over `facts`; answers {@link Wanted} where one must be loaded first.
+ * must be active. Pure over `facts`; answers {@link MissingFact} where one must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
-export function authenticate(facts: Facts, digest: KeyDigest, nowMs: number): Authentication | Wanted {
+export function authenticate(facts: Facts, digest: KeyDigest, nowMs: number): Authentication | MissingFact {
   const key = facts.key(digest);
-  if (key === undefined) return new Wanted(factKey.key(digest));
+  if (key === undefined) return new MissingFact(factKey.key(digest));
   if (key === null) return refuse('invalid_api_key', 'There is no such API key.');
   if (key.revoked) return refuse('api_key_revoked', 'This API key was revoked.');
   if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) {
     return refuse('api_key_expired', 'This API key has expired.');
   }
   const account = facts.account(key.accountId);
-  if (account === undefined) return new Wanted(factKey.account(key.accountId));
+  if (account === undefined) return new MissingFact(factKey.account(key.accountId));
   if (account === null) return refuse('invalid_api_key', 'There is no such API key.');
   return account.parentId === null ? parentCaller(key, account) : subAccountCaller(facts, key, account);
 }
@@ -59,7 +59,7 @@ function parentCaller(key: KeyFact, account: AccountFact): Authentication {
   return { caller: { kind: 'parent', accountId: account.id, keyId: key.keyId, scopes: key.scopes } };
 }
 
-function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Authentication | Wanted {
+function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Authentication | MissingFact {
   const parentId = account.parentId;
   if (parentId === null) return parentCaller(key, account);
   if (account.status !== 'active') {
@@ -69,7 +69,7 @@ function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Aut
     );
   }
   const parent = facts.account(parentId);
-  if (parent === undefined) return new Wanted(factKey.account(parentId));
+  if (parent === undefined) return new MissingFact(factKey.account(parentId));
   if (parent?.status !== 'active') return suspended;
   return {
     caller: {

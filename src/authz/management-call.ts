@@ -1,31 +1,34 @@
-import type { FastifyContextConfig } from 'fastify';
 import { managementHeaderFault } from '../domain/acting-decision.ts';
 import { readActingHeader, type ActingHeader } from '../domain/acting-header.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
-import type { ParentCaller } from '../domain/caller.ts';
+import type { Caller, ParentCaller } from '../domain/caller.ts';
+import { insufficientScope } from '../domain/scope.ts';
 import { methodKind, type MethodKind } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
-import { insufficientScope } from '../domain/scope.ts';
 import { authenticate, readCredentials } from './authenticate.ts';
-import { headerValues } from '../http/raw-headers.ts';
-import { Wanted, type Facts } from '../ports/directory.ts';
+import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey } from '../ports/facts.ts';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The scope an operation asks for (spec section 5, rule 3). */
-    readonly scope?: string;
-  }
+/** The operation that the method and the path of a call name. */
+export interface ManagementOperation {
+  /** The scope it asks for (spec section 5, rule 3); absent where it asks for none. */
+  readonly scope?: string;
+  /** Set where there is no such operation: 405 on a path that has other methods, 404 on one that is none of ours. */
+  readonly rejection?: Problem;
 }
 
-/** What a management call is judged by, read from the request before anything is looked up. */
+/** What a management call is decided by, read from the request before anything is looked up. */
 export interface ManagementCall {
   readonly digest: KeyDigest;
   readonly header: ActingHeader;
-  /** Methods that are not served are writes, in case anybody should ask. */
+  /** A method that is not served counts as a write; its operation is a rejection in any case. */
   readonly method: MethodKind;
-  readonly operation: FastifyContextConfig;
+  readonly operation: ManagementOperation;
 }
+
+/** A call that may go on as `caller`; or its problem, and who calls where that is known. */
+export type ManagementDecision =
+  { readonly caller: ParentCaller } | { readonly problem: Problem; readonly caller: Caller | null };
 
 /** What the configuration says about the acting header on management calls. */
 export interface HeaderRule {
@@ -34,41 +37,48 @@ export interface HeaderRule {
   readonly required: boolean;
 }
 
-/** Reads a call; the problem where it does not even carry an API key. */
-export function readCall(
+/**
+ * Reads a call; its problem where it does not even carry an API key.
+ *
+ * @param authorization every value of the `Authorization` header
+ * @param acting every value of the acting header
+ */
+export function readManagementCall(
   method: string,
-  rawHeaders: readonly string[],
-  operation: FastifyContextConfig,
-  actingHeader: string,
+  authorization: readonly string[],
+  acting: readonly string[],
+  operation: ManagementOperation,
 ): ManagementCall | { readonly problem: Problem } {
-  const credentials = readCredentials(headerValues(rawHeaders, 'authorization'));
+  const credentials = readCredentials(authorization);
   if ('problem' in credentials) return credentials;
-  const header = readActingHeader(headerValues(rawHeaders, actingHeader.toLowerCase()));
+  const header = readActingHeader(acting);
   return { digest: credentials.digest, header, method: methodKind(method) ?? 'write', operation };
 }
 
 /**
- * Judges a management call, in the one order there is: who calls, whether that is a parent, whether there is such an
- * operation, whether the key has its scope, and what the acting header says. Pure over `facts`.
+ * Decides about a management call, in the one order there is: who calls, whether that is a parent, whether there is such
+ * an operation, whether the key has its scope, and what the acting header says. Synchronous and pure over `facts`.
  *
  * @param nowMs milliseconds since 1970
  */
-export function judge(
+export function decideManagementCall(
   facts: Facts,
   call: ManagementCall,
   rule: HeaderRule,
   nowMs: number,
-): { readonly caller: ParentCaller } | { readonly problem: Problem } | Wanted {
+): ManagementDecision | MissingFact {
   const who = authenticate(facts, call.digest, nowMs);
-  if (who instanceof Wanted || 'problem' in who) return who;
+  if (who instanceof MissingFact) return who;
+  if ('problem' in who) return { problem: who.problem, caller: null };
   const { caller } = who;
-  if (caller.kind !== 'parent') return { problem: parentKeyRequired };
-  if (call.operation.refusal !== undefined) return { problem: call.operation.refusal };
-  const { scope } = call.operation;
-  if (scope !== undefined && !caller.scopes.includes(scope)) return { problem: insufficientScope(scope) };
+  if (caller.kind !== 'parent') return { problem: parentKeyRequired, caller };
+  const { rejection, scope } = call.operation;
+  if (rejection !== undefined) return { problem: rejection, caller };
+  if (scope !== undefined && !caller.scopes.includes(scope))
+    return { problem: insufficientScope(scope), caller };
   const problem = headerProblem(facts, call, rule, caller);
-  if (problem instanceof Wanted) return problem;
-  return problem === undefined ? { caller } : { problem };
+  if (problem instanceof MissingFact) return problem;
+  return problem === undefined ? { caller } : { problem, caller };
 }
 
 function headerProblem(
@@ -76,14 +86,14 @@ function headerProblem(
   { header, method }: ManagementCall,
   { name, required }: HeaderRule,
   { accountId }: ParentCaller,
-): Problem | undefined | Wanted {
+): Problem | undefined | MissingFact {
   let active: number | null = 0;
   if (required && method === 'write' && header.form === 'absent') {
     const count = facts.activeSubAccounts(accountId);
-    if (count === undefined) return new Wanted(factKey.activeSubAccounts(accountId));
+    if (count === undefined) return new MissingFact(factKey.activeSubAccounts(accountId));
     active = count;
   }
-  // An account without a count is one nobody knows anything about: it gets the answer of one that has sub-accounts.
+  // Without a count nothing is known about the account: the call is treated as if there were active sub-accounts.
   return managementHeaderFault(
     accountId,
     header,

@@ -14,11 +14,11 @@ import type { MethodKind } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
 import { insufficientScope } from '../domain/scope.ts';
 import { authenticate, readCredentials } from './authenticate.ts';
-import { Wanted, type Facts } from '../ports/directory.ts';
+import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey, type FactKey } from '../ports/facts.ts';
 
-/** What a request claims, read from its head once; deciding about it may have to happen several times. */
-export interface Claims {
+/** What a proxied request is decided by, read from its head once; deciding may have to happen several times. */
+export interface ProxiedRequest {
   readonly digest: KeyDigest;
   readonly acting: ActingHeader;
   readonly method: MethodKind;
@@ -36,12 +36,12 @@ export interface Admission {
 export interface Rejection {
   readonly problem: Problem;
   readonly caller: Caller | null;
-  /** Of the key that was sent, where there is such a key: who looks for one that was revoked finds it in the log. */
+  /** Of the key that was sent, where there is such a key: an operator finds uses of a revoked key in the log by it. */
   readonly keyId: KeyId | null;
 }
 
 /** The rules of a route that bear on who may use it. */
-export interface AdmissionRules {
+export interface RouteRules {
   /** Scope a caller must hold, by kind of method; `null` for none. */
   readonly scopes: Readonly<Record<MethodKind, string | null>>;
   /** Name of the acting header, for details. */
@@ -49,59 +49,59 @@ export interface AdmissionRules {
 }
 
 /**
- * Reads what a request claims, without any look-up.
+ * Reads what a proxied request is decided by, without any look-up.
  *
  * @param authorization every value of the `Authorization` header
  * @param acting every value of the acting header
  */
-export function readClaims(
+export function readProxiedRequest(
   authorization: readonly string[],
   acting: readonly string[],
   method: MethodKind,
-): Claims | { readonly problem: Problem } {
+): ProxiedRequest | { readonly problem: Problem } {
   const credentials = readCredentials(authorization);
   if ('problem' in credentials) return credentials;
   return { digest: credentials.digest, acting: readActingHeader(acting), method };
 }
 
 /**
- * Decides about a request: who calls, as whom, and whether the route lets them. Synchronous and pure over `facts`,
- * so that what was decided is acted on in the same tick; answers {@link Wanted} where a fact must be loaded first.
+ * Decides about a proxied request: who calls, as whom, and whether the route lets them. Synchronous and pure over
+ * `facts`, so that what was decided is acted on in the same tick; a {@link MissingFact} where one must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
-export function admit(
+export function decideProxiedRequest(
   facts: Facts,
-  claims: Claims,
-  rules: AdmissionRules,
+  request: ProxiedRequest,
+  rules: RouteRules,
   nowMs: number,
-): Admission | Rejection | Wanted {
-  const authentication = authenticate(facts, claims.digest, nowMs);
-  if (authentication instanceof Wanted) return authentication;
+): Admission | Rejection | MissingFact {
+  const authentication = authenticate(facts, request.digest, nowMs);
+  if (authentication instanceof MissingFact) return authentication;
   if ('problem' in authentication) {
-    const keyId = facts.key(claims.digest)?.keyId ?? null;
+    const keyId = facts.key(request.digest)?.keyId ?? null;
     return { problem: authentication.problem, caller: null, keyId };
   }
   const { caller } = authentication;
 
-  const found = look(facts, factsNeeded(caller, claims.acting, claims.method));
-  if (found instanceof Wanted) return found;
-  const decision = decide(caller, claims.acting, claims.method, found, rules.actingHeader);
+  const found = look(facts, factsNeeded(caller, request.acting, request.method));
+  if (found instanceof MissingFact) return found;
+  const decision = decide(caller, request.acting, request.method, found, rules.actingHeader);
   if (decision.kind === 'refusal') return { problem: decision.problem, caller, keyId: caller.keyId };
 
-  const scope = rules.scopes[claims.method];
+  const scope = rules.scopes[request.method];
   if (scope !== null && !caller.scopes.includes(scope))
     return { problem: insufficientScope(scope), caller, keyId: caller.keyId };
-  return { caller, permit: decision, expiresAtMs: facts.key(claims.digest)?.expiresAtMs ?? null };
+  return { caller, permit: decision, expiresAtMs: facts.key(request.digest)?.expiresAtMs ?? null };
 }
 
-/** Whether nothing must be loaded any more to say who calls, or that nobody does. */
-export function callerSettled(facts: Facts, { digest }: Claims, nowMs: number): boolean {
-  return !(authenticate(facts, digest, nowMs) instanceof Wanted);
+/** Whether nothing must be loaded any more to say who calls, or that the key is good for no caller. */
+export function callerKnown(facts: Facts, { digest }: ProxiedRequest, nowMs: number): boolean {
+  return !(authenticate(facts, digest, nowMs) instanceof MissingFact);
 }
 
-/** Facts whose withdrawal ends what was admitted: the key, its account, that account's parent, and the target. */
-export function factsLivedBy(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
+/** Facts whose revocation ends what was admitted: the key, its account, that account's parent, and the target. */
+export function dependencies(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
   const keys = [
     factKey.key(digest),
     factKey.account(caller.accountId),
@@ -111,23 +111,25 @@ export function factsLivedBy(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
-function look(facts: Facts, needed: FactNeeded): ActingFacts | Wanted {
+function look(facts: Facts, needed: FactNeeded): ActingFacts | MissingFact {
   switch (needed.fact) {
     case 'none':
       return refusingFacts;
     case 'active-sub-accounts': {
       const count = facts.activeSubAccounts(needed.parentId);
-      if (count === undefined) return new Wanted(factKey.activeSubAccounts(needed.parentId));
+      if (count === undefined) return new MissingFact(factKey.activeSubAccounts(needed.parentId));
       // The parent has just been found, so a count that is not there is no answer: refuse rather than guess.
       return { ...refusingFacts, hasActiveSubAccounts: count !== 0 };
     }
     case 'target-by-id': {
       const target = facts.account(needed.id);
-      return target === undefined ? new Wanted(factKey.account(needed.id)) : { ...refusingFacts, target };
+      return target === undefined
+        ? new MissingFact(factKey.account(needed.id))
+        : { ...refusingFacts, target };
     }
     case 'target-by-external-id': {
       const id = facts.subAccountByExternalId(needed.parentId, needed.externalId);
-      if (id === undefined) return new Wanted(factKey.externalId(needed.parentId, needed.externalId));
+      if (id === undefined) return new MissingFact(factKey.externalId(needed.parentId, needed.externalId));
       if (id === null) return refusingFacts;
       return look(facts, { fact: 'target-by-id', id });
     }

@@ -15,7 +15,7 @@ import { Loader } from './loading/loader.ts';
 import { repeat } from './repeat.ts';
 import { timingFor } from './timing.ts';
 import { View } from './memory/view.ts';
-import { Withdrawals } from './revocations.ts';
+import { Revocations } from './revocations.ts';
 
 export interface CoherenceParts {
   readonly log: CoherenceLog;
@@ -85,7 +85,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
     facts: config.maxFacts,
     unknownKeys: Math.ceil(config.maxFacts * unknownKeysShare),
   });
-  const withdrawals = new Withdrawals();
+  const revocations = new Revocations();
   const onHealth = (error: unknown): void => {
     if (error === undefined) logger.info({}, 'the coherence lease is renewed again');
     else logger.warn({ err: error }, 'the coherence lease cannot be renewed: decisions stop when it ends');
@@ -93,7 +93,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
   const lease = new Lease({
     log,
     view,
-    withdrawals,
+    revocations,
     clock,
     timers,
     timing,
@@ -111,7 +111,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
   const stopPruning = repeat(timers, pruneEveryMs, () => log.prune({ ageMs: logRetentionMs }));
 
   return {
-    directory: new CoherentDirectory({ view, lease, loader, withdrawals, clock, timing, events }),
+    directory: new CoherentDirectory({ view, lease, loader, revocations, clock, timing, events }),
     barrier: new CommitBarrier({ census, lease, view, clock, timers, timing, events }),
     ready: () => lease.holds(),
     snapshot: () => ({

@@ -1,7 +1,7 @@
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { AccountId } from '../domain/ids.ts';
 import type { Clock } from '../ports/clock.ts';
-import { Wanted, type Directory, type Facts } from '../ports/directory.ts';
+import { MissingFact, type Directory, type Evaluate, type Facts, type Lookup } from '../ports/directory.ts';
 import type { StampedFact } from '../ports/fact-cache.ts';
 import { factKey, type AccountFact, type FactKey, type FactValue, type KeyFact } from '../ports/facts.ts';
 import type { CoherenceEvents } from './events.ts';
@@ -11,13 +11,13 @@ import type { Loader } from './loading/loader.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
 import type { View } from './memory/view.ts';
-import type { Withdrawals } from './revocations.ts';
+import type { Revocations } from './revocations.ts';
 
 export interface DirectoryParts {
   readonly view: View;
   readonly lease: Pick<Lease, 'holds' | 'renewed'>;
   readonly loader: Pick<Loader, 'load' | 'now'>;
-  readonly withdrawals: Withdrawals;
+  readonly revocations: Revocations;
   readonly clock: Clock;
   readonly timing: Timing;
   readonly events: CoherenceEvents;
@@ -37,70 +37,70 @@ export class CoherentDirectory implements Directory {
     this.#parts = parts;
     this.#lease = parts.lease;
     this.#events = parts.events;
-    this.#memory = new HeldFacts(parts.view, parts.events);
+    this.#memory = new FactsInMemory(parts.view, parts.events);
   }
 
-  settle<T>(
-    attempt: (facts: Facts) => T | Wanted,
-    done: (outcome: T) => void,
-    failed: (error: unknown) => void,
-  ): void {
-    if (this.#lease.holds()) {
-      try {
-        const outcome = attempt(this.#memory);
-        if (!(outcome instanceof Wanted)) {
-          this.#events.cacheHit?.();
-          done(outcome);
-          return;
-        }
-      } catch (error) {
-        failed(error);
-        return;
-      }
-    }
+  decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
+    if (!this.#lease.holds()) return undefined;
+    const decision = evaluate(this.#memory);
+    if (decision instanceof MissingFact) return undefined;
+    this.#events.cacheHit?.();
+    return decision;
+  }
+
+  lookUp(): Lookup {
     this.#events.cacheMiss?.();
-    void this.#settleLater(attempt, done, failed);
+    return new CoherentLookup(this.#parts);
   }
 
-  onWithdrawn(listener: (keys: ReadonlySet<FactKey>) => number): () => void {
-    return this.#parts.withdrawals.onWithdrawn(listener);
+  onRevoked(listener: (keys: ReadonlySet<FactKey>) => number): () => void {
+    return this.#parts.revocations.onRevoked(listener);
   }
 
   onForgotten(listener: () => number): () => void {
-    return this.#parts.withdrawals.onForgotten(listener);
+    return this.#parts.revocations.onForgotten(listener);
+  }
+}
+
+/** What one request waits for: the lease, and facts that are not in memory. */
+class CoherentLookup implements Lookup {
+  readonly #parts: DirectoryParts;
+  readonly #facts: LoadedFacts;
+  /** A fact counts as absent only where it was looked for after the request arrived. */
+  readonly #arrived: number;
+  readonly #giveUpMs: number;
+  #missing: FactKey | null = null;
+  #rounds = 0;
+
+  constructor(parts: DirectoryParts) {
+    const { view, loader, clock, timing, events } = parts;
+    this.#parts = parts;
+    this.#facts = new LoadedFacts(view, events);
+    this.#arrived = loader.now();
+    this.#giveUpMs = clock.monotonicMs() + timing.settleMs;
   }
 
-  async #settleLater<T>(
-    attempt: (facts: Facts) => T | Wanted,
-    done: (outcome: T) => void,
-    failed: (error: unknown) => void,
-  ): Promise<void> {
-    const { lease, loader, view, clock, timing, events } = this.#parts;
-    const arrived = loader.now();
-    const giveUpMs = clock.monotonicMs() + timing.settleMs;
-    const facts = new LoadedFacts(view, events);
-    try {
-      for (let round = 0; round < mostRounds && clock.monotonicMs() < giveUpMs; round++) {
-        if (!lease.holds()) {
-          await lease.renewed();
-          continue;
-        }
-        // From here to `done` nothing waits: what was judged stays true until it is acted on.
-        const outcome = attempt(facts);
-        if (!(outcome instanceof Wanted)) return done(outcome);
-        const fact = await loader.load(outcome.key, arrived);
-        facts.add(outcome.key, fact);
-        if (fact.incarnation !== view.incarnation) await lease.renewed();
-      }
-      throw unavailable();
-    } catch (error) {
-      failed(error);
-    }
+  decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
+    this.#missing = null;
+    if (!this.#parts.lease.holds()) return undefined;
+    const decision = evaluate(this.#facts);
+    if (!(decision instanceof MissingFact)) return decision;
+    this.#missing = decision.key;
+    return undefined;
+  }
+
+  async load(): Promise<void> {
+    const { lease, loader, view, clock } = this.#parts;
+    if (++this.#rounds > mostRounds || clock.monotonicMs() >= this.#giveUpMs) throw unavailable();
+    if (this.#missing === null) return lease.renewed();
+    const fact = await loader.load(this.#missing, this.#arrived);
+    this.#facts.add(this.#missing, fact);
+    if (fact.incarnation !== view.incarnation) await lease.renewed();
   }
 }
 
 /** Facts in memory. */
-class HeldFacts implements Facts {
+class FactsInMemory implements Facts {
   readonly #view: View;
   readonly #events: CoherenceEvents;
   /** What was found last: a decision asks for a key, then for its account, then for that one's parent. */
@@ -146,7 +146,7 @@ class HeldFacts implements Facts {
  * Facts in memory, and those loaded for one request: absences are kept nowhere else, and memory may be too small.
  * Each of the latter is judged by its stamp whenever it is asked for.
  */
-class LoadedFacts extends HeldFacts {
+class LoadedFacts extends FactsInMemory {
   readonly #view: View;
   readonly #loaded = new Map<FactKey, StampedFact>();
 

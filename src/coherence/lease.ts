@@ -9,12 +9,12 @@ import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
 import type { View } from './memory/view.ts';
 import { within } from './within.ts';
-import type { Withdrawals } from './revocations.ts';
+import type { Revocations } from './revocations.ts';
 
 export interface LeaseParts {
   readonly log: CoherenceLog;
   readonly view: View;
-  readonly withdrawals: Withdrawals;
+  readonly revocations: Revocations;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly timing: Timing;
@@ -182,7 +182,7 @@ export class Lease {
    * committed; the log is read in a later snapshot than that; streams end before the position is confirmed.
    */
   async #pass(renewing: boolean): Promise<void> {
-    const { log, view, withdrawals, clock, timing, events } = this.#parts;
+    const { log, view, revocations, clock, timing, events } = this.#parts;
     const monotonicMs = clock.monotonicMs();
     const wallMs = clock.wallMs();
     const held = this.holds();
@@ -193,7 +193,7 @@ export class Lease {
     const reading = await this.#step(log.readAfter(view.applied));
     const withdrawn = view.take(reading);
     if (withdrawn === 'lost') return this.#beginAnew();
-    const ended = withdrawals.announce(withdrawn);
+    const ended = revocations.announce(withdrawn);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     // A row can only be taken away from under a replica whose lease has run out; else the last word still stands.
     if (reading.seq !== this.#acked || !held) {
@@ -216,10 +216,10 @@ export class Lease {
 
   /** What is known does not lead up to what the log says now: nothing of it may be used again. */
   async #beginAnew(): Promise<void> {
-    const { view, withdrawals, randomId, events } = this.#parts;
+    const { view, revocations, randomId, events } = this.#parts;
     this.#lapse();
     view.forget();
-    withdrawals.announceAll();
+    revocations.announceAll();
     events.forgotten?.();
     await this.#deregister().catch(() => undefined);
     this.#id = randomId();

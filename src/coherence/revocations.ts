@@ -1,16 +1,16 @@
 import type { FactKey } from '../ports/facts.ts';
 
-type WithdrawnListener = (keys: ReadonlySet<FactKey>) => number;
+type RevocationListener = (keys: ReadonlySet<FactKey>) => number;
 type ForgottenListener = () => number;
 
-/** Those who hold streams open and must end them before a change is confirmed. */
-export class Withdrawals {
-  readonly #withdrawn = new Set<WithdrawnListener>();
+/** What keeps exchanges open and must end them before this replica confirms a change. */
+export class Revocations {
+  readonly #revoked = new Set<RevocationListener>();
   readonly #forgotten = new Set<ForgottenListener>();
 
-  onWithdrawn(listener: WithdrawnListener): () => void {
-    this.#withdrawn.add(listener);
-    return () => void this.#withdrawn.delete(listener);
+  onRevoked(listener: RevocationListener): () => void {
+    this.#revoked.add(listener);
+    return () => void this.#revoked.delete(listener);
   }
 
   onForgotten(listener: ForgottenListener): () => void {
@@ -18,14 +18,14 @@ export class Withdrawals {
     return () => void this.#forgotten.delete(listener);
   }
 
-  /** Ends the streams that live by `keys`. Returns how many. */
+  /** Ends the exchanges that depend on `keys`. Returns how many. */
   announce(keys: ReadonlySet<FactKey>): number {
     let ended = 0;
-    if (keys.size > 0) for (const listener of this.#withdrawn) ended += listener(keys);
+    if (keys.size > 0) for (const listener of this.#revoked) ended += listener(keys);
     return ended;
   }
 
-  /** Ends every stream. Returns how many. */
+  /** Ends every exchange. Returns how many. */
   announceAll(): number {
     let ended = 0;
     for (const listener of this.#forgotten) ended += listener();

@@ -1,9 +1,8 @@
+import { managementPath } from '../domain/paths.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
 import { formatPath, type Path } from './pointer.ts';
 import type { SchemaFault } from './validate.ts';
-
-const managementPrefix = '/v1/sub-accounts';
 
 /** Prefixes that cannot stand beside one another, and upstreams that cannot be. */
 export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[] {
@@ -22,10 +21,10 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
           detail: `is the same path as ${formatPath(other)}`,
         });
       else seen.set(folded, path);
-      if (folded === managementPrefix || folded.startsWith(`${managementPrefix}/`)) {
+      if (folded === managementPath || folded.startsWith(`${managementPath}/`)) {
         faults.push({
           path,
-          detail: `must not lie under ${managementPrefix}, which the gateway serves itself`,
+          detail: `must not lie under ${managementPath}, which the gateway serves itself`,
         });
       }
     }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import { noteOutcome } from './outcome.ts';
@@ -10,7 +11,7 @@ export const requestIdHeader = 'x-request-id';
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { request } = reply;
   noteOutcome(request, { code: problem.code });
-  if (bodyMayBeLong(reply)) reply.header('connection', 'close');
+  if (bodyMayBeLong(request.raw)) reply.header('connection', 'close');
   return (
     reply
       .code(problemStatus(problem.code))
@@ -31,10 +32,8 @@ function pathOf(url: string): string {
 const drainBytes = 64 * 1024;
 
 /** Whether much of a rejected request is still on its way: closing the connection is cheaper than reading it all. */
-function bodyMayBeLong({ request }: FastifyReply): boolean {
-  if (request.raw.complete) return false;
-  const length = request.headers['content-length'];
-  return length === undefined
-    ? request.headers['transfer-encoding'] !== undefined
-    : !(Number(length) <= drainBytes);
+export function bodyMayBeLong({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  const length = headers['content-length'];
+  return length === undefined ? headers['transfer-encoding'] !== undefined : !(Number(length) <= drainBytes);
 }

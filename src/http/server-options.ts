@@ -8,29 +8,14 @@ import { routerOptions } from './router-options.ts';
 /** An upper bound for a whole request; silence in the middle of one is bounded far lower, by `bodyIdleMs`. */
 const requestTimeoutMs = 3_600_000;
 
-type ServerLimits = Pick<
-  LimitsConfig,
-  'maxHeaderBytes' | 'headTimeoutMs' | 'keepAliveMs' | 'maxConnections' | 'managementBodyBytes'
->;
+type ServerLimits = Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'maxConnections'>;
 
-/**
- * Options for `Fastify()` that make its listener fit for the open network. What Node leaves unlimited, or decides
- * without a trace, is limited here and answered by us.
- */
-export function serverOptions(limits: ServerLimits, newRequestId: () => string) {
-  return {
-    http: nodeServerOptions(limits),
-    keepAliveTimeout: limits.keepAliveMs,
-    requestTimeout: requestTimeoutMs,
-    bodyLimit: limits.managementBodyBytes,
-    routerOptions,
-    clientErrorHandler: (error: ClientError, socket: Socket) => {
-      answerClientError(error, socket, newRequestId());
-    },
-  };
+/** Options for `Fastify()`, whose own server never listens: the limits of connections are set on the one that does. */
+export function fastifyOptions(limits: Pick<LimitsConfig, 'managementBodyBytes'>) {
+  return { bodyLimit: limits.managementBodyBytes, routerOptions };
 }
 
-/** The part of {@link serverOptions} for Node itself; with inbound TLS it goes beside certificate and key. */
+/** Options for a listening server; with inbound TLS they go beside certificate and key. What Node leaves unlimited is limited. */
 export function nodeServerOptions(limits: ServerLimits): ServerOptions {
   return {
     maxHeaderSize: limits.maxHeaderBytes,
@@ -38,7 +23,7 @@ export function nodeServerOptions(limits: ServerLimits): ServerOptions {
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, limits.headTimeoutMs),
     insecureHTTPParser: false,
-    // A request without Host is refused with the others that are malformed, and with a body that says so.
+    // A request without Host is rejected with the others that are malformed, and with a body that says so.
     requireHostHeader: false,
     noDelay: true,
   };
@@ -54,24 +39,24 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
 }
 
 function ignore(): void {
-  /* The connection's end is seen by whoever uses it. */
+  /* The connection's end is seen by what uses it. */
 }
 
-/** What Node tells about a request that it refuses. */
-interface ClientError extends Error {
+/** What Node tells about a request that its parser rejects. */
+export interface ClientError extends Error {
   readonly code?: string;
-  /** The latest bytes of the connection, a Buffer, where it was they that were refused. */
+  /** The latest bytes of the connection, a Buffer, where it was they that were rejected. */
   readonly rawPacket?: unknown;
 }
 
-/** What Node's parser refuses never becomes a request. */
-function answerClientError(error: ClientError, socket: Socket, requestId: string): void {
+/** Responds to what Node's parser rejects: it never becomes a request. */
+export function respondToClientError(error: ClientError, socket: Socket, requestId: string): void {
   const { code } = error;
   const { _httpMessage: busy, parser } = socket as Parsed;
-  // An answer that is under way must not be mixed with another one, nor taken for the answer to this; and a request
-  // that was answered before its body went wrong is not answered twice.
-  const answered = parser?.incoming?.complete === false;
-  if (!socket.writable || busy || answered || code === 'ECONNRESET') {
+  // A response that is under way must not be mixed with another one, nor taken for the response to this; and a request
+  // whose response was out before its body went wrong gets no second one.
+  const responded = parser?.incoming?.complete === false;
+  if (!socket.writable || busy || responded || code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
@@ -84,7 +69,7 @@ function answerClientError(error: ClientError, socket: Socket, requestId: string
 }
 
 /**
- * Whether a HEAD was refused: the answer to it has no body (RFC 9110 §9.3.2). That is known only where a connection has
+ * Whether a HEAD was rejected: the response to it has no body (RFC 9110 §9.3.2). That is known only where a connection has
  * said nothing else yet: what a later packet begins with may be the middle of something.
  */
 function isHead({ rawPacket }: ClientError, { bytesRead }: Socket): boolean {
@@ -92,7 +77,7 @@ function isHead({ rawPacket }: ClientError, { bytesRead }: Socket): boolean {
   return rawPacket.toString('latin1', 0, 5) === 'HEAD ';
 }
 
-/** What Node keeps on a connection: the answer under way, and the request that is being parsed. */
+/** What Node keeps on a connection: the response under way, and the request that is being parsed. */
 interface Parsed extends Socket {
   readonly _httpMessage?: unknown;
   readonly parser?: { readonly incoming: { readonly complete: boolean } | null } | null;

@@ -64,7 +64,8 @@ function watchProcess(app: FastifyInstance): () => Pressure {
   };
 }
 
-const overloaded: Problem = {
+/** The problem of a request that is shed. */
+export const overloaded: Problem = {
   code: 'overloaded',
   detail: 'The gateway has more to do than it can. Try again in a moment.',
   retryAfter: 2,

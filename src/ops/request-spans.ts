@@ -30,7 +30,7 @@ export function requestSpans(spans: SpanMaker, clock: Clock): Tracer {
       };
       const options = { kind: SpanKind.SERVER, startTime: startedMs, attributes };
       const span = spans.startSpan(`${method} ${route}`, options, parent);
-      return new RequestSpans(spans, clock, span, trace.setSpan(parent, span), method, startedMs);
+      return new RequestSpans(spans, clock, span, trace.setSpan(parent, span), method);
     },
   };
 }
@@ -43,29 +43,22 @@ class RequestSpans implements RequestTrace {
   readonly #method: string;
   /** What to add to the monotonic clock: one reading of the wall clock, so that durations hold when it is set. */
   readonly #epochMs: number;
-  #judgingMs = 0;
+  #decidingMs = 0;
   #authenticatedMs = 0;
   #decidedMs = 0;
   #forward: Span | null = null;
 
-  constructor(
-    spans: SpanMaker,
-    clock: Clock,
-    span: Span,
-    inside: Context,
-    method: string,
-    startedMs: number,
-  ) {
+  constructor(spans: SpanMaker, clock: Clock, span: Span, inside: Context, method: string) {
     this.#spans = spans;
     this.#clock = clock;
     this.#span = span;
     this.#inside = inside;
     this.#method = method;
-    this.#epochMs = startedMs - clock.monotonicMs();
+    this.#epochMs = clock.wallMs() - clock.monotonicMs();
   }
 
-  judging(): void {
-    this.#judgingMs ||= this.#nowMs();
+  deciding(): void {
+    this.#decidingMs ||= this.#nowMs();
   }
 
   authenticated(): void {
@@ -104,8 +97,8 @@ class RequestSpans implements RequestTrace {
     if (!this.#span.isRecording()) return;
     const endMs = this.#nowMs();
     const authenticatedMs = this.#authenticatedMs || endMs;
-    if (this.#judgingMs > 0) {
-      this.#child('authenticate', this.#judgingMs, authenticatedMs, end.callerKnown ? null : end);
+    if (this.#decidingMs > 0) {
+      this.#child('authenticate', this.#decidingMs, authenticatedMs, end.callerKnown ? null : end);
       if (end.callerKnown)
         this.#child('decide', authenticatedMs, this.#decidedMs || endMs, this.#forward === null ? end : null);
     }

@@ -2,8 +2,8 @@ import type { KeyDigest } from '../domain/api-key.ts';
 import type { AccountId } from '../domain/ids.ts';
 import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 
-/** A fact that must be loaded before a decision can be made: the decision returns it instead of an answer. */
-export class Wanted {
+/** A fact that must be loaded before a decision can be made: an evaluation returns it in place of a decision. */
+export class MissingFact {
   readonly key: FactKey;
 
   constructor(key: FactKey) {
@@ -12,7 +12,7 @@ export class Wanted {
 }
 
 /**
- * Facts that may decide a request in this tick. `undefined`: not held, return a {@link Wanted};
+ * Facts that may decide a request in this tick. `undefined`: not in memory, return a {@link MissingFact};
  * `null`: there is none.
  */
 export interface Facts {
@@ -22,32 +22,73 @@ export interface Facts {
   activeSubAccounts(parent: AccountId): number | null | undefined;
 }
 
-/** Where decisions get their facts. One implementation, `coherence/`, which promises that none of them is stale. */
+/** Makes a decision from facts. Synchronous and free of effects: it may run several times for one request. */
+export type Evaluate<Decision> = (facts: Facts) => Decision | MissingFact;
+
+/**
+ * Where decisions get their facts. One implementation, `coherence/`, which promises that none of them is stale.
+ *
+ * A decision is true in the tick that made it and not beyond, so it is acted on before anything is awaited:
+ *
+ *     let decision = directory.decide(evaluate);
+ *     if (decision === undefined) {
+ *       const lookup = directory.lookUp();
+ *       while ((decision = lookup.decide(evaluate)) === undefined) await lookup.load();
+ *     }
+ *     // nothing is awaited between here and what the decision allows
+ */
 export interface Directory {
   /**
-   * Runs `attempt` until it needs nothing more, then `done` in the same tick, so that what was decided is
-   * still true when it is acted on. Without a miss both run before `settle` returns.
+   * Decides from memory.
    *
-   * @param attempt synchronous and free of effects: it may run several times
-   * @param failed called instead of `done` with a `ProblemError` `unavailable` (or `overloaded`) where no safe
-   *   decision can be made, and with whatever `attempt` or `done` throws
+   * @returns `undefined` where a fact must be loaded first, or this replica may not decide before it has renewed its
+   *   lease; {@link Directory.lookUp} waits for both
    */
-  settle<T>(
-    attempt: (facts: Facts) => T | Wanted,
-    done: (outcome: T) => void,
-    failed: (error: unknown) => void,
-  ): void;
+  decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
+
+  /** Begins the look-ups of one request, which has arrived just now. */
+  lookUp(): Lookup;
 
   /**
    * Calls `listener` with facts that changed for the worse (a revoked key, a deactivated or suspended account),
-   * before this replica confirms the change: streams that live by them must be ended, and their number returned.
+   * before this replica confirms the change: exchanges that depend on them must be ended, and their number returned.
    * Returns how to stop.
    */
-  onWithdrawn(listener: (keys: ReadonlySet<FactKey>) => number): () => void;
+  onRevoked(listener: (keys: ReadonlySet<FactKey>) => number): () => void;
 
   /**
    * Calls `listener` when this replica can no longer tell what changed while it was away (the log was pruned past
-   * it, or the database is another one): every stream must be ended. Returns how to stop.
+   * it, or the database is another one): every exchange must be ended. Returns how to stop.
    */
   onForgotten(listener: () => number): () => void;
+}
+
+/** The look-ups of one request. What was loaded for it decides it even where memory keeps no such fact. */
+export interface Lookup {
+  /** As {@link Directory.decide}, over memory and over what was loaded for this request. */
+  decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
+
+  /**
+   * Waits for whatever the last {@link Lookup.decide} was missing.
+   *
+   * @throws ProblemError `unavailable` or `overloaded` where no safe decision can be made in time
+   */
+  load(): Promise<void>;
+}
+
+/**
+ * Decides for a caller that has more to wait for before it acts, so that a tick more does not matter: a management call
+ * whose effect the store decides, an explanation.
+ *
+ * @throws ProblemError `unavailable` or `overloaded`, as {@link Lookup.load} does
+ */
+export async function decideWithLookups<Decision>(
+  directory: Pick<Directory, 'decide' | 'lookUp'>,
+  evaluate: Evaluate<Decision>,
+): Promise<Decision> {
+  let decision = directory.decide(evaluate);
+  if (decision !== undefined) return decision;
+  const lookup = directory.lookUp();
+  while ((decision = lookup.decide(evaluate)) === undefined) await lookup.load();
+  return decision;
 }

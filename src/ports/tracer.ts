@@ -20,7 +20,7 @@ export interface TracedRequest {
 /** One request's trace. What happens twice counts the first time. */
 export interface RequestTrace {
   /** From here on it is being found out who calls. */
-  judging(): void;
+  deciding(): void;
   /** It is settled who calls, or that nobody does. */
   authenticated(): void;
   /** It is settled whether the request may go on. */

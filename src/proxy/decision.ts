@@ -1,134 +1,105 @@
-import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../domain/caller.ts';
-import type { KeyId } from '../domain/ids.ts';
-import { methodKind } from '../domain/method.ts';
-import { ProblemError, type Problem } from '../domain/problem.ts';
-import { headerValues } from '../http/raw-headers.ts';
-import type { Facts, Wanted } from '../ports/directory.ts';
-import type { FactKey } from '../ports/facts.ts';
-import type { RequestTrace } from '../ports/tracer.ts';
-import { tooManyUnderWay } from './problems.ts';
-import type { Relay } from './route.ts';
 import {
-  admit,
-  callerSettled,
-  factsLivedBy,
-  readClaims,
+  callerKnown,
+  decideProxiedRequest,
+  dependencies,
+  readProxiedRequest,
   type Admission,
-  type Claims,
+  type ProxiedRequest,
   type Rejection,
 } from '../authz/proxied-request.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { KeyId } from '../domain/ids.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { Evaluate, Facts, Lookup, MissingFact } from '../ports/directory.ts';
+import type { FactKey } from '../ports/facts.ts';
+import type { RequestTrace } from '../ports/tracer.ts';
+import type { RequestHead } from './ingress/framing.ts';
+import { tooManyInFlight } from './problems.ts';
+import type { Route } from './route.ts';
 
-/** What happens to a request once it was decided about. Both are called in the tick of the decision. */
-export interface Parties {
-  admitted(): void;
-  /** @param cause for the log */
-  refused(problem: Problem, cause?: unknown): void;
-}
-
-/** What is decided about one request, as often as it has to be, and the place it holds while it is under way. */
-export class Judgement {
+/** What is decided about one request, as often as it has to be, and the slot its tenant gives it while it is admitted. */
+export class Decision {
   /** Set while the request is admitted. */
   admission: Admission | null = null;
   /** Set as soon as it is known, for the log. */
   caller: Caller | null = null;
-  /** The same for the key, which may be known where nobody may call with it. */
+  /** Of the key that was sent, which may be known where no caller may use it. */
   keyId: KeyId | null = null;
-  /** `null` where requests are not traced. */
-  readonly trace: RequestTrace | null;
-  readonly #relay: Relay;
-  readonly #parties: Parties;
-  #claims: Claims | null = null;
+  readonly #route: Route;
+  readonly #trace: RequestTrace | null;
+  #request: ProxiedRequest | null = null;
 
-  constructor(relay: Relay, request: IncomingMessage, parties: Parties) {
-    this.trace = relay.tools.tracer?.begin(request, relay.route.prefix) ?? null;
-    this.#relay = relay;
-    this.#parties = parties;
+  /** @param trace `null` where requests are not traced */
+  constructor(route: Route, trace: RequestTrace | null) {
+    this.#route = route;
+    this.#trace = trace;
   }
 
-  /** Reads what the request claims and decides. */
-  open({ method = '', rawHeaders }: IncomingMessage): void {
-    const kind = methodKind(method);
-    if (kind === undefined) throw new Error('a method that is not served came through');
-    this.trace?.judging();
-    const { names } = this.#relay.tools;
-    const claims = readClaims(
-      headerValues(rawHeaders, 'authorization'),
-      headerValues(rawHeaders, names.acting.toLowerCase()),
-      kind,
-    );
-    if ('problem' in claims) return this.#parties.refused(claims.problem);
-    this.#claims = claims;
-    this.#relay.tools.directory.settle(this.#attempt, this.#onVerdict, this.#onFailure);
+  /** Reads what the request is decided by; its problem where it carries no API key. */
+  read({ authorization, acting, kind }: RequestHead): Problem | undefined {
+    this.#trace?.deciding();
+    const request = readProxiedRequest(authorization, acting, kind);
+    if ('problem' in request) return request.problem;
+    this.#request = request;
+    return undefined;
   }
 
-  /** Decides once more, as if the request had come just now. */
-  reopen(): void {
-    this.close();
-    this.#relay.tools.directory.settle(this.#attempt, this.#onVerdict, this.#onFailure);
+  /** Decides from memory; `undefined` where a look-up is needed. */
+  fromMemory(): Admission | Rejection | undefined {
+    return this.#route.deps.directory.decide(this.#evaluate);
   }
 
-  /** Whether the same would be decided at this very moment. */
-  stillHolds(): boolean {
-    const before = this.admission;
-    // A preflight is from nobody; there is nothing to decide.
-    if (before === null) return true;
-    let holds = false;
-    this.#relay.tools.directory.settle(
-      this.#attempt,
-      (now) => {
-        holds = 'permit' in now && now.permit.resolvedTenant === before.permit.resolvedTenant;
-      },
-      ignore,
-    );
-    // A directory that has to load something first answers later: then it does not hold now.
-    return holds;
+  /** Decides from memory and from what a look-up has loaded; `undefined` where it needs to load more. */
+  fromLookup(lookup: Lookup): Admission | Rejection | undefined {
+    return lookup.decide(this.#evaluate);
   }
 
-  /** Gives the place back. What was decided counts no longer. */
-  close(): void {
-    if (this.admission !== null) this.#relay.tools.inFlight.leave(this.admission.permit.resolvedTenant);
+  /** Puts a decision into force: an admission takes a slot of its tenant. Its problem where it is none. */
+  enter(decision: Admission | Rejection): Problem | undefined {
+    this.caller = decision.caller;
+    this.keyId = 'problem' in decision ? decision.keyId : decision.caller.keyId;
+    this.#trace?.decided();
+    if ('problem' in decision) return decision.problem;
+    if (!this.#route.deps.concurrency.enter(decision.permit.resolvedTenant)) return tooManyInFlight;
+    this.admission = decision;
+    return undefined;
+  }
+
+  /** Gives the slot back. What was decided counts no longer. */
+  leave(): void {
+    if (this.admission !== null) this.#route.deps.concurrency.leave(this.admission.permit.resolvedTenant);
     this.admission = null;
   }
 
-  /** Whether the key has run out since: nobody withdraws it then, time does. */
+  /** Whether the same would be decided at this very moment. A decision that needs a look-up does not hold. */
+  stillHolds(): boolean {
+    const before = this.admission;
+    // A preflight carries no key; there is nothing to decide.
+    if (before === null) return true;
+    const now = this.fromMemory();
+    return now !== undefined && 'permit' in now && now.permit.resolvedTenant === before.permit.resolvedTenant;
+  }
+
+  /** True once the key has expired. Expiry sends no revocation, so it is polled. */
   get expired(): boolean {
     const expiresAtMs = this.admission?.expiresAtMs ?? null;
-    return expiresAtMs !== null && expiresAtMs <= this.#relay.tools.clock.wallMs();
+    return expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs();
   }
 
   /** Facts that must stay as they are for the request to go on. */
-  livesBy(): readonly FactKey[] {
-    return this.admission === null || this.#claims === null
+  dependsOn(): readonly FactKey[] {
+    return this.admission === null || this.#request === null
       ? []
-      : factsLivedBy(this.#claims.digest, this.admission);
+      : dependencies(this.#request.digest, this.admission);
   }
 
-  readonly #attempt = (facts: Facts): Admission | Rejection | Wanted => {
-    const { rules, tools } = this.#relay;
-    const nowMs = tools.clock.wallMs();
-    if (this.trace !== null && callerSettled(facts, this.#claims as Claims, nowMs))
-      this.trace.authenticated();
-    return admit(facts, this.#claims as Claims, rules, nowMs);
+  readonly #evaluate: Evaluate<Admission | Rejection> = (
+    facts: Facts,
+  ): Admission | Rejection | MissingFact => {
+    const { rules, deps } = this.#route;
+    const request = this.#request as ProxiedRequest;
+    const nowMs = deps.clock.wallMs();
+    if (this.#trace !== null && callerKnown(facts, request, nowMs)) this.#trace.authenticated();
+    return decideProxiedRequest(facts, request, rules, nowMs);
   };
-
-  readonly #onVerdict = (verdict: Admission | Rejection): void => {
-    this.caller = verdict.caller;
-    this.keyId = 'problem' in verdict ? verdict.keyId : verdict.caller.keyId;
-    this.trace?.decided();
-    if ('problem' in verdict) return this.#parties.refused(verdict.problem);
-    if (!this.#relay.tools.inFlight.enter(verdict.permit.resolvedTenant))
-      return this.#parties.refused(tooManyUnderWay);
-    this.admission = verdict;
-    this.#parties.admitted();
-  };
-
-  readonly #onFailure = (error: unknown): void => {
-    if (error instanceof ProblemError) return this.#parties.refused(error.problem, error.cause);
-    this.#parties.refused({ code: 'internal', detail: 'The gateway failed.' }, error);
-  };
-}
-
-function ignore(): void {
-  /* What is not decided now does not hold. */
 }

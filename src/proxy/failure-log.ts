@@ -1,5 +1,10 @@
-import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../ports/clock.ts';
+
+/** Takes lines for the operator. */
+export interface FailureLogger {
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
 
 /** What a line about a failed exchange says beside the error. */
 export interface FailedExchange {
@@ -13,11 +18,11 @@ const quietMs = 1000;
 
 /** Logs why exchanges failed, for the operator: clients are not told. */
 export class FailureLog {
-  readonly #log: FastifyBaseLogger;
+  readonly #log: FailureLogger;
   readonly #clock: Clock;
   readonly #routes = new Map<string, { untilMs: number; suppressed: number }>();
 
-  constructor(log: FastifyBaseLogger, clock: Clock) {
+  constructor(log: FailureLogger, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }

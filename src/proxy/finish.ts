@@ -1,9 +1,10 @@
 import { methodKind } from '../domain/method.ts';
 import type { RequestRecord } from '../ports/request-record.ts';
-import type { Judgement } from './decision.ts';
-import type { Relay } from './route.ts';
+import type { RequestTrace } from '../ports/tracer.ts';
+import type { Decision } from './decision.ts';
+import type { Route } from './route.ts';
 
-/** By convention of nginx: the client left before it was answered. */
+/** By convention of nginx: the client left before there was a response. */
 export const clientGone = 499;
 
 /** What only the exchange itself knows about its end. */
@@ -24,14 +25,15 @@ export interface End {
 
 /** Counts a finished exchange for whom it operated on, tells the observer, and logs what failed. */
 export function reportFinished(
-  { route, tools }: Relay,
-  { admission, caller, keyId, trace }: Judgement,
+  { config, deps }: Route,
+  { admission, caller, keyId }: Decision,
+  trace: RequestTrace | null,
   end: End,
 ): void {
   const { requestId, method, target, status, code, bytesIn, bytesOut } = end;
   const kind = methodKind(method);
   if (admission !== null && kind !== undefined) {
-    tools.usage.record({
+    deps.usage.record({
       accountId: admission.permit.resolvedTenant,
       keyId: admission.caller.keyId,
       kind,
@@ -40,7 +42,7 @@ export function reportFinished(
       bytesOut,
     });
   }
-  if (end.cause !== undefined) tools.failures.write(end.cause, { route: route.prefix, requestId, code });
+  if (end.cause !== undefined) deps.failures.write(end.cause, { route: config.prefix, requestId, code });
   const path = pathOf(target);
   trace?.end({
     requestId,
@@ -50,17 +52,17 @@ export function reportFinished(
     callerKnown: caller !== null,
     upstreamAnswered: end.upstreamMs !== null,
   });
-  tools.onFinished({
+  deps.observe({
     requestId,
     method,
     path,
-    route: route.prefix,
+    route: config.prefix,
     status,
     code,
     reason: admission?.permit.reason ?? null,
     keyId,
     resolvedTenant: admission?.permit.resolvedTenant ?? null,
-    durationMs: tools.clock.monotonicMs() - end.startedMs,
+    durationMs: deps.clock.monotonicMs() - end.startedMs,
     upstreamMs: end.upstreamMs,
     bytesIn,
     bytesOut,

@@ -1,7 +1,7 @@
-import type { Relay } from './route.ts';
+import type { LimitsConfig, RouteConfig } from '../config.ts';
 
-/** Tells how long a peer that something waits for has made no progress, from looks taken now and then. */
-export class StallWatch {
+/** Tells whether a peer that something waits for has made no progress for too long, from looks taken now and then. */
+export class IdleTimeout {
   readonly #mostMs: number;
   #progress = -1;
   #sinceMs = 0;
@@ -16,7 +16,7 @@ export class StallWatch {
    * @param progress any number that grows with what the peer does
    * @param nowMs monotonic
    */
-  stalled(waiting: boolean, progress: number, nowMs: number): boolean {
+  expired(waiting: boolean, progress: number, nowMs: number): boolean {
     if (!waiting || progress !== this.#progress) {
       this.#progress = progress;
       this.#sinceMs = nowMs;
@@ -26,34 +26,34 @@ export class StallWatch {
   }
 }
 
-/** Where an exchange stands. */
-export interface Standing {
-  /** It is the client's turn: to send more of its body, or to take more of the answer. */
+/** How far the two sides of an exchange have come. */
+export interface ExchangeProgress {
+  /** It is the client's turn: to send more of its body, or to take more of the response. */
   readonly waitsForClient: boolean;
   /** Grows with all that comes from the client, and all that it takes. */
   readonly clientProgress: number;
-  /** The same for the upstream; `null` while it has not been asked. */
+  /** The same for the upstream; `null` while it does not have the request. */
   readonly upstreamProgress: number | null;
   /** What the upstream has to send next. */
   readonly awaited: 'head' | 'body';
 }
 
 /** Tells which side of an exchange has been silent for longer than it may be, from looks taken now and then. */
-export class Silence {
-  readonly #client: StallWatch;
-  readonly #upstream: Readonly<Record<Standing['awaited'], StallWatch>>;
+export class SideTimeouts {
+  readonly #client: IdleTimeout;
+  readonly #upstream: Readonly<Record<ExchangeProgress['awaited'], IdleTimeout>>;
 
-  constructor({ route: { timeouts }, tools: { limits } }: Relay) {
-    this.#client = new StallWatch(limits.bodyIdleMs);
-    this.#upstream = { head: new StallWatch(timeouts.headersMs), body: new StallWatch(timeouts.bodyMs) };
+  constructor({ timeouts }: Pick<RouteConfig, 'timeouts'>, { bodyIdleMs }: Pick<LimitsConfig, 'bodyIdleMs'>) {
+    this.#client = new IdleTimeout(bodyIdleMs);
+    this.#upstream = { head: new IdleTimeout(timeouts.headersMs), body: new IdleTimeout(timeouts.bodyMs) };
   }
 
   /** @param nowMs monotonic */
-  broken(standing: Standing, nowMs: number): 'client' | 'upstream' | null {
-    const { waitsForClient, clientProgress, upstreamProgress, awaited } = standing;
-    if (this.#client.stalled(waitsForClient, clientProgress, nowMs)) return 'client';
+  silentSide(progress: ExchangeProgress, nowMs: number): 'client' | 'upstream' | null {
+    const { waitsForClient, clientProgress, upstreamProgress, awaited } = progress;
+    if (this.#client.expired(waitsForClient, clientProgress, nowMs)) return 'client';
     const waitsForUpstream = upstreamProgress !== null && !waitsForClient;
-    return this.#upstream[awaited].stalled(waitsForUpstream, upstreamProgress ?? 0, nowMs)
+    return this.#upstream[awaited].expired(waitsForUpstream, upstreamProgress ?? 0, nowMs)
       ? 'upstream'
       : null;
   }

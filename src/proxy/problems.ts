@@ -2,7 +2,7 @@ import { servedMethods } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
-/** What the gateway refuses of its own accord, beside what a request's target, head, key and acting header may cause. */
+/** Problems that the proxy itself sees, beside what a request's target, head, key and acting header may cause. */
 
 export const methodNotServed: Problem = {
   code: 'method_not_allowed',
@@ -10,23 +10,23 @@ export const methodNotServed: Problem = {
   allow: servedMethods,
 };
 
-export const tooManyUnderWay: Problem = {
+export const tooManyInFlight: Problem = {
   code: 'too_many_requests',
-  detail: 'This tenant has too many requests under way. Wait for some of them to be answered.',
+  detail: 'This tenant has too many requests in flight. Wait for responses to some of them.',
   retryAfter: 1,
 };
 
 export const tooSlow: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
 
-export const neverSettled: Problem = {
+export const keepsChanging: Problem = {
   code: 'unavailable',
   detail: 'What this request depends on keeps changing. Try again in a moment.',
   retryAfter: 1,
 };
 
-export const withdrawn: Problem = {
+export const accessRevoked: Problem = {
   code: 'unavailable',
-  detail: 'Access was withdrawn while the request was under way. Whether it took effect is not known.',
+  detail: 'Access was revoked while the request was in flight. Whether it took effect is not known.',
   retryAfter: 1,
 };
 
@@ -38,10 +38,10 @@ export function upstreamProblem(error: unknown): Problem {
 
 const unreachable: Problem = {
   code: 'upstream_unreachable',
-  detail: 'The service behind this gateway could not be reached, or broke off before it answered.',
+  detail: 'The service behind this gateway could not be reached, or broke off before it responded.',
 };
 
 const timedOut: Problem = {
   code: 'upstream_timeout',
-  detail: 'The service behind this gateway did not answer in time.',
+  detail: 'The service behind this gateway did not respond in time.',
 };

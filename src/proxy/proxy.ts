@@ -1,120 +1,114 @@
-import type { FastifyInstance } from 'fastify';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import { trustedPeers } from '../http/trusted-peers.ts';
+import type { InFlight } from '../limits/concurrency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
+import type { RequestObserver } from '../ports/request-record.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
-import { answerCleaner } from './headers/response-headers.ts';
-import { Exchange } from './http-exchange.ts';
-import { FailureLog } from './failure-log.ts';
-import { takePlainRequests, type Checks } from './plain-requests.ts';
-import type { RequestObserver } from '../ports/request-record.ts';
-import { internalPath } from './ingress/ingress.ts';
+import type { ActiveExchanges } from './active-exchanges.ts';
+import { FailureLog, type FailureLogger } from './failure-log.ts';
 import { headerRules } from './headers/header-rules.ts';
-import { InFlight } from '../limits/concurrency.ts';
 import { outboundHeaders } from './headers/request-headers.ts';
-import type { Relay, RelayTools } from './route.ts';
-import { Streams } from './active-exchanges.ts';
-import { Upgrade } from './websocket/websocket-exchange.ts';
-import { openUpstream, type Upstream } from './upstream/upstream.ts';
-import { fastifyHttpProxy } from '@fastify/http-proxy';
+import { responseHeaderFilter } from './headers/response-headers.ts';
+import { HttpExchange } from './http-exchange.ts';
+import type { RequestHead } from './ingress/framing.ts';
+import type { Route, RouteDeps } from './route.ts';
+import { openUpstream } from './upstream/upstream.ts';
+import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 
-/** What the gateway works with. */
-export interface GatewayDeps {
+/** What the proxy works with. */
+export interface ProxyDeps {
   readonly config: Pick<Config, 'routes' | 'limits' | 'headers' | 'trustedProxies'>;
   readonly directory: Directory;
   readonly usage: UsageSink;
   readonly clock: Clock;
-  readonly onFinished: RequestObserver;
-  /** Left out: requests are not traced. */
-  readonly tracer?: Tracer | null;
-  /** Of the front door, and whatever else may refuse requests before they get here. */
-  readonly checks: Checks;
-  /** Where everything under way is kept; left out: nobody else looks. */
-  readonly streams?: Streams;
-  /** Where places are counted; left out: here alone. */
-  readonly inFlight?: InFlight;
+  readonly observe: RequestObserver;
+  /** `null` where requests are not traced. */
+  readonly tracer: Tracer | null;
+  /** Everything under way is kept here. */
+  readonly exchanges: ActiveExchanges;
+  /** Counts the requests of each tenant. */
+  readonly concurrency: InFlight;
+  readonly logger: FailureLogger;
+}
+
+/** Serves every path that is not the gateway's own. */
+export interface Proxy {
+  /**
+   * Takes a request from here to its end: decides about it, and passes it on to its route's upstream.
+   *
+   * @param route position in the configuration
+   * @param head as the ingress read it
+   */
+  take(
+    route: number,
+    head: RequestHead,
+    request: IncomingMessage,
+    response: ServerResponse,
+    requestId: string,
+  ): void;
+  /** Ends the connections to upstreams, whatever is on them. */
+  close(): Promise<void>;
 }
 
 /** How often exchanges are looked at for a side that has fallen silent, at most. */
 const checkEveryMs = 1000;
 
 /**
- * Serves every path that is not the gateway's own: admits the request and relays it to its route's upstream.
- * A plugin for Fastify; {@link frontDoor} must be installed on the root before it.
+ * Opens the way to the upstreams.
  *
- * Requests are taken over in `onRequest`, before Fastify would parse a body or build an answer.
+ * @throws Error where a certificate or key file of a route cannot be read
  */
-export async function gateway(app: FastifyInstance, deps: GatewayDeps): Promise<void> {
-  const { config, directory, clock } = deps;
-  const { streams = new Streams(), inFlight = new InFlight(config.limits.inFlightPerTenant) } = deps;
-  const tools: RelayTools = {
+export async function openProxy({ config, directory, clock, logger, ...deps }: ProxyDeps): Promise<Proxy> {
+  const shared: RouteDeps = {
+    ...deps,
     directory,
     clock,
-    usage: deps.usage,
-    tracer: deps.tracer ?? null,
-    onFinished: deps.onFinished,
-    failures: new FailureLog(app.log, clock),
+    failures: new FailureLog(logger, clock),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
-    outbound: outboundHeaders(headerRules(config.headers), config.headers),
-    answers: answerCleaner(config.headers),
-    inFlight,
-    streams,
+    outboundHeaders: outboundHeaders(headerRules(config.headers), config.headers),
+    responseHeaders: responseHeaderFilter(config.headers),
     limits: config.limits,
   };
-  const relays = config.routes.map((route): Relay => {
+  const routes = config.routes.map((route): Route => {
     const rules = { scopes: route.scopes, actingHeader: config.headers.acting };
-    return { route, rules, upstream: openUpstream(route, clock), tools };
+    return { config: route, rules, upstream: openUpstream(route, clock), deps: shared };
   });
+  const { exchanges } = deps;
+  const unfollow = exchanges.follow(directory);
+  const checking = setInterval(() => exchanges.check(clock.monotonicMs()), checkInterval(config)).unref();
 
-  for (const [route, relay] of relays.entries()) {
-    await app.register(async (scope) => mountRoute(scope, relay, internalPath({ kind: 'route', route })));
-  }
+  return {
+    take(index, head, request, response, requestId) {
+      const route = routes[index] as Route;
+      const Kind = request.upgrade ? WebSocketExchange : HttpExchange;
+      const exchange = new Kind(route, request, response, requestId);
+      try {
+        exchange.start(head);
+      } catch (error) {
+        // A fault of ours: nothing of it may get out, and nothing may go on.
+        logger.error({ err: error }, 'a request could not be passed on');
+        response.destroy();
+      }
+    },
+    close: async () => {
+      clearInterval(checking);
+      unfollow();
+      for (const { upstream } of routes) upstream.close();
+    },
+  };
+}
 
-  takePlainRequests(app, relays, deps.checks);
-  const unfollow = streams.follow(directory);
-  const waits = config.routes.flatMap(({ timeouts }) => [
+/** A quarter of the shortest time that a side may be silent, so that none is silent for much longer. */
+function checkInterval({ routes, limits }: ProxyDeps['config']): number {
+  const waits = routes.flatMap(({ timeouts }) => [
     timeouts.connectMs,
     timeouts.headersMs,
     timeouts.bodyMs === 0 ? Infinity : timeouts.bodyMs,
   ]);
-  const shortestMs = Math.min(config.limits.bodyIdleMs, ...waits);
-  const everyMs = Math.max(20, Math.min(checkEveryMs, shortestMs / 4));
-  const checking = setInterval(() => streams.check(clock.monotonicMs()), everyMs).unref();
-  // The server waits for its connections; those of WebSockets do not end by themselves.
-  app.addHook('preClose', async () => streams.goAway());
-  app.addHook('onClose', async () => {
-    clearInterval(checking);
-    unfollow();
-    for (const { upstream } of relays) upstream.close();
-  });
-}
-
-async function mountRoute(scope: FastifyInstance, relay: Relay, path: string): Promise<void> {
-  // A logger for each request would cost more than most of what is done for it; what is logged names the request.
-  scope.setChildLoggerFactory((logger) => logger);
-  await mountUpstream(scope, relay.upstream, path);
-  scope.addHook('onRequest', ({ raw, id }, reply) => {
-    reply.hijack();
-    if (raw.upgrade) new Upgrade(relay, raw, reply.raw, id).start();
-    else new Exchange(relay, raw, reply.raw, raw.url ?? '', id).start();
-  });
-}
-
-/**
- * Mounts an upstream with @fastify/http-proxy at `path`: the methods that are forwarded become Fastify's routes.
- * Whatever has no hook before them that takes it over is refused: nothing is forwarded without a decision.
- */
-export async function mountUpstream(scope: FastifyInstance, upstream: Upstream, path: string): Promise<void> {
-  await scope.register(fastifyHttpProxy, {
-    prefix: path,
-    routes: ['/'],
-    upstream: upstream.origin.origin,
-    proxyPayloads: false,
-    disableRequestLogging: true,
-    preHandler: (_request, _reply, done) =>
-      done(new Error('a request that was not admitted came to the proxy')),
-  });
+  const shortestMs = Math.min(limits.bodyIdleMs, ...waits);
+  return Math.max(20, Math.min(checkEveryMs, shortestMs / 4));
 }

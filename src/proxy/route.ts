@@ -1,62 +1,64 @@
 import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import type { Admission, RouteRules } from '../authz/proxied-request.ts';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
 import type { TrustedPeers } from '../http/trusted-peers.ts';
+import type { InFlight } from '../limits/concurrency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
-import type { RequestTrace, Tracer } from '../ports/tracer.ts';
-import type { UsageSink } from '../ports/usage.ts';
-import type { AnswerCleaner } from './headers/response-headers.ts';
-import type { FailureLog } from './failure-log.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
-import type { InFlight } from '../limits/concurrency.ts';
+import type { Tracer } from '../ports/tracer.ts';
+import type { UsageSink } from '../ports/usage.ts';
+import type { ActiveExchanges } from './active-exchanges.ts';
+import type { FailureLog } from './failure-log.ts';
 import type { OutboundHeaders } from './headers/request-headers.ts';
-import type { AdmissionRules, Admission } from '../authz/proxied-request.ts';
-import type { Streams } from './active-exchanges.ts';
+import type { ResponseHeaderFilter } from './headers/response-headers.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** What the exchanges of all routes share. */
-export interface RelayTools {
+export interface RouteDeps {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly usage: UsageSink;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
-  readonly onFinished: RequestObserver;
+  readonly observe: RequestObserver;
   readonly failures: FailureLog;
   readonly names: HeaderNames;
   readonly isTrusted: TrustedPeers;
-  readonly outbound: OutboundHeaders;
-  readonly answers: AnswerCleaner;
-  readonly inFlight: InFlight;
-  readonly streams: Streams;
+  readonly outboundHeaders: OutboundHeaders;
+  readonly responseHeaders: ResponseHeaderFilter;
+  readonly concurrency: InFlight;
+  readonly exchanges: ActiveExchanges;
   readonly limits: LimitsConfig;
 }
 
 /** A route ready to be used. */
-export interface Relay {
-  readonly route: RouteConfig;
-  readonly rules: AdmissionRules;
+export interface Route {
+  readonly config: RouteConfig;
+  readonly rules: RouteRules;
   readonly upstream: Upstream;
-  readonly tools: RelayTools;
+  readonly deps: RouteDeps;
 }
 
-/** The headers a request's upstream gets, of plain requests and of upgrades alike. Flat list of names and values. */
+/**
+ * The headers a request's upstream gets, of plain requests and of upgrades alike. Flat list of names and values.
+ *
+ * @param admission `null` on a CORS preflight, which is let through without identity
+ */
 export function headersFor(
-  { route, tools, upstream }: Relay,
+  { config, deps }: Route,
   { rawHeaders, socket }: IncomingMessage,
   requestId: string,
-  { admission, trace }: { readonly admission: Admission | null; readonly trace: RequestTrace | null },
+  admission: Admission | null,
 ): string[] {
   const context = {
     requestId,
     identity: admission,
     peer: socket.remoteAddress,
-    peerTrusted: tools.isTrusted(socket),
+    peerTrusted: deps.isTrusted(socket),
     encrypted: (socket as Partial<TLSSocket>).encrypted === true,
   };
-  const headers = tools.outbound(rawHeaders, context, route);
-  trace?.forward(headers, upstream);
-  return headers;
+  return deps.outboundHeaders(rawHeaders, context, config);
 }

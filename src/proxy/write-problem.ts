@@ -3,7 +3,7 @@ import { problemStatus, type Problem } from '../domain/problem.ts';
 import { problemBody, problemContentType, problemHeaders } from '../http/problem-body.ts';
 
 /**
- * Answers a refusal on a response that Fastify has let go of.
+ * Responds with a problem (RFC 9457) where Fastify has no part in the response.
  *
  * @returns bytes of the body
  */

@@ -1,7 +1,6 @@
-import type { FastifyInstance } from 'fastify';
 import { internalServer, publicServer, type AppDeps } from '../app.ts';
 import type { InFlight } from '../limits/concurrency.ts';
-import { Streams } from '../proxy/active-exchanges.ts';
+import { ActiveExchanges } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { Application } from '../server/listener.ts';
 
@@ -23,19 +22,21 @@ const lookMs = 500;
 /**
  * Builds both applications.
  *
- * @param deps with the places of all generations: a tenant has no more of them while there are two
+ * @param deps with the slots of all generations: a tenant has no more of them while there are two
  * @throws where the configuration cannot be used; nothing is left behind then
  */
 export async function generation(
-  deps: AppDeps & { readonly inFlight: InFlight },
+  deps: AppDeps & { readonly concurrency: InFlight },
   timers: Timers,
 ): Promise<Generation> {
-  const streams = new Streams();
-  const publicApp = await publicServer({ ...deps, streams });
-  const internalApp = await internalServer(deps).catch(async (error: unknown) => {
-    await publicApp.close();
-    throw error;
-  });
+  const exchanges = new ActiveExchanges();
+  const publicApp = await publicServer({ ...deps, exchanges });
+  const internalApp = await internalServer({ ...deps, destinationOf: publicApp.destinationOf }).catch(
+    async (error: unknown) => {
+      await publicApp.close();
+      throw error;
+    },
+  );
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => (closing ??= closeBoth());
   async function closeBoth(): Promise<void> {
@@ -43,34 +44,14 @@ export async function generation(
     await internalApp.close();
   }
   return {
-    publicApp: applicationOf(publicApp),
-    internalApp: applicationOf(internalApp),
+    publicApp,
+    internalApp,
     close,
-    goAway: () => streams.goAway(),
+    goAway: () => exchanges.goAway(),
     retire: async () => {
       do await new Promise<void>((resolve) => void timers.after(lookMs, resolve));
-      while (streams.size > 0 && closing === undefined);
+      while (exchanges.size > 0 && closing === undefined);
       await close();
     },
-  };
-}
-
-/**
- * The functions of a Fastify instance whose own server never listens: what is registered there for an event is called
- * as if it did. Leaves out what nothing is registered for.
- */
-export function applicationOf({ server }: FastifyInstance): Application {
-  const passOn =
-    (event: keyof Application) =>
-    (...args: readonly unknown[]): void =>
-      void server.emit(event, ...args);
-  const passOnIf = (event: keyof Application) =>
-    server.listenerCount(event) === 0 ? {} : { [event]: passOn(event) };
-  return {
-    request: passOn('request'),
-    clientError: passOn('clientError'),
-    ...passOnIf('upgrade'),
-    ...passOnIf('checkContinue'),
-    ...passOnIf('checkExpectation'),
   };
 }

@@ -1,7 +1,7 @@
 import type { Coherence, CoherenceSnapshot } from '../coherence/coherence.ts';
 import { unavailable } from '../coherence/unavailable.ts';
 import type { Barrier } from '../ports/barrier.ts';
-import type { Directory } from '../ports/directory.ts';
+import type { Directory, Lookup } from '../ports/directory.ts';
 
 /** Coherence before there is any: the listeners are up, and the store's tables may not even exist. */
 export interface LateCoherence {
@@ -16,6 +16,12 @@ export interface LateCoherence {
   stop(): Promise<void>;
 }
 
+/** A request that comes before there is a store: it cannot be decided, and does not wait. */
+const noLookup: Lookup = {
+  decide: () => undefined,
+  load: () => Promise.reject(unavailable()),
+};
+
 /** Lets the gateway listen, and answer 503, while its store cannot be reached yet. */
 export function lateCoherence(): LateCoherence {
   let coherence: Coherence | undefined;
@@ -23,11 +29,9 @@ export function lateCoherence(): LateCoherence {
   const early = new Set<(directory: Directory) => void>();
 
   const directory: Directory = {
-    settle: (attempt, done, failed) => {
-      if (coherence === undefined) failed(unavailable());
-      else coherence.directory.settle(attempt, done, failed);
-    },
-    onWithdrawn: (listener) => later((directory) => directory.onWithdrawn(listener)),
+    decide: (evaluate) => coherence?.directory.decide(evaluate),
+    lookUp: () => coherence?.directory.lookUp() ?? noLookup,
+    onRevoked: (listener) => later((directory) => directory.onRevoked(listener)),
     onForgotten: (listener) => later((directory) => directory.onForgotten(listener)),
   };
 

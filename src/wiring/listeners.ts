@@ -26,11 +26,11 @@ export async function openListeners(services: Services, stages: Stages<Stage>): 
   const { given, complete, deps, timers, engine } = services;
   const { config, logger } = deps;
   // One for all generations: a tenant has no more places while there are two.
-  const inFlight = new InFlight(config.limits.inFlightPerTenant);
+  const concurrency = new InFlight(config.limits.inFlightPerTenant);
   const applications = await stages.open(
     'applications',
     () => {
-      const make = (config: typeof given) => generation({ ...deps, config, inFlight }, timers);
+      const make = (config: typeof given) => generation({ ...deps, config, concurrency }, timers);
       return Applications.open(config, { given, complete, make, logger });
     },
     (applications) => applications.close(),
@@ -75,7 +75,7 @@ export async function openListeners(services: Services, stages: Stages<Stage>): 
       publicListener.serve(made.publicApp, limits);
       // Only the line above can fail: with TLS it reads the certificate.
       internalListener.serve(made.internalApp, limits);
-      inFlight.most = limits.inFlightPerTenant;
+      concurrency.most = limits.inFlightPerTenant;
     },
   };
 }

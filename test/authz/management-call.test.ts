@@ -97,19 +97,22 @@ t.test('a sub-account key cannot hold the scopes of management, and would not ge
 
 t.test('a key that lost its right while the body was on its way may not write any more', async (t) => {
   const { store } = await freshStore(t);
-  let judged = (): void => undefined;
-  const firstJudgement = new Promise<void>((resolve) => (judged = resolve));
+  let decided = (): void => undefined;
+  const firstDecision = new Promise<void>((resolve) => (decided = resolve));
   const direct = new DirectDirectory(store.facts);
-  const directory: Pick<Directory, 'settle'> = {
-    settle: (attempt, done, failed) =>
-      direct.settle(
-        attempt,
-        (outcome) => {
-          done(outcome);
-          judged();
+  const directory: Pick<Directory, 'decide' | 'lookUp'> = {
+    decide: () => undefined,
+    lookUp: () => {
+      const lookup = direct.lookUp();
+      return {
+        decide: (evaluate) => {
+          const decision = lookup.decide(evaluate);
+          if (decision !== undefined) setImmediate(decided);
+          return decision;
         },
-        failed,
-      ),
+        load: () => lookup.load(),
+      };
+    },
   };
   const apis = await startApis(t, { store, deps: { directory } });
   const parent = await apis.parent();
@@ -120,7 +123,7 @@ t.test('a key that lost its right while the body was on its way may not write an
     `POST /v1/sub-accounts HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${parent.key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
   );
-  await firstJudgement;
+  await firstDecision;
   t.equal(
     (await apis.operator('POST', `/accounts/${parent.id}/api-keys/${parent.keyId}/revoke`)).status,
     200,

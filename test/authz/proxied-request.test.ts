@@ -2,26 +2,26 @@ import t from 'tap';
 import { parseAccountId, type AccountId } from '../../src/domain/ids.ts';
 import type { MethodKind } from '../../src/domain/method.ts';
 import {
-  admit,
-  factsLivedBy,
-  readClaims,
-  type AdmissionRules,
-  type Claims,
+  decideProxiedRequest,
+  dependencies,
+  readProxiedRequest,
+  type ProxiedRequest,
+  type RouteRules,
 } from '../../src/authz/proxied-request.ts';
-import { Wanted, type Facts } from '../../src/ports/directory.ts';
+import { MissingFact, type Facts } from '../../src/ports/directory.ts';
 import { factKey, type FactKey } from '../../src/ports/facts.ts';
 import { MemoryDirectory, type Holder } from '../support/memory-directory.ts';
 
 const directory = new MemoryDirectory();
 const parent = directory.addParent(['tracking:read']);
 const child = directory.addSubAccount(parent, 'child', ['tracking:read', 'tracking:write']);
-const rules: AdmissionRules = {
+const rules: RouteRules = {
   scopes: { read: null, write: null },
   actingHeader: 'X-Service-Acting-Tenant',
 };
 
 t.test('facts are asked for one after the other, and no more of them than the request needs', async (t) => {
-  for (const [holder, acting, method, wanted] of [
+  for (const [holder, acting, method, expected] of [
     [parent, undefined, 'read', [parent.keyKey, parent.accountKey]],
     [parent, undefined, 'write', [parent.keyKey, parent.accountKey, factKey.activeSubAccounts(parent.id)]],
     [parent, 'self', 'write', [parent.keyKey, parent.accountKey]],
@@ -35,38 +35,42 @@ t.test('facts are asked for one after the other, and no more of them than the re
     [child, undefined, 'write', [child.keyKey, child.accountKey, parent.accountKey]],
     [child, 'ext:child', 'read', [child.keyKey, child.accountKey, parent.accountKey]],
   ] as const) {
-    t.strictSame(wantedBy(claimsOf(holder, acting, method)), wanted, `${acting ?? 'nothing'} on a ${method}`);
+    t.strictSame(
+      askedFor(requestOf(holder, acting, method)),
+      expected,
+      `${acting ?? 'nothing'} on a ${method}`,
+    );
   }
 });
 
-t.test('what is admitted lives by the key, the caller, its parent and the target', async (t) => {
+t.test('what is admitted depends on the key, the caller, its parent and the target', async (t) => {
   for (const [holder, acting, expected] of [
     [parent, 'self', [parent.keyKey, parent.accountKey]],
     [parent, 'ext:child', [parent.keyKey, parent.accountKey, child.accountKey]],
     [child, 'self', [child.keyKey, child.accountKey, parent.accountKey]],
   ] as const) {
-    const claims = claimsOf(holder, acting, 'read');
-    const verdict = settled(claims);
-    if (!('permit' in verdict)) return t.fail(JSON.stringify(verdict));
-    t.strictSame([...new Set(factsLivedBy(claims.digest, verdict))].sort(), [...expected].sort());
+    const request = requestOf(holder, acting, 'read');
+    const decision = decided(request);
+    if (!('permit' in decision)) return t.fail(JSON.stringify(decision));
+    t.strictSame([...new Set(dependencies(request.digest, decision))].sort(), [...expected].sort());
   }
 });
 
-t.test('a route may ask for a scope, by kind of method; the refusal names it', async (t) => {
+t.test('a route may ask for a scope, by kind of method; the problem names it', async (t) => {
   const scoped = { ...rules, scopes: { read: 'tracking:read', write: 'tracking:write' } };
-  t.match(settled(claimsOf(parent, 'self', 'read'), scoped), { permit: { resolvedTenant: parent.id } });
-  t.match(settled(claimsOf(parent, 'self', 'write'), scoped), {
+  t.match(decided(requestOf(parent, 'self', 'read'), scoped), { permit: { resolvedTenant: parent.id } });
+  t.match(decided(requestOf(parent, 'self', 'write'), scoped), {
     problem: { code: 'insufficient_scope', detail: /`tracking:write`/, extra: { scope: 'tracking:write' } },
     caller: { keyId: parent.keyId },
   });
-  t.match(settled(claimsOf(child, 'self', 'write'), scoped), { permit: { resolvedTenant: child.id } });
+  t.match(decided(requestOf(child, 'self', 'write'), scoped), { permit: { resolvedTenant: child.id } });
   const all = { ...rules, scopes: { read: 'tracking', write: null } };
-  t.match(settled(claimsOf(parent, 'self', 'read'), all), { problem: { code: 'insufficient_scope' } });
+  t.match(decided(requestOf(parent, 'self', 'read'), all), { problem: { code: 'insufficient_scope' } });
 });
 
 t.test('acting rules come before the scope of a route', async (t) => {
   const scoped = { ...rules, scopes: { read: null, write: 'nobody:has' } };
-  t.match(settled(claimsOf(parent, undefined, 'write'), scoped), {
+  t.match(decided(requestOf(parent, undefined, 'write'), scoped), {
     problem: { code: 'acting_tenant_required' },
   });
 });
@@ -74,38 +78,32 @@ t.test('acting rules come before the scope of a route', async (t) => {
 t.test('an external_id whose account is not there names nobody', async (t) => {
   const gone = parseAccountId('01890000-0000-7000-8000-000000000000') as AccountId;
   directory.facts.set(factKey.externalId(parent.id, 'gone'), gone);
-  t.match(settled(claimsOf(parent, 'ext:gone', 'read')), { problem: { code: 'acting_tenant_unknown' } });
+  t.match(decided(requestOf(parent, 'ext:gone', 'read')), { problem: { code: 'acting_tenant_unknown' } });
 });
 
 t.test('a caller is known where the acting rules refuse it, and unknown where its key does', async (t) => {
-  t.match(settled(claimsOf(parent, 'ext:nobody', 'read')), { caller: { accountId: parent.id } });
+  t.match(decided(requestOf(parent, 'ext:nobody', 'read')), { caller: { accountId: parent.id } });
   const stranger = new MemoryDirectory().addParent();
-  t.match(settled(claimsOf(stranger, 'self', 'read')), {
+  t.match(decided(requestOf(stranger, 'self', 'read')), {
     caller: null,
     problem: { code: 'invalid_api_key' },
   });
 });
 
-function claimsOf(holder: Holder, acting: string | undefined, method: MethodKind): Claims {
-  const claims = readClaims([`Bearer ${holder.key}`], acting === undefined ? [] : [acting], method);
-  if ('problem' in claims) throw new Error(claims.problem.detail);
-  return claims;
+function requestOf(holder: Holder, acting: string | undefined, method: MethodKind): ProxiedRequest {
+  const request = readProxiedRequest([`Bearer ${holder.key}`], acting === undefined ? [] : [acting], method);
+  if ('problem' in request) throw new Error(request.problem.detail);
+  return request;
 }
 
-function settled(claims: Claims, withRules = rules): Exclude<ReturnType<typeof admit>, Wanted> {
-  let outcome: ReturnType<typeof admit> | undefined;
-  directory.settle(
-    (facts) => admit(facts, claims, withRules, 0),
-    (settled) => (outcome = settled),
-    (error) => {
-      throw error;
-    },
-  );
-  return outcome as Exclude<ReturnType<typeof admit>, Wanted>;
+function decided(request: ProxiedRequest, withRules = rules) {
+  const decision = directory.decide((facts) => decideProxiedRequest(facts, request, withRules, 0));
+  if (decision === undefined) throw new Error('a fact is missing');
+  return decision;
 }
 
 /** The facts a decision asks for where it is given each of them only after it asked. */
-function wantedBy(claims: Claims): FactKey[] {
+function askedFor(request: ProxiedRequest): FactKey[] {
   const given = new Set<FactKey>();
   const find = (key: FactKey) => (given.has(key) ? (directory.facts.get(key) ?? null) : undefined) as never;
   const facts: Facts = {
@@ -115,8 +113,8 @@ function wantedBy(claims: Claims): FactKey[] {
     activeSubAccounts: (owner) => find(factKey.activeSubAccounts(owner)),
   };
   for (;;) {
-    const outcome = admit(facts, claims, rules, 0);
-    if (!(outcome instanceof Wanted)) return [...given];
+    const outcome = decideProxiedRequest(facts, request, rules, 0);
+    if (!(outcome instanceof MissingFact)) return [...given];
     if (given.has(outcome.key)) throw new Error(`${outcome.key} was asked for twice`);
     given.add(outcome.key);
   }

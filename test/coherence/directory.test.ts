@@ -1,23 +1,26 @@
 import t from 'tap';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
-import { Wanted, type Facts } from '../../src/ports/directory.ts';
+import { MissingFact, type Facts } from '../../src/ports/directory.ts';
 import { factKey } from '../../src/ports/facts.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 import { makePieces } from '../support/coherence/pieces.ts';
 
 const parent = 'p' as AccountId;
-const count = (facts: Facts): number | null | Wanted =>
-  facts.activeSubAccounts(parent) ?? wantedUnlessNull(facts.activeSubAccounts(parent), 'n:p');
-const externalId = (facts: Facts): AccountId | null | Wanted =>
+const count = (facts: Facts): number | null | MissingFact =>
+  facts.activeSubAccounts(parent) ?? missingUnlessNull(facts.activeSubAccounts(parent), 'n:p');
+const externalId = (facts: Facts): AccountId | null | MissingFact =>
   facts.subAccountByExternalId(parent, 'e') ??
-  wantedUnlessNull(facts.subAccountByExternalId(parent, 'e'), factKey.externalId(parent, 'e'));
+  missingUnlessNull(facts.subAccountByExternalId(parent, 'e'), factKey.externalId(parent, 'e'));
 
-function wantedUnlessNull(value: unknown, key: ConstructorParameters<typeof Wanted>[0]): null | Wanted {
-  return value === null ? null : new Wanted(key);
+function missingUnlessNull(
+  value: unknown,
+  key: ConstructorParameters<typeof MissingFact>[0],
+): null | MissingFact {
+  return value === null ? null : new MissingFact(key);
 }
 
-t.test('what is in memory decides before settle returns, and nobody is asked', async (t) => {
+t.test('what is in memory decides at once, and no store is asked', async (t) => {
   const { source, log, ask } = await makePieces();
   source.facts.set('n:p', 2);
   ask(count);
@@ -179,7 +182,7 @@ t.test('keys that nobody has are remembered, and do not crowd out what is known'
   await everythingThatFollows();
   const unknown = (secret: string) => (facts: Facts) => {
     const digest = digestSecret(secret);
-    return facts.key(digest) === undefined ? new Wanted(factKey.key(digest)) : 'unknown';
+    return facts.key(digest) === undefined ? new MissingFact(factKey.key(digest)) : 'unknown';
   };
   for (let i = 0; i < 500; i++) {
     ask(unknown(`d${i}`));
@@ -194,7 +197,7 @@ t.test('keys that nobody has are remembered, and do not crowd out what is known'
 t.test('a flood of made-up keys is bounded, and keeps nobody else waiting', async (t) => {
   const { source, ask } = await makePieces();
   source.hold();
-  const flood = Array.from({ length: 3_000 }, (_, i) => ask(() => new Wanted(`k:${i}`)));
+  const flood = Array.from({ length: 3_000 }, (_, i) => ask(() => new MissingFact(`k:${i}`)));
   await everythingThatFollows();
   t.ok(source.readings.length <= 4, `${source.readings.length} readings at once`);
   t.ok(flood.some(({ code }) => code === 'overloaded'));
@@ -204,30 +207,21 @@ t.test('a flood of made-up keys is bounded, and keeps nobody else waiting', asyn
   t.same(source.asked, ['n:p']);
 });
 
-t.test('what the attempt or done throws is told to the caller', async (t) => {
+t.test('what an evaluation throws is told to the caller, from memory and after a look-up', async (t) => {
   const { source, ask, directory } = await makePieces();
-  const broken = ask(() => {
-    throw new Error('broken attempt');
-  });
-  t.match(broken.error, { message: 'broken attempt' });
+  const broken = (): never => {
+    throw new Error('broken evaluation');
+  };
+  t.throws(() => directory.decide(broken), { message: 'broken evaluation' });
   source.facts.set('n:p', 2);
-  for (const when of ['after a load', 'from memory']) {
-    const failures: unknown[] = [];
-    directory.settle(
-      count,
-      () => {
-        throw new Error('broken done');
-      },
-      (error) => failures.push(error),
-    );
-    await everythingThatFollows();
-    t.match(failures, [{ message: 'broken done' }], when);
-  }
+  const loading = ask((facts) => (facts.activeSubAccounts(parent) === undefined ? count(facts) : broken()));
+  await everythingThatFollows();
+  t.match(loading.error, { message: 'broken evaluation' });
 });
 
-t.test('an attempt that is never satisfied ends', async (t) => {
+t.test('an evaluation that is never satisfied ends', async (t) => {
   const { ask } = await makePieces();
-  const request = ask(() => new Wanted('n:p'));
+  const request = ask(() => new MissingFact('n:p'));
   for (let i = 0; i < 50; i++) await everythingThatFollows();
   t.equal(request.code, 'unavailable');
 });

@@ -3,7 +3,7 @@ import type { CoherenceEvents } from '../../src/coherence/events.ts';
 import { Lease } from '../../src/coherence/lease.ts';
 import { timingFor } from '../../src/coherence/timing.ts';
 import { View } from '../../src/coherence/memory/view.ts';
-import { Withdrawals } from '../../src/coherence/revocations.ts';
+import { Revocations } from '../../src/coherence/revocations.ts';
 import { ProblemError } from '../../src/domain/problem.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { ScriptedLog } from '../support/coherence/scripted-log.ts';
@@ -15,12 +15,12 @@ function make(over: { events?: CoherenceEvents } = {}) {
   const time = new ManualTime();
   const log = new ScriptedLog();
   const view = new View({ facts: 10, unknownKeys: 10 });
-  const withdrawals = new Withdrawals();
+  const revocations = new Revocations();
   let ids = 0;
   const lease = new Lease({
     log,
     view,
-    withdrawals,
+    revocations,
     clock: time.clock,
     timers: time.timers,
     timing,
@@ -29,7 +29,7 @@ function make(over: { events?: CoherenceEvents } = {}) {
     onHealth: () => undefined,
   });
   log.onHint(() => lease.hint());
-  return { time, log, view, withdrawals, lease };
+  return { time, log, view, revocations, lease };
 }
 
 async function started(over: { events?: CoherenceEvents } = {}) {
@@ -41,8 +41,8 @@ async function started(over: { events?: CoherenceEvents } = {}) {
 }
 
 t.test('it registers, reads, confirms, in this order, each after the one before has answered', async (t) => {
-  const { log, lease, withdrawals } = make();
-  withdrawals.onWithdrawn(() => log.asked.push('end streams'));
+  const { log, lease, revocations } = make();
+  revocations.onRevoked(() => log.asked.push('end streams'));
   log.reading = { ...log.reading, entries: [{ seq: 5, key: 'n:a', withdrawn: true }] };
   const seen: number[] = [];
   log.hold();
@@ -166,8 +166,8 @@ t.test('a store that never answers counts as one that is away', async (t) => {
 });
 
 t.test('having lost track, it forgets everything, ends every stream and comes back as another', async (t) => {
-  const { time, log, view, withdrawals, lease } = await started();
-  withdrawals.onForgotten(() => log.asked.push('end every stream'));
+  const { time, log, view, revocations, lease } = await started();
+  revocations.onForgotten(() => log.asked.push('end every stream'));
   view.keep('n:a', { value: 1, seq: 5, incarnation: 'i' });
   log.reading = { incarnation: 'restored', seq: 3, floor: 1, entries: [] };
   await time.advance(leaseMs / 4);

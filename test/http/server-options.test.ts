@@ -49,9 +49,9 @@ t.test('over TLS as well', async (t) => {
 
 t.test('what only looks like a HEAD, in the middle of another request, is none', async (t) => {
   const upstream = await startUpstream(t);
-  const { app, port } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { server, port } = await startGateway(t, { routes: { '/': upstream.url } });
   const sockets: Socket[] = [];
-  app.server.on('connection', (socket) => sockets.push(socket));
+  server.on('connection', (socket) => sockets.push(socket));
   const client = await rawClient(t, port);
   const first = 'GET / HTTP/1.1\r\n';
   client.send(first);

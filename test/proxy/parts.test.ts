@@ -6,10 +6,9 @@ import { namedByConnection } from '../../src/proxy/headers/connection-header.ts'
 import { FailureLog } from '../../src/proxy/failure-log.ts';
 import { headerRules } from '../../src/proxy/headers/header-rules.ts';
 import { InFlight } from '../../src/limits/concurrency.ts';
-import { compileFraming } from '../../src/proxy/ingress/framing.ts';
-import type { Relay } from '../../src/proxy/route.ts';
-import { Silence, StallWatch } from '../../src/proxy/idle-timeout.ts';
-import { Streams, type Stream } from '../../src/proxy/active-exchanges.ts';
+import { headReader, type ParsedHead } from '../../src/proxy/ingress/framing.ts';
+import { SideTimeouts, IdleTimeout } from '../../src/proxy/idle-timeout.ts';
+import { ActiveExchanges, type ActiveExchange } from '../../src/proxy/active-exchanges.ts';
 import { upstreamProblem } from '../../src/proxy/problems.ts';
 import { UpstreamTimeout } from '../../src/proxy/upstream/errors.ts';
 import type { FactKey } from '../../src/ports/facts.ts';
@@ -19,7 +18,7 @@ t.test('a name is judged alike the first time and ever after, however many other
   const token = fc.string({ unit: fc.constantFrom(...'xXsService-_.RToken'), minLength: 1, maxLength: 20 });
   const rules = headerRules(headerNames());
   for (let i = 0; i < 5000; i++) rules(`filler-${i}`);
-  fc.assert(fc.property(token, (name) => rules(name).rule === headerRules(headerNames())(name).rule));
+  fc.assert(fc.property(token, (name) => rules(name) === headerRules(headerNames())(name)));
 });
 
 t.test('no name that folds to a trusted one passes', async () => {
@@ -28,7 +27,7 @@ t.test('no name that folds to a trusted one passes', async () => {
   fc.assert(
     fc.property(fc.constantFrom('x-service-', 'acme-'), fc.string({ unit, maxLength: 8 }), (prefix, rest) => {
       const name = prefix.replaceAll('-', '_') + rest;
-      return !foldHeaderName(name).startsWith(prefix) || rules(name).rule !== 'pass';
+      return !foldHeaderName(name).startsWith(prefix) || rules(name) !== 'pass';
     }),
   );
 });
@@ -43,23 +42,31 @@ t.test('names in Connection are read in any case, from several headers', async (
 });
 
 t.test('a host is required, except by HTTP/1.0', async (t) => {
-  const judge = compileFraming(headerRules(headerNames()), 10);
-  t.equal(judge({ rawHeaders: [], httpVersion: '1.0' }), undefined);
-  t.match(judge({ rawHeaders: [], httpVersion: '1.1' }), { code: 'invalid_request' });
+  const read = headReader(headerRules(headerNames()), 10);
+  const problemOf = (head: ParsedHead) => {
+    const result = read(head, 'write');
+    return 'problem' in result ? result.problem : undefined;
+  };
+  t.equal(problemOf({ rawHeaders: [], httpVersion: '1.0' }), undefined);
+  t.match(problemOf({ rawHeaders: [], httpVersion: '1.1' }), { code: 'invalid_request' });
   for (const host of ['a.test', 'a.test:80', '[::1]:8080', '127.0.0.1', 'xn--caf-dma.test', '']) {
-    t.equal(judge({ rawHeaders: ['hOST', host], httpVersion: '1.1' }), undefined, host);
+    t.equal(problemOf({ rawHeaders: ['hOST', host], httpVersion: '1.1' }), undefined, host);
   }
   for (const host of ['a b', 'a@b', 'a,b', 'a/b', 'a\\b', 'a#b', 'a?b', 'caf\xe9', 'a"b', '<a>']) {
-    t.match(judge({ rawHeaders: ['Host', host], httpVersion: '1.1' }), { code: 'invalid_request' }, host);
+    t.match(problemOf({ rawHeaders: ['Host', host], httpVersion: '1.1' }), { code: 'invalid_request' }, host);
   }
 });
 
 t.test('the length of a body is given once, in one way', async (t) => {
-  const judge = compileFraming(headerRules(headerNames()), 10);
+  const read = headReader(headerRules(headerNames()), 10);
+  const problemOf = (head: ParsedHead) => {
+    const result = read(head, 'write');
+    return 'problem' in result ? result.problem : undefined;
+  };
   const length = ['Content-Length', '4'];
   const chunked = ['transfer-encoding', 'Chunked'];
   for (const lines of [length, chunked, []]) {
-    t.equal(judge({ rawHeaders: ['Host', 'a', ...lines], httpVersion: '1.1' }), undefined);
+    t.equal(problemOf({ rawHeaders: ['Host', 'a', ...lines], httpVersion: '1.1' }), undefined);
   }
   // Node's parser refuses these by itself, as long as nobody makes it lenient.
   for (const lines of [
@@ -71,49 +78,53 @@ t.test('the length of a body is given once, in one way', async (t) => {
     ['Content_Length', '4'],
     ['Transfer-Encoding', 'gzip, chunked'],
   ]) {
-    t.match(judge({ rawHeaders: ['Host', 'a', ...lines], httpVersion: '1.1' }), { code: 'invalid_request' });
+    t.match(problemOf({ rawHeaders: ['Host', 'a', ...lines], httpVersion: '1.1' }), {
+      code: 'invalid_request',
+    });
   }
-  t.match(judge({ rawHeaders: chunked, httpVersion: '1.0' }), { code: 'invalid_request' });
+  t.match(problemOf({ rawHeaders: chunked, httpVersion: '1.0' }), { code: 'invalid_request' });
 });
 
-t.test('places are counted by tenant and given back', async (t) => {
+t.test('slots are counted by tenant and given back', async (t) => {
   const [a, b] = ['a', 'b'] as AccountId[] as [AccountId, AccountId];
-  const places = new InFlight(2);
-  t.strictSame(
-    [places.enter(a), places.enter(a), places.enter(a), places.enter(b)],
-    [true, true, false, true],
-  );
-  places.leave(a);
-  t.strictSame([places.enter(a), places.enter(a)], [true, false]);
+  const slots = new InFlight(2);
+  t.strictSame([slots.enter(a), slots.enter(a), slots.enter(a), slots.enter(b)], [true, true, false, true]);
+  slots.leave(a);
+  t.strictSame([slots.enter(a), slots.enter(a)], [true, false]);
 });
 
-t.test('whoever is under way is found, whatever the order in which others left', async () => {
+t.test('what is under way is found, whatever the order in which others left', async () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20), { maxLength: 60 }), (toggles) => {
-      const streams = new Streams();
-      const live = new Set<Stream>();
-      const all = Array.from({ length: 21 }, (_, i): Stream => {
-        const stream: Stream = {
-          place: 0,
-          livesBy: () => [`a:${i}`],
-          withdraw: () => found.push(stream) > 0,
+      const exchanges = new ActiveExchanges();
+      const active = new Set<ActiveExchange>();
+      const all = Array.from({ length: 21 }, (_, i): ActiveExchange => {
+        const exchange: ActiveExchange = {
+          slot: 0,
+          dependsOn: () => [`a:${i}`],
+          revoke: () => found.push(exchange) > 0,
+          goAway() {},
           check() {},
         };
-        return stream;
+        return exchange;
       });
-      const found: Stream[] = [];
+      const found: ActiveExchange[] = [];
       for (const i of toggles) {
-        const stream = all[i] as Stream;
-        if (live.delete(stream)) streams.leave(stream);
+        const exchange = all[i] as ActiveExchange;
+        if (active.delete(exchange)) exchanges.leave(exchange);
         else {
-          live.add(stream);
-          streams.enter(stream);
+          active.add(exchange);
+          exchanges.enter(exchange);
         }
       }
       const directory = new MemoryDirectory();
-      streams.follow(directory);
-      const ended = directory.withdraw(...all.map((_, i) => [`a:${i}`, null] as [FactKey, null]));
-      return ended === live.size && streams.size === live.size && found.every((stream) => live.has(stream));
+      exchanges.follow(directory);
+      const ended = directory.revoke(...all.map((_, i) => [`a:${i}`, null] as [FactKey, null]));
+      return (
+        ended === active.size &&
+        exchanges.size === active.size &&
+        found.every((exchange) => active.has(exchange))
+      );
     }),
   );
 });
@@ -132,47 +143,44 @@ t.test('failures of one route are logged once a second, with the number of those
 });
 
 t.test('a peer is stalled once it was its turn for too long without anything happening', async (t) => {
-  const watch = new StallWatch(100);
-  t.equal(watch.stalled(true, 1, 0), false);
-  t.equal(watch.stalled(true, 1, 100), false);
-  t.equal(watch.stalled(true, 2, 150), false, 'something happened');
-  t.equal(watch.stalled(true, 2, 250), false);
-  t.equal(watch.stalled(false, 2, 300), false, 'it is not its turn');
-  t.equal(watch.stalled(true, 2, 400), false);
-  t.equal(watch.stalled(true, 2, 401), true);
+  const watch = new IdleTimeout(100);
+  t.equal(watch.expired(true, 1, 0), false);
+  t.equal(watch.expired(true, 1, 100), false);
+  t.equal(watch.expired(true, 2, 150), false, 'something happened');
+  t.equal(watch.expired(true, 2, 250), false);
+  t.equal(watch.expired(false, 2, 300), false, 'it is not its turn');
+  t.equal(watch.expired(true, 2, 400), false);
+  t.equal(watch.expired(true, 2, 401), true);
 });
 
 t.test(
   'an upstream may be silent for as long as its route says, before its answer and within it',
   async (t) => {
-    const silence = (headersMs: number, bodyMs: number): Silence =>
-      new Silence({
-        route: { timeouts: { headersMs, bodyMs } },
-        tools: { limits: { bodyIdleMs: 50 } },
-      } as Relay);
+    const timeouts = (headersMs: number, bodyMs: number): SideTimeouts =>
+      new SideTimeouts({ timeouts: { connectMs: 1, headersMs, bodyMs } }, { bodyIdleMs: 50 });
     const standing = { waitsForClient: false, clientProgress: 0, upstreamProgress: 0 };
     const head = { ...standing, awaited: 'head' } as const;
     const body = { ...standing, awaited: 'body' } as const;
 
-    const both = silence(100, 200);
-    t.equal(both.broken(head, 0), null);
-    t.equal(both.broken(head, 101), 'upstream');
-    t.equal(both.broken(body, 101), null, 'another wait begins with the body');
-    t.equal(both.broken(body, 301), null);
-    t.equal(both.broken(body, 302), 'upstream');
+    const both = timeouts(100, 200);
+    t.equal(both.silentSide(head, 0), null);
+    t.equal(both.silentSide(head, 101), 'upstream');
+    t.equal(both.silentSide(body, 101), null, 'another wait begins with the body');
+    t.equal(both.silentSide(body, 301), null);
+    t.equal(both.silentSide(body, 302), 'upstream');
 
-    const patient = silence(100, 0);
-    t.equal(patient.broken(body, 0), null);
-    t.equal(patient.broken(body, 1e9), null, '0 is for ever');
+    const patient = timeouts(100, 0);
+    t.equal(patient.silentSide(body, 0), null);
+    t.equal(patient.silentSide(body, 1e9), null, '0 is for ever');
 
-    const asked = silence(100, 100);
-    t.equal(asked.broken({ ...body, waitsForClient: true }, 0), null);
+    const asked = timeouts(100, 100);
+    t.equal(asked.silentSide({ ...body, waitsForClient: true }, 0), null);
     t.equal(
-      asked.broken({ ...body, waitsForClient: true }, 51),
+      asked.silentSide({ ...body, waitsForClient: true }, 51),
       'client',
       "the silence is not the upstream's",
     );
-    t.equal(asked.broken({ ...head, upstreamProgress: null }, 1e9), null, 'nobody has asked it');
+    t.equal(asked.silentSide({ ...head, upstreamProgress: null }, 1e9), null, 'nobody has asked it');
   },
 );
 

@@ -40,7 +40,7 @@ t.test('an open stream ends with the key, the account, the parent or the target 
     other.send(requestText('GET', '/', headers(bystander.key, 'self')));
     await other.until(() => other.text.includes('some'));
 
-    const ended = directory.withdraw(change);
+    const ended = directory.revoke(change);
     // A suspended parent takes the other sub-account with it.
     t.equal(ended, name === 'its parent' ? 2 : 1, name);
     await client.end();
@@ -93,7 +93,7 @@ t.test('a request whose answer has not begun is told that nobody knows what beca
   const client = await rawClient(t, port);
   client.send(requestText('POST', '/', [['Authorization', `Bearer ${parent.key}`]]));
   await eventually(() => upstream.heads === 1, 'the request');
-  t.equal(directory.withdraw(parent.revoked), 1);
+  t.equal(directory.revoke(parent.revoked), 1);
   const answer = await client.response('POST');
   t.equal(answer.status, 503);
   t.equal(answer.json().code, 'unavailable');
@@ -113,7 +113,7 @@ t.test('a request that waits for a connection is decided again in the tick that 
   const decisions = directory.decisions;
   const second = call('POST', '/second', { body: 'body' });
   await eventually(() => directory.decisions > decisions, 'the decision about the second');
-  t.equal(directory.withdraw(parent.revoked), 0, 'nothing was sent yet');
+  t.equal(directory.revoke(parent.revoked), 0, 'nothing was sent yet');
   answers[0]?.();
   t.equal((await first).status, 200);
   const refused = await second;
@@ -214,7 +214,7 @@ t.test('an open WebSocket ends with what it lives by, and is told why', async (t
   const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
   client.socket.send('hello');
   await eventually(() => client.messages.length === 1, 'the echo');
-  t.equal(directory.withdraw(parent.revoked), 1);
+  t.equal(directory.revoke(parent.revoked), 1);
   await eventually(() => client.closed !== null, 'the close');
   t.match(client.closed, { code: 4403, reason: 'access was withdrawn' });
   await eventually(() => upstream.sockets[0]?.readyState === 3, 'the close at the upstream');
@@ -225,12 +225,12 @@ t.test('a WebSocket whose access goes while it connects is never asked for', asy
   const upstream = await startWebSocketUpstream(t);
   const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
   // The decision in the tick that sends the handshake is the second one.
-  const settle = directory.settle.bind(directory);
+  const decide = directory.decide.bind(directory);
   let decisions = 0;
-  directory.settle = (attempt, done, failed) => {
+  directory.decide = (evaluate) => {
     decisions += 1;
     if (decisions === 2) directory.facts.set(...parent.revoked);
-    settle(attempt, done, failed);
+    return decide(evaluate);
   };
   await t.rejects(openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` }), {
     message: 'status 401',

@@ -50,12 +50,14 @@ t.test('one that is refused is told so at once, and its connection ends', async 
 });
 
 t.test('management tells a waiting client to go on, too', async (t) => {
-  const { port, parent } = await startGateway(t, { routes: {} });
+  const { port, directory } = await startGateway(t, { routes: {} });
+  const manager = directory.addParent(['sub_accounts:write']);
   const client = await rawClient(t, port);
   client.send(
-    head('/v1/sub-accounts', parent.key).replace('Expect', 'Content-Type: application/json\r\nExpect'),
+    head('/v1/sub-accounts', manager.key).replace('Expect', 'Content-Type: application/json\r\nExpect'),
   );
   await client.until(() => client.text === 'HTTP/1.1 100 Continue\r\n\r\n');
   client.send('{  }');
-  t.equal((await client.response('POST')).status, 200);
+  // The body arrived, and lacks a name.
+  t.equal((await client.response('POST')).json().code, 'invalid_request');
 });

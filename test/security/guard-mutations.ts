@@ -18,7 +18,7 @@ export const weaknesses: readonly Weakness[] = [
   {
     attack: 'absolute-form',
     source: 'src/proxy/ingress/target.ts',
-    guard: "if (!path.startsWith('/')) return refused('It must be a path that starts with `/`.');",
+    guard: "if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');",
     instead: '',
   },
   {
@@ -67,8 +67,8 @@ export const weaknesses: readonly Weakness[] = [
   {
     attack: 'http-pipelining',
     source: 'src/proxy/http-exchange.ts',
-    guard: 'queued ? this.#request.socket.setMaxListeners(0) : this.#response;',
-    instead: 'queued ? this.#response : this.#response;',
+    guard: 'queued ? this.request.socket.setMaxListeners(0) : this.response;',
+    instead: 'queued ? this.response : this.response;',
   },
   {
     attack: 'method-override',
@@ -97,20 +97,20 @@ export const weaknesses: readonly Weakness[] = [
   {
     attack: 'request-smuggling',
     source: 'src/proxy/ingress/ingress.ts',
-    guard: 'if ((raw.socket as Doubtful).gatewayDoubts) return void reply.hijack();',
+    guard: 'if (ambiguous.has(request.socket)) return ignored;',
     instead: '',
   },
   {
     attack: 'response-splitting-by-upstream',
     source: 'src/proxy/upstream/response-head.ts',
-    guard: "if (chunked && length !== undefined) throw new AnswerFault('a length and chunks');",
+    guard: "if (chunked && length !== undefined) throw new ResponseFault('a length and chunks');",
     instead: '',
   },
   {
     attack: 'retry-on-503',
     source: 'src/proxy/http-exchange.ts',
-    guard: 'if (!this.#answer.started) return this.#refuse(upstreamProblem(error), error);',
-    instead: 'if (!this.#answer.started) return this.#decideAgain();',
+    guard: 'if (!this.#writer.started) return this.reject(upstreamProblem(error), error);',
+    instead: 'if (!this.#writer.started) return this.decideAgain();',
   },
   {
     attack: 'secrets-canary',

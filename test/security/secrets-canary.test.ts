@@ -38,9 +38,9 @@ t.test('an API key is in no log, no answer and no request to an upstream, whatev
   directory.failure = new Error(`store failed`);
   await ask('GET', '/');
   directory.failure = undefined;
-  directory.withdraw(parent.revoked);
+  directory.revoke(parent.revoked);
   await ask('GET', '/');
-  directory.withdraw([parent.keyKey, directory.facts.get(parent.keyKey) ?? null]);
+  directory.revoke([parent.keyKey, directory.facts.get(parent.keyKey) ?? null]);
   const malformed = await rawClient(t, port);
   malformed.send(
     `${requestText('GET', '/', [['Authorization', `Bearer ${key}`]]).trimEnd()}\r\nbroken\r\n\r\n`,

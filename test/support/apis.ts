@@ -10,6 +10,8 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
 import type { Directory } from '../../src/ports/directory.ts';
+import { InFlight } from '../../src/limits/concurrency.ts';
+import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import type { Seq } from '../../src/ports/facts.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import { goodConfig } from './config-files.ts';
@@ -112,8 +114,15 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     directory: Object.assign(new DirectDirectory(store.facts), options.deps?.directory),
   };
 
-  const { origin } = await listening(t, await publicServer(deps), config);
-  const { origin: internalOrigin } = await listening(t, await internalServer(deps), config);
+  const concurrency = new InFlight(config.limits.inFlightPerTenant);
+  const publicApp = await publicServer({ ...deps, exchanges: new ActiveExchanges(), concurrency });
+  const { destinationOf } = publicApp;
+  const { origin } = await listening(t, publicApp, config);
+  const { origin: internalOrigin } = await listening(
+    t,
+    await internalServer({ ...deps, destinationOf }),
+    config,
+  );
   const call = httpClient(t, origin);
   const internal = httpClient(t, internalOrigin);
   const operator: Call = (method, path, more) =>

@@ -1,4 +1,4 @@
-import { Wanted, type Directory, type Facts } from '../../src/ports/directory.ts';
+import { MissingFact, type Directory, type Facts, type Lookup } from '../../src/ports/directory.ts';
 import {
   factKey,
   type AccountFact,
@@ -17,29 +17,31 @@ export class DirectDirectory implements Directory {
     this.#source = source;
   }
 
-  settle<T>(
-    attempt: (facts: Facts) => T | Wanted,
-    done: (outcome: T) => void,
-    failed: (error: unknown) => void,
-  ): void {
-    const held = new Map<FactKey, FactValue>();
-    const again = (): void => {
-      const outcome = attempt(factsIn(held));
-      if (!(outcome instanceof Wanted)) {
-        done(outcome);
-        return;
-      }
-      const { key } = outcome;
-      this.#source.readFacts([key]).then((reading) => {
-        held.set(key, null);
-        for (const [found, value] of reading.facts) held.set(found, value);
-        again();
-      }, failed);
-    };
-    again();
+  /** Nothing is in memory, so nothing can be decided without a look-up. */
+  decide(): undefined {
+    return undefined;
   }
 
-  onWithdrawn(): () => void {
+  lookUp(): Lookup {
+    const loaded = new Map<FactKey, FactValue>();
+    let missing: FactKey | undefined;
+    return {
+      decide: (evaluate) => {
+        const decision = evaluate(factsIn(loaded));
+        if (!(decision instanceof MissingFact)) return decision;
+        missing = decision.key;
+        return undefined;
+      },
+      load: async () => {
+        if (missing === undefined) return;
+        const { facts } = await this.#source.readFacts([missing]);
+        loaded.set(missing, null);
+        for (const [found, value] of facts) loaded.set(found, value);
+      },
+    };
+  }
+
+  onRevoked(): () => void {
     return () => undefined;
   }
 
@@ -48,12 +50,12 @@ export class DirectDirectory implements Directory {
   }
 }
 
-function factsIn(held: ReadonlyMap<FactKey, FactValue>): Facts {
+function factsIn(loaded: ReadonlyMap<FactKey, FactValue>): Facts {
   return {
-    key: (digest) => held.get(factKey.key(digest)) as KeyFact | null | undefined,
-    account: (id) => held.get(factKey.account(id)) as AccountFact | null | undefined,
+    key: (digest) => loaded.get(factKey.key(digest)) as KeyFact | null | undefined,
+    account: (id) => loaded.get(factKey.account(id)) as AccountFact | null | undefined,
     subAccountByExternalId: (parent, externalId) =>
-      held.get(factKey.externalId(parent, externalId)) as AccountId | null | undefined,
-    activeSubAccounts: (parent) => held.get(factKey.activeSubAccounts(parent)) as number | null | undefined,
+      loaded.get(factKey.externalId(parent, externalId)) as AccountId | null | undefined,
+    activeSubAccounts: (parent) => loaded.get(factKey.activeSubAccounts(parent)) as number | null | undefined,
   };
 }

@@ -1,20 +1,26 @@
 /** The gateway on a real socket, over a directory in memory, for tests of the gateway alone. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import Fastify, { type FastifyInstance } from 'fastify';
-import type { LimitsConfig, RouteConfig } from '../../src/config.ts';
+import { pino } from 'pino';
+import { Registry } from 'prom-client';
+import { publicServer } from '../../src/app.ts';
+import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
-import type { RequestRecord } from '../../src/ports/request-record.ts';
-import { frontDoor } from '../../src/proxy/ingress/ingress.ts';
-import { gateway } from '../../src/proxy/proxy.ts';
-import { nodeServerOptions, serverOptions } from '../../src/http/server-options.ts';
-import type { Streams } from '../../src/proxy/active-exchanges.ts';
-import { installErrorReplies, replyToError } from '../../src/http/errors.ts';
-import { requestIds } from '../../src/http/request-id.ts';
-import { trustedPeers } from '../../src/http/trusted-peers.ts';
+import { InFlight } from '../../src/limits/concurrency.ts';
+import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
-import type { UsageEvent } from '../../src/ports/usage.ts';
+import type { RequestRecord } from '../../src/ports/request-record.ts';
+import type { ReplicaList } from '../../src/ports/replica-list.ts';
+import type { TenantStore } from '../../src/ports/tenant-store.ts';
+import type { UsageEvent, UsageStore } from '../../src/ports/usage.ts';
+import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
+import { createListener } from '../../src/server/listener.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
 import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
 import type { Scope } from './servers.ts';
@@ -26,13 +32,13 @@ export interface GatewayOptions {
   readonly prefix?: string;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
-  readonly streams?: Streams;
+  readonly exchanges?: ActiveExchanges;
   /** Certificate and key of a listener that speaks TLS, both PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
 export interface TestGateway {
-  readonly app: FastifyInstance;
+  readonly server: Server;
   readonly port: number;
   readonly directory: MemoryDirectory;
   readonly finished: RequestRecord[];
@@ -53,59 +59,47 @@ export interface TestGateway {
   ) => Promise<RawResponse>;
 }
 
-/** Starts it; everything ends with the test. Beside the routes there is a stand-in for management. */
+/** Starts the public application as `app.ts` builds it; everything ends with the test. There is no store behind it. */
 export async function startGateway(t: Scope, options: GatewayOptions): Promise<TestGateway> {
   const directory = new MemoryDirectory();
   const parent = directory.addParent(['tracking:read', 'tracking:write']);
   const finished: RequestRecord[] = [];
   const usage: UsageEvent[] = [];
   const log = { text: '' };
-  const config = {
-    headers: headerNames(options.prefix),
-    limits: { ...defaultLimits, ...options.limits },
-    trustedProxies: options.trustedProxies ?? [],
-    routes: Object.entries(options.routes).map(([prefix, route]): RouteConfig => {
-      return { ...defaultRoute, prefix, ...(typeof route === 'string' ? { upstream: route } : route) };
-    }),
-  };
-  const door = frontDoor(config);
-  const newRequestId = requestIds(randomBytes, trustedPeers(config.trustedProxies));
+  const config = configFor(options);
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
       log.text += chunk.toString();
       done();
     },
   });
-  const app = Fastify({
-    ...serverOptions(config.limits, () => 'no-request'),
-    ...(options.tls === undefined ? {} : { https: { ...nodeServerOptions(config.limits), ...options.tls } }),
-    rewriteUrl: door.rewriteUrl,
-    genReqId: newRequestId,
-    frameworkErrors: replyToError,
-    logger: { level: 'trace', stream },
-  });
-  installErrorReplies(app);
-  door.install(app);
-  app.all('/v1/sub-accounts', async () => ({ management: true }));
-  app.all('/v1/sub-accounts/*', async () => ({ management: true }));
-  await app.register(gateway, {
-    checks: { routeOf: door.routeOf, shedding: () => false, newRequestId },
+  const app = await publicServer({
+    ...noStore,
     config,
     directory,
-    usage: { record: (event) => usage.push(event), touch: () => undefined },
+    usage: { ...noStore.usage, record: (event) => usage.push(event), touch: () => undefined },
     clock: options.clock ?? systemClock,
-    onFinished: (exchange) => finished.push(exchange),
-    ...(options.streams === undefined ? {} : { streams: options.streams }),
+    randomBytes,
+    logger: pino({ level: 'trace' }, stream),
+    registry: new Registry(),
+    observe: (exchange) => finished.push(exchange),
+    tracer: null,
+    unready: () => [],
+    exchanges: options.exchanges ?? new ActiveExchanges(),
+    concurrency: new InFlight(config.limits.inFlightPerTenant),
   });
-  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { server } = createListener(app, config.limits, await tlsFiles(t, options.tls));
+  server.listen({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
   t.teardown(async () => {
-    app.server.closeAllConnections();
+    server.close();
+    server.closeAllConnections();
     await app.close();
   });
-  const { port } = app.server.address() as AddressInfo;
+  const { port } = server.address() as AddressInfo;
 
   return {
-    app,
+    server,
     port,
     directory,
     finished,
@@ -117,6 +111,54 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
       return rawRequest(t, port, requestText(method, target, [...authorization, ...headers], body));
     },
   };
+}
+
+function configFor(options: GatewayOptions): Config {
+  return {
+    listen: { host: '127.0.0.1', port: 0, tls: null },
+    internal: { host: '127.0.0.1', port: 0, adminToken: null },
+    store: { kind: 'embedded', dataDir: '' },
+    redisUrl: null,
+    migrate: false,
+    coherence: { leaseMs: 3_000, maxFacts: 1_000 },
+    headers: headerNames(options.prefix),
+    trustedProxies: options.trustedProxies ?? [],
+    management: { requireActingHeader: false },
+    routes: Object.entries(options.routes).map(([prefix, route]): RouteConfig => {
+      return { ...defaultRoute, prefix, ...(typeof route === 'string' ? { upstream: route } : route) };
+    }),
+    limits: { ...defaultLimits, ...options.limits },
+    log: { level: 'trace', sample2xx: 1 },
+    tracing: null,
+    drainMs: 1_000,
+    drainDelayMs: 0,
+  };
+}
+
+/** The listener reads them from files. */
+async function tlsFiles(t: Scope, tls: GatewayOptions['tls']): Promise<Config['listen']['tls']> {
+  if (tls === undefined) return null;
+  const folder = await mkdtemp(join(tmpdir(), 'tenancy-gateway-tls-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  await writeFile(certFile, tls.cert);
+  await writeFile(keyFile, tls.key);
+  return { certFile, keyFile };
+}
+
+/** Management is there and decides as ever; what it would read or change is not. */
+const noStore = {
+  tenants: missing<TenantStore>('tenants'),
+  usage: missing<UsageStore>('usage'),
+  barrier: missing<Barrier>('barrier'),
+  replicaList: missing<ReplicaList>('replicaList'),
+  ownReplicaId: () => null,
+};
+
+function missing<T extends object>(what: string): T {
+  return new Proxy({} as T, {
+    get: () => () => Promise.reject(new Error(`a test of the gateway alone has no ${what}`)),
+  });
 }
 
 /** Waits until something that other parts of the process do has happened. */

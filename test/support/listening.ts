@@ -2,10 +2,9 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import type { ServedApplication } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
 import { createListener } from '../../src/server/listener.ts';
-import { applicationOf } from '../../src/wiring/generation.ts';
 import type { Scope } from './servers.ts';
 
 export interface Listening {
@@ -17,10 +16,10 @@ export interface Listening {
 /** Listens on loopback until the test ends; connections that are open then are cut. */
 export async function listening(
   t: Scope,
-  app: FastifyInstance,
+  app: ServedApplication,
   config: Pick<Config, 'limits' | 'listen'>,
 ): Promise<Listening> {
-  const { server } = createListener(applicationOf(app), config.limits, config.listen.tls);
+  const { server } = createListener(app, config.limits, config.listen.tls);
   t.teardown(async () => {
     server.close();
     server.closeAllConnections();

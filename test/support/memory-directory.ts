@@ -6,7 +6,13 @@ import {
   type AccountFact,
   type KeyFact,
 } from '../../src/ports/facts.ts';
-import { Wanted, type Directory, type Facts } from '../../src/ports/directory.ts';
+import {
+  MissingFact,
+  type Directory,
+  type Evaluate,
+  type Facts,
+  type Lookup,
+} from '../../src/ports/directory.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { digestSecret, formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
@@ -16,23 +22,28 @@ export class MemoryDirectory implements Directory {
   /** Facts that must be loaded first; a load ends when the test calls {@link deliver}. */
   readonly late = new Set<FactKey>();
   /** Set to have every decision fail with it. */
-  failure: unknown = undefined;
+  failure: Error | undefined = undefined;
   /** Decisions made so far, repeated ones included. */
   decisions = 0;
   readonly #waiting: (() => void)[] = [];
-  readonly #withdrawn = new Set<(keys: ReadonlySet<FactKey>) => number>();
+  readonly #revoked = new Set<(keys: ReadonlySet<FactKey>) => number>();
   readonly #forgotten = new Set<() => number>();
 
-  settle<T>(
-    attempt: (facts: Facts) => T | Wanted,
-    done: (outcome: T) => void,
-    failed: (error: unknown) => void,
-  ): void {
-    if (this.failure !== undefined) return failed(this.failure);
-    const outcome = attempt(this.#view);
+  decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
+    if (this.failure !== undefined) return undefined;
+    const decision = evaluate(this.#view);
     this.decisions += 1;
-    if (outcome instanceof Wanted) this.#waiting.push(() => this.settle(attempt, done, failed));
-    else done(outcome);
+    return decision instanceof MissingFact ? undefined : decision;
+  }
+
+  lookUp(): Lookup {
+    return {
+      decide: (evaluate) => this.decide(evaluate),
+      load: async () => {
+        if (this.failure !== undefined) throw this.failure;
+        await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      },
+    };
   }
 
   /** Number of decisions that wait for a late fact. */
@@ -46,9 +57,9 @@ export class MemoryDirectory implements Directory {
     for (const again of this.#waiting.splice(0)) again();
   }
 
-  onWithdrawn(listener: (keys: ReadonlySet<FactKey>) => number): () => void {
-    this.#withdrawn.add(listener);
-    return () => void this.#withdrawn.delete(listener);
+  onRevoked(listener: (keys: ReadonlySet<FactKey>) => number): () => void {
+    this.#revoked.add(listener);
+    return () => void this.#revoked.delete(listener);
   }
 
   onForgotten(listener: () => number): () => void {
@@ -56,12 +67,12 @@ export class MemoryDirectory implements Directory {
     return () => void this.#forgotten.delete(listener);
   }
 
-  /** Changes facts for the worse, as a mutation elsewhere would. Returns how many streams were ended. */
-  withdraw(...changes: readonly (readonly [FactKey, FactValue])[]): number {
+  /** Changes facts for the worse, as a mutation elsewhere would. Returns how many exchanges were ended. */
+  revoke(...changes: readonly (readonly [FactKey, FactValue])[]): number {
     for (const [key, value] of changes) this.facts.set(key, value);
     let ended = 0;
     const keys = new Set(changes.map(([key]) => key));
-    for (const listener of this.#withdrawn) ended += listener(keys);
+    for (const listener of this.#revoked) ended += listener(keys);
     return ended;
   }
 
@@ -126,7 +137,7 @@ export interface Holder {
   readonly key: string;
   readonly keyKey: FactKey;
   readonly accountKey: FactKey;
-  /** What {@link MemoryDirectory.withdraw} takes to revoke the key, and to deactivate the account. */
+  /** What {@link MemoryDirectory.revoke} takes to revoke the key, and to deactivate the account. */
   readonly revoked: readonly [FactKey, FactValue];
   readonly deactivated: readonly [FactKey, FactValue];
 }

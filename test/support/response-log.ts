@@ -1,5 +1,5 @@
 /** What the parser of upstream answers tells, written down so that two readings can be compared. */
-import { AnswerParser } from '../../src/proxy/upstream/response-parser.ts';
+import { ResponseParser } from '../../src/proxy/upstream/response-parser.ts';
 
 export interface ReadAnswer {
   status: number;
@@ -12,7 +12,7 @@ export interface ReadAnswer {
 }
 
 /** All answers on a connection, and what became of it. */
-export interface Reading {
+export interface ReadBuffer {
   answers: ReadAnswer[];
   /** Bytes that belong to the answers, up to the first that belongs to none. */
   taken: number;
@@ -33,11 +33,11 @@ export function readAnswers(
   heads: readonly boolean[],
   cuts: readonly number[] = [],
   closes = true,
-): Reading {
-  const reading: Reading = { answers: [], taken: 0, fault: null, unfinished: null };
+): ReadBuffer {
+  const reading: ReadBuffer = { answers: [], taken: 0, fault: null, unfinished: null };
   const expected = [...heads];
   const body: Buffer[] = [];
-  const parser = new AnswerParser({
+  const parser = new ResponseParser({
     onHead({ status, reason, headers, keepAlive }) {
       reading.unfinished = { status, reason, headers, keepAlive, body: '', trailers: [] };
     },

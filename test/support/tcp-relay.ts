@@ -5,7 +5,7 @@ import type { Scope } from './servers.ts';
 
 export interface TcpRelay {
   readonly port: number;
-  /** Connections that were opened so far. */
+  /** Pool that were opened so far. */
   readonly connections: () => number;
   /** How often these bytes went to the server. */
   readonly count: (bytes: Buffer | string) => number;

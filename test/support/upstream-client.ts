@@ -1,7 +1,7 @@
-/** Connections to an upstream without the gateway around them. */
+/** Pool to an upstream without the gateway around them. */
 import { connector } from '../../src/proxy/upstream/connect.ts';
-import type { AnswerHandler, Wire } from '../../src/proxy/upstream/connection.ts';
-import { Connections } from '../../src/proxy/upstream/pool.ts';
+import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/connection.ts';
+import { Pool } from '../../src/proxy/upstream/pool.ts';
 import type { OutgoingRequest } from '../../src/proxy/upstream/request-head.ts';
 import { certificate } from './config-certificates.ts';
 import type { Scope } from './servers.ts';
@@ -12,22 +12,22 @@ const tls = {
   ca: Buffer.from(certificate.a.cert),
 } as const;
 
-/** Connections to `url`, on a clock of their own; they end with the test. */
+/** Pool to `url`, on a clock of their own; they end with the test. */
 export function openConnections(t: Scope, url: string, { most = 4, connectMs = 5_000 } = {}) {
   const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
   const origin = new URL(url);
   const connect = connector({ origin, socketPath: null, tls });
-  const connections = new Connections({ connect, host: origin.host, most, connectMs, clock });
+  const connections = new Pool({ connect, host: origin.host, most, connectMs, clock });
   t.teardown(() => connections.close());
   return { connections, clock };
 }
 
 /** Sends one request and takes its whole answer, as Latin-1. @param hears what else is to happen on the way */
 export function ask(
-  to: Connections,
+  to: Pool,
   target = '/',
   body: OutgoingRequest['body'] = null,
-  hears: Partial<AnswerHandler> & { onWire?: (wire: Wire) => void } = {},
+  hears: Partial<ResponseHandler> & { onWire?: (wire: InFlightRequest) => void } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

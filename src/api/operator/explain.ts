@@ -1,52 +1,43 @@
 import { Type, type Static } from 'typebox';
-import { type Permit, managementHeaderFault } from '../../domain/acting-decision.ts';
-import { readActingHeader, type ActingHeader } from '../../domain/acting-header.ts';
-import type { KeyDigest } from '../../domain/api-key.ts';
+import { decideManagementCall } from '../../authz/management-call.ts';
+import { decideProxiedRequest, type ProxiedRequest, type RouteRules } from '../../authz/proxied-request.ts';
+import type { Permit } from '../../domain/acting-decision.ts';
+import { readActingHeader } from '../../domain/acting-header.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { parseKeyId } from '../../domain/ids.ts';
-import { methodKind, servedMethods, type MethodKind } from '../../domain/method.ts';
+import { parseAccountId, parseKeyId, type AccountId } from '../../domain/ids.ts';
+import { methodKind, servedMethods } from '../../domain/method.ts';
 import { catalogue, type Problem } from '../../domain/problem.ts';
-import { insufficientScope, managementScopes } from '../../domain/scope.ts';
-import { authenticate } from '../../authz/authenticate.ts';
-import { found } from '../../http/not-found.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { found, notFound } from '../../http/not-found.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { Wanted, type Directory, type Facts } from '../../ports/directory.ts';
+import { decideWithLookups, MissingFact, type Directory } from '../../ports/directory.ts';
 import { factKey } from '../../ports/facts.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
+import type { FoundOperation } from '../operations.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 
-interface Claims {
-  readonly digest: KeyDigest;
-  readonly acting: ActingHeader;
-  readonly method: MethodKind;
-}
-
-type Verdict =
-  | { readonly caller: Caller; readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'> }
-  | { readonly problem: Problem; readonly caller: Caller | null };
-
-/** Where a path leads; `decide` is what a request on that way is decided by. */
-export type Way =
-  | {
-      readonly kind: 'route';
-      readonly route: string;
-      readonly decide: (facts: Facts, claims: Claims) => Verdict | Wanted;
-    }
-  | { readonly kind: 'management' }
+/** Where a path leads, as the public listener finds it. */
+export type Destination =
+  | { readonly kind: 'route'; readonly prefix: string; readonly rules: RouteRules }
+  | ({ readonly kind: 'management' } & FoundOperation)
   | { readonly kind: 'none' }
-  | { readonly kind: 'refused'; readonly problem: Problem };
+  | { readonly kind: 'rejected'; readonly problem: Problem };
 
-/** What explaining needs. The way of a path and the decision on it are the gateway's own, so they cannot differ. */
+/** What explaining needs. Where a path leads and what is decided there are the gateway's own functions. */
 export interface ExplainDeps {
-  readonly directory: Pick<Directory, 'settle'>;
-  readonly tenants: Pick<TenantStore, 'keyDigest'>;
+  readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
+  readonly tenants: Pick<TenantStore, 'keyDigest' | 'getSubAccount'>;
   readonly clock: Clock;
   readonly config: {
     readonly headers: { readonly acting: string };
     readonly management: { readonly requireActingHeader: boolean };
   };
-  readonly wayOf: (path: string) => Way;
+  readonly destinationOf: (method: string, path: string) => Destination;
 }
+
+/** What the gateway would do with a request. `caller` is known where the key is good. */
+type Explained =
+  | { readonly caller: Caller; readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'> }
+  | { readonly caller: Caller | null; readonly problem: Problem };
 
 const question = closed({
   key_id: Type.String(),
@@ -59,66 +50,94 @@ const question = closed({
 export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
   app.post('/explain', { schema: { querystring: noQuery, body: question } }, async ({ body }) => {
     const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id))));
-    const claims: Claims = {
+    const request: ProxiedRequest = {
       digest,
       acting: readActingHeader(body.acting_tenant === undefined ? [] : [body.acting_tenant]),
       method: methodKind(body.method) ?? 'write',
     };
-    const way = deps.wayOf(body.path);
-    const verdict = await new Promise<Verdict>((resolve, reject) => {
-      deps.directory.settle((facts) => decideOn(way, facts, claims, deps), resolve, reject);
-    });
-    return answer(way, body, verdict, claims);
+    const destination = deps.destinationOf(body.method, body.path);
+    return responseBody(destination, body, await explain(destination, request, deps), request);
   });
 }
 
-function decideOn(way: Way, facts: Facts, claims: Claims, deps: ExplainDeps): Verdict | Wanted {
-  switch (way.kind) {
+async function explain(
+  destination: Destination,
+  request: ProxiedRequest,
+  deps: ExplainDeps,
+): Promise<Explained> {
+  const { directory, clock } = deps;
+  switch (destination.kind) {
     case 'route':
-      return way.decide(facts, claims);
+      return decideWithLookups(directory, (facts) =>
+        decideProxiedRequest(facts, request, destination.rules, clock.wallMs()),
+      );
     case 'management':
-      return decideManagement(facts, claims, deps);
-    case 'refused':
-      return { problem: way.problem, caller: null };
+      return explainManagementCall(destination, request, deps);
+    case 'rejected':
+      return { problem: destination.problem, caller: null };
     case 'none':
-      return { problem: { code: 'not_found', detail: 'No route takes this path.' }, caller: null };
+      return { problem: noRoute, caller: null };
   }
 }
 
-function decideManagement(facts: Facts, claims: Claims, { clock, config }: ExplainDeps): Verdict | Wanted {
-  const who = authenticate(facts, claims.digest, clock.wallMs());
-  if (who instanceof Wanted) return who;
-  if ('problem' in who) return { ...who, caller: null };
-  const { caller } = who;
-  if (caller.kind === 'sub-account') return { caller, problem: parentOnly };
-  const scope = managementScopes[claims.method];
-  if (!caller.scopes.includes(scope)) return { caller, problem: insufficientScope(scope) };
-  const active = facts.activeSubAccounts(caller.accountId);
-  if (active === undefined) return new Wanted(factKey.activeSubAccounts(caller.accountId));
-  const rule = { required: config.management.requireActingHeader, hasActiveSubAccounts: active !== 0 };
-  const problem = managementHeaderFault(
-    caller.accountId,
-    claims.acting,
-    claims.method,
-    rule,
-    config.headers.acting,
+async function explainManagementCall(
+  { operation, parameters }: FoundOperation,
+  { digest, acting, method }: ProxiedRequest,
+  deps: ExplainDeps,
+): Promise<Explained> {
+  const { directory, clock, config } = deps;
+  const rule = { name: config.headers.acting, required: config.management.requireActingHeader };
+  const call = { digest, header: acting, method, operation };
+  const decision = await decideWithLookups(directory, (facts) =>
+    decideManagementCall(facts, call, rule, clock.wallMs()),
   );
-  if (problem !== undefined) return { caller, problem };
-  const reason = claims.acting.form === 'absent' ? 'self-by-default' : 'self';
+  if ('problem' in decision) return decision;
+  const { caller } = decision;
+  if (!(await exists(parameters, caller.accountId, deps))) return { caller, problem: notFound };
+  const reason = acting.form === 'absent' ? 'self-by-default' : 'self';
   return { caller, permit: { resolvedTenant: caller.accountId, reason } };
 }
 
-function answer(way: Way, { method, path }: Static<typeof question>, verdict: Verdict, claims: Claims) {
-  const { caller } = verdict;
-  const permit = 'permit' in verdict ? verdict.permit : null;
-  const problem = 'problem' in verdict ? verdict.problem : null;
+/** Whether the sub-account and the key that a path names are the caller's: another's are not found. */
+async function exists(
+  { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
+  parent: AccountId,
+  { tenants, directory }: ExplainDeps,
+): Promise<boolean> {
+  if (owner_id === undefined) return true;
+  const owner = parseAccountId(owner_id);
+  if (!owner || (await tenants.getSubAccount(parent, owner)) === null) return false;
+  if (key_id === undefined) return true;
+  const id = parseKeyId(key_id);
+  const digest = id && (await tenants.keyDigest(id));
+  if (!digest) return false;
+  const { holder } = await decideWithLookups(directory, (facts) => {
+    const key = facts.key(digest);
+    return key === undefined ? new MissingFact(factKey.key(digest)) : { holder: key?.accountId };
+  });
+  return holder === owner;
+}
+
+function responseBody(
+  destination: Destination,
+  { method, path }: Static<typeof question>,
+  explained: Explained,
+  request: ProxiedRequest,
+) {
+  const { caller } = explained;
+  const permit = 'permit' in explained ? explained.permit : null;
+  const problem = 'problem' in explained ? explained.problem : null;
   return {
     allowed: permit !== null,
     acts_as: permit?.resolvedTenant ?? null,
     reason: permit?.reason ?? problem?.code ?? null,
-    because: problem?.detail ?? because(permit?.reason, caller, claims),
+    because: problem?.detail ?? because(permit?.reason, caller, request),
     status: problem === null ? null : catalogue[problem.code].status,
-    request: { method, path, route: way.kind === 'route' ? way.route : way.kind },
+    request: {
+      method,
+      path,
+      route: destination.kind === 'route' ? destination.prefix : routeNames[destination.kind],
+    },
     caller: caller && {
       kind: caller.kind,
       account_id: caller.accountId,
@@ -129,7 +148,14 @@ function answer(way: Way, { method, path }: Static<typeof question>, verdict: Ve
   };
 }
 
-function because(reason: Permit['reason'] | undefined, caller: Caller | null, { method }: Claims): string {
+/** What a path that is no route's is called in explanations since 0.1.0. */
+const routeNames = { management: 'management', none: 'none', rejected: 'refused' } as const;
+
+function because(
+  reason: Permit['reason'] | undefined,
+  caller: Caller | null,
+  { method }: ProxiedRequest,
+): string {
   switch (reason) {
     case 'sub-account':
       return 'The acting header names an active sub-account of the caller.';
@@ -144,7 +170,5 @@ function because(reason: Permit['reason'] | undefined, caller: Caller | null, { 
   }
 }
 
-const parentOnly: Problem = {
-  code: 'parent_key_required',
-  detail: 'Sub-accounts are managed with a key of their parent account.',
-};
+/** Operators read why there is no such path; clients get the one 404. */
+const noRoute: Problem = { code: 'not_found', detail: 'No route takes this path.' };

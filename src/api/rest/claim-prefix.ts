@@ -3,13 +3,6 @@ import type { FastifyInstance } from 'fastify';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { notFound } from '../../http/not-found.ts';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The route exists to reject: 405 on a path that has other methods, 404 on an unknown path. */
-    readonly refusal?: Problem;
-  }
-}
-
 /**
  * Owns everything under the prefix of `app`: a method that a path does not have gets 405 with `Allow`, a path
  * without a route 404. Without it such requests would fall to the route `/*`, which is the proxy.
@@ -37,15 +30,15 @@ function methodNotAllowed(allow: readonly string[]): Problem {
   return { code: 'method_not_allowed', detail: `This path has ${allow.join(', ')}.`, allow };
 }
 
-function reject(app: FastifyInstance, url: string, refusal: Problem, except?: ReadonlySet<string>): void {
+function reject(app: FastifyInstance, url: string, rejection: Problem, except?: ReadonlySet<string>): void {
   app.route({
     method: app.supportedMethods.filter((method) => !except?.has(method)),
     url,
     prefixTrailingSlash: 'slash',
     exposeHeadRoute: false,
-    config: { refusal },
+    config: { rejection },
     // After the hooks that authenticate, so that only a known caller learns which paths exist; before the body is read.
-    onRequest: (_request, _reply, done) => done(new ProblemError(refusal)),
+    onRequest: (_request, _reply, done) => done(new ProblemError(rejection)),
     handler: () => {
       throw new Error('a request was let through that must be rejected');
     },

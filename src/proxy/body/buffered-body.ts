@@ -3,13 +3,13 @@ import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
 
 /** Bodies up to this length are taken in whole before the upstream hears of the request. */
-export const mostCollectedBytes = 16 * 1024;
+export const mostBufferedBytes = 16 * 1024;
 
 /**
  * A short body, taken in whole: it goes out with the head in one piece, and a client that is slow to send it keeps no
  * connection to the upstream waiting.
  */
-export class CollectedBody implements BodyProgress {
+export class BufferedBody implements BodyProgress {
   bytes = 0;
   starving = true;
   /** The body, once it is all there. */

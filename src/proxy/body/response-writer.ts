@@ -5,7 +5,7 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
 const mostCollected = 16 * 1024;
 
 /** Hands an upstream's answer to the client: whole if it is short, as it comes if it is long or of unknown length. */
-export class AnswerWriter {
+export class ResponseWriter {
   status = 0;
   /** Bytes of the body. */
   bytes = 0;

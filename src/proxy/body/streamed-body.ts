@@ -1,13 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { sendContinue } from '../ingress/expect-continue.ts';
-import type { BodySink, StreamedBody } from '../upstream/request-head.ts';
-
-/** Bytes of a request's body, by its framing (RFC 9112 §6.3); `undefined` where they cannot be known beforehand. */
-export function bodyLength({ headers }: IncomingMessage): number | undefined {
-  if (headers['transfer-encoding'] !== undefined) return undefined;
-  const length = headers['content-length'];
-  return length === undefined ? 0 : Number(length);
-}
+import type { BodySink, BodySource } from '../upstream/request-head.ts';
 
 /** How far a body has come in. */
 export interface BodyProgress {
@@ -20,16 +13,17 @@ export interface BodyProgress {
 }
 
 /** A request's body on its way to the upstream, no faster than the upstream takes it. */
-export class RequestBody implements BodyProgress, StreamedBody {
+export class StreamedBody implements BodyProgress, BodySource {
   bytes = 0;
   starving = false;
   readonly length: number | undefined;
   readonly #request: IncomingMessage;
   #sink: BodySink | null = null;
 
-  constructor(request: IncomingMessage) {
+  /** @param length bytes; `undefined` where it ends when it ends */
+  constructor(request: IncomingMessage, length: number | undefined) {
     this.#request = request;
-    this.length = bodyLength(request);
+    this.length = length;
   }
 
   start(sink: BodySink): void {
@@ -64,11 +58,11 @@ export class RequestBody implements BodyProgress, StreamedBody {
   };
 }
 
-/** How much is read for nothing, and how long, to keep a connection whose request was answered early. */
+/** How much is read for nothing, and how long, to keep a connection whose response came early. */
 const mostDiscarded = { bytes: 256 * 1024, ms: 10_000 };
 
 /**
- * Reads what is left of a request that has been answered and throws it away: hanging up instead could take the answer
+ * Reads what is left of a request whose response is out and throws it away: hanging up instead could take the response
  * from the client before it has read it. A client that sends on and on, or nothing more, is cut off.
  */
 export function discardRest(request: IncomingMessage): void {

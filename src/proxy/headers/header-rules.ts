@@ -3,7 +3,7 @@ import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 /**
  * What becomes of a header on its way through, by its name alone.
  *
- * - `pass`: it is nobody's business but the two ends'
+ * - `pass`: it concerns the two ends and not the gateway
  * - `drop`: it says something that only the gateway may say, or belongs to one connection
  * - `forwarding`: where the request came from; counts from a trusted proxy, is dropped otherwise
  * - `override`: asks that the method be read as another one
@@ -28,36 +28,28 @@ export type HeaderRule =
   | 'transfer-encoding'
   | 'upgrade';
 
-/** The rule for a name. */
-export interface HeaderVerdict {
-  readonly rule: HeaderRule;
-  /** The same name, as a string that was seen before: V8 and undici look those up far faster than fresh ones. */
-  readonly name: string;
-}
-
 /** Looks up the rule for a name as it was written. */
-export type HeaderRules = (rawName: string) => HeaderVerdict;
+export type HeaderRules = (rawName: string) => HeaderRule;
 
 /**
  * Compiles the rules. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`), so nothing
  * that folds to a name the gateway sets can stand beside it.
  *
- * The answers are remembered by raw name, since folding is most of the work; what is remembered is bounded, because
+ * Rules are remembered by raw name, since folding is most of the work; what is remembered is bounded, because
  * names are whatever clients like.
  */
 export function headerRules(names: HeaderNames): HeaderRules {
   const exact = new Map(exactRules);
   exact.set(names.acting.toLowerCase(), 'acting');
   const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
-  const known = new Map<string, HeaderVerdict>();
+  const known = new Map<string, HeaderRule>();
 
   return (rawName) => {
     const remembered = known.get(rawName);
     if (remembered !== undefined) return remembered;
     const rule = exact.get(rawName.toLowerCase()) ?? foldedRule(foldHeaderName(rawName), reservedPrefixes);
-    const verdict = { rule, name: rawName };
-    if (known.size < mostRemembered) known.set(rawName, verdict);
-    return verdict;
+    if (known.size < mostRemembered) known.set(rawName, rule);
+    return rule;
   };
 }
 
@@ -78,7 +70,7 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
 
 /** Headers of one connection (RFC 9110 §7.6.1), and what older and other senders put beside them. */
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
-/** The last two make some frameworks serve another path than the one that was judged. */
+/** The last two make some frameworks serve another path than the one that was checked. */
 const origins = new Set(['forwarded', 'x-real-ip', 'x-request-id', 'x-original-url', 'x-rewrite-url']);
 const overrides = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
 const framing = new Set(['content-length', 'transfer-encoding']);

@@ -7,7 +7,7 @@ import type { HeaderRules } from './header-rules.ts';
 /** What the gateway itself knows about the request whose headers these are. */
 export interface OutboundContext {
   readonly requestId: string;
-  /** Who the upstream is told the request is from and for; `null` on a CORS preflight, which is from nobody. */
+  /** Who the upstream is told the request is from and for; `null` on a CORS preflight, which carries no key. */
   readonly identity: { readonly caller: Caller; readonly permit: Permit } | null;
   /** Address of the TCP peer, where it has one. */
   readonly peer: string | undefined;
@@ -37,7 +37,7 @@ export type OutboundHeaders = (
  * client that names one of our headers in `Connection` takes away its own copy only.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
-  // In lower case, as undici wants to see them in any case.
+  // Folded once here, not for each request.
   const own = {
     resolvedTenant: names.resolvedTenant.toLowerCase(),
     callerTenant: names.callerTenant.toLowerCase(),
@@ -53,8 +53,8 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
 
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const value = rawHeaders[i + 1] as string;
-      const { rule, name } = rules(rawHeaders[i] as string);
-      switch (rule) {
+      const name = rawHeaders[i] as string;
+      switch (rules(name)) {
         case 'pass':
           out.push(name, value);
           break;

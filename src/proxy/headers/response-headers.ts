@@ -2,10 +2,10 @@ import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 import { namedByConnection, withoutNamed } from './connection-header.ts';
 
 /** What becomes of an upstream's header, by its name alone. */
-type AnswerRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding';
+type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding';
 
 /** An answer's headers, ready for the client. */
-export interface AnswerHeaders {
+export interface FilteredHeaders {
   /** Flat list of names and values. */
   readonly headers: string[];
   /** Bytes of the body, where the upstream said so. */
@@ -13,7 +13,7 @@ export interface AnswerHeaders {
 }
 
 /** Cleans what upstreams answer with. */
-export interface AnswerCleaner {
+export interface ResponseHeaderFilter {
   /**
    * @param rawHeaders flat list of names and values
    * @param resolvedTenant `null` where none was resolved
@@ -24,7 +24,7 @@ export interface AnswerCleaner {
     rawHeaders: readonly string[],
     requestId: string,
     resolvedTenant: string | null,
-  ): AnswerHeaders;
+  ): FilteredHeaders;
   /** Flat list; nothing that could not have stood among the headers may come in as a trailer. */
   trailers(rawTrailers: readonly string[]): [string, string][];
 }
@@ -33,8 +33,8 @@ export interface AnswerCleaner {
  * Makes the cleaner: headers of the connection to the upstream stay there, and the names clients trust the gateway
  * for are the gateway's, so an upstream's own are replaced or dropped, whatever their spelling.
  */
-export function answerCleaner(names: HeaderNames): AnswerCleaner {
-  const ruleFor = answerRules(names);
+export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
+  const ruleFor = responseRules(names);
   return {
     headers(status, rawHeaders, requestId, resolvedTenant) {
       const headers: string[] = [];
@@ -90,9 +90,9 @@ const neverTrailers = new Set([
 
 const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
 
-function answerRules(names: HeaderNames): (rawName: string) => AnswerRule {
+function responseRules(names: HeaderNames): (rawName: string) => ResponseRule {
   const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
-  const known = new Map<string, AnswerRule>();
+  const known = new Map<string, ResponseRule>();
 
   return (rawName) => {
     let rule = known.get(rawName);
@@ -103,7 +103,7 @@ function answerRules(names: HeaderNames): (rawName: string) => AnswerRule {
     return rule;
   };
 
-  function judge(rawName: string): AnswerRule {
+  function judge(rawName: string): ResponseRule {
     const lower = rawName.toLowerCase();
     if (lower === 'content-length' || lower === 'transfer-encoding' || lower === 'connection') return lower;
     const folded = foldHeaderName(rawName);

@@ -1,22 +1,17 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Requests whose client waits to be told before it sends its body (RFC 9110 §10.1.1). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Makes `server` hold back `100 Continue` until somebody wants the body: a refusal then costs no body at all. Node
- * ends the connection after one, since the client may still send its body or leave it, and nobody could tell which.
- * Unknown expectations are routed like any request, to be refused with a body that says why.
+ * Holds `100 Continue` back until the body is wanted: a rejection then costs no body at all. Node ends the connection
+ * after one, since the client may still send its body or leave it, and which of the two cannot be told.
  */
-export function holdContinue(server: Server, route: RequestListener): void {
-  server.on('checkContinue', (request, response) => {
-    waiting.set(request, response);
-    route(request, response);
-  });
-  server.on('checkExpectation', route);
+export function noteContinue(request: IncomingMessage, response: ServerResponse): void {
+  waiting.set(request, response);
 }
 
-/** Tells the client to send its body, if it waits for that. To be called by whoever is about to read it. */
+/** Tells the client to send its body, if it waits for that. To be called right before the body is read. */
 export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;

@@ -1,105 +1,89 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
 import { methodKind } from '../../domain/method.ts';
-import { ProblemError, type Problem } from '../../domain/problem.ts';
-import { compileTargets, type Target } from './target.ts';
-import { holdContinue, sendContinue } from './expect-continue.ts';
+import type { Problem } from '../../domain/problem.ts';
 import { headerRules } from '../headers/header-rules.ts';
-import { compileFraming } from './framing.ts';
+import { notFound } from '../../http/not-found.ts';
 import { methodNotServed } from '../problems.ts';
-import { routeUpgrades } from './accept-upgrades.ts';
-import { hardenServer } from '../../http/server-options.ts';
+import { headReader, type RequestHead } from './framing.ts';
+import { compileTargets, type Target } from './target.ts';
 import { upgradeFault } from './websocket-request.ts';
 
+/** What a request is, by its target and its head alone. */
+export type Ingress =
+  | { readonly kind: 'route'; readonly route: number; readonly head: RequestHead }
+  | { readonly kind: 'management' }
+  | {
+      readonly kind: 'rejected';
+      readonly problem: Problem;
+      readonly target: Target;
+      /** Two readers could cut the message apart differently: what follows on its connection is no request. */
+      readonly ambiguous: boolean;
+    }
+  /** It came behind an ambiguous message. */
+  | { readonly kind: 'ignored' };
+
 /** What every request to the public listener meets first. */
-export interface FrontDoor {
-  /** For the option of `Fastify()` of the same name: where the target leads decides which route is taken. */
-  readonly rewriteUrl: (request: IncomingMessage) => string;
-  /**
-   * Judges all of it at once.
-   *
-   * @returns the route of a request for an upstream that nothing is wrong with; `null` for every other one
-   */
-  readonly routeOf: (request: IncomingMessage) => number | null;
-  /** To be called on the root, before plugins are registered. */
-  install(app: FastifyInstance): void;
+export interface IngressReader {
+  /** Reads target and head, once; before anything else happens, whatever the request is for. */
+  read(request: IncomingMessage): Ingress;
+  /** Where a target leads, by the same rules. */
+  readonly targetOf: (rawTarget: string) => Target;
 }
 
 /**
- * Judges the request target and the head before anything else happens, in this order, whatever the request is for.
+ * Makes the reader. A request that passes has one meaning: the path that was routed is the path its upstream gets, and
+ * its framing is the framing every reader sees.
  *
- * Requests for upstreams are routed by that judgement alone: Fastify's router is shown {@link internalPath} in place
- * of what the client wrote. So it cannot disagree, and cannot stumble over what it does not understand.
+ * @throws Error where two routes have the same prefix, upper and lower case being one
  */
-export function frontDoor(config: Pick<Config, 'routes' | 'limits' | 'headers'>): FrontDoor {
-  const judgeTarget = compileTargets(config.routes.map((route) => route.prefix));
-  const judgeHead = compileFraming(headerRules(config.headers), config.limits.maxHeaders);
+export function ingressReader(config: Pick<Config, 'routes' | 'limits' | 'headers'>): IngressReader {
+  const targetOf = compileTargets(config.routes.map((route) => route.prefix));
+  const readHead = headReader(headerRules(config.headers), config.limits.maxHeaders);
+  /** Connections on which nothing more is a request: Node goes on parsing what it has read until the response is out. */
+  const ambiguous = new WeakSet<Socket>();
 
   return {
-    rewriteUrl(request) {
-      const written = request.url ?? '';
-      const target = judgeTarget(written);
-      (request as Judged).gatewayTarget = target;
-      return target.kind === 'management' ? written : internalPath(target);
-    },
-
-    routeOf(request) {
-      if (request.upgrade || (request.socket as Doubtful).gatewayDoubts) return null;
-      const target = judgeTarget(request.url ?? '');
-      if (target.kind !== 'route' || judgeHead(request) !== undefined) return null;
-      return unfitForRoute(request) === undefined ? target.route : null;
-    },
-
-    install(app) {
-      hardenServer(app.server, config.limits);
-      const route: RequestListener = (request, response) => app.routing(request, response);
-      holdContinue(app.server, route);
-      routeUpgrades(app.server, route);
-      app.addHook('onRequest', (request, reply, done) => {
-        const { raw } = request;
-        // What came in one piece with a message that nobody could cut apart is nobody's request.
-        if ((raw.socket as Doubtful).gatewayDoubts) return void reply.hijack();
-        raw.url = request.originalUrl;
-        const target = (raw as Judged).gatewayTarget;
-        const malformed = judgeHead(raw);
-        if (malformed !== undefined) {
-          // Where the next request begins is anybody's guess.
-          (raw.socket as Doubtful).gatewayDoubts = true;
-          reply.header('connection', 'close');
+    targetOf,
+    read(request) {
+      if (ambiguous.has(request.socket)) return ignored;
+      // Node's parser lets the first line of HTTP/2 pass as a request.
+      if (request.method === 'PRI') {
+        ambiguous.add(request.socket);
+        return { kind: 'rejected', problem: notHttp1, target: none, ambiguous: true };
+      }
+      const target = targetOf(request.url ?? '');
+      const kind = methodKind(request.method ?? '');
+      const head = readHead(request, kind ?? 'write');
+      if ('problem' in head) {
+        ambiguous.add(request.socket);
+        const problem = target.kind === 'rejected' ? target.problem : head.problem;
+        return { kind: 'rejected', problem, target, ambiguous: true };
+      }
+      switch (target.kind) {
+        case 'route': {
+          const problem = kind === undefined ? methodNotServed : faultOfUpgrade(request);
+          return problem === undefined
+            ? { kind: 'route', route: target.route, head }
+            : { kind: 'rejected', problem, target, ambiguous: false };
         }
-        if (target?.kind === 'refused') return done(new ProblemError(target.problem));
-        if (malformed !== undefined) return done(new ProblemError(malformed));
-        const unfit = target?.kind === 'route' ? unfitForRoute(raw) : undefined;
-        done(unfit === undefined ? undefined : new ProblemError(unfit));
-      });
-      app.addHook('preParsing', (request, _reply, payload, done) => {
-        sendContinue(request.raw);
-        done(null, payload);
-      });
+        case 'management':
+          return management;
+        case 'rejected':
+          return { kind: 'rejected', problem: target.problem, target, ambiguous: false };
+        case 'none':
+          return { kind: 'rejected', problem: notFound, target, ambiguous: false };
+      }
     },
   };
 }
 
-/** Where the routes of {@link Target}s are mounted. Nobody outside can ask for these paths: theirs are all rewritten. */
-export function internalPath(target: Exclude<Target, { kind: 'management' }>): string {
-  return target.kind === 'route' ? (routePaths[target.route] ??= `/-/route/${target.route}`) : '/-/none';
-}
+const ignored: Ingress = { kind: 'ignored' };
+const management: Ingress = { kind: 'management' };
+const none: Target = { kind: 'none' };
+const notHttp1: Problem = { code: 'invalid_request', detail: 'The request is not valid HTTP/1.1.' };
 
-const routePaths: string[] = [];
-
-/** The verdict travels with the request: a WeakMap costs more than everything else in here. */
-interface Judged extends IncomingMessage {
-  gatewayTarget?: Target;
-}
-
-/** A connection on which nothing more is a request: Node goes on parsing what it has read until the answer is out. */
-interface Doubtful extends Socket {
-  gatewayDoubts?: boolean;
-}
-
-function unfitForRoute(request: IncomingMessage): Problem | undefined {
-  if (methodKind(request.method ?? '') === undefined) return methodNotServed;
+function faultOfUpgrade(request: IncomingMessage): Problem | undefined {
   return request.upgrade ? upgradeFault(request) : undefined;
 }

@@ -1,21 +1,19 @@
+import { managementPath } from '../../domain/paths.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { readingsOf } from './path-readings.ts';
-
-/** Everything at and below this path belongs to the gateway (spec section 4). */
-export const managementPath = '/v1/sub-accounts';
 
 /** Where a request target leads. `route` is the position in the list given to {@link compileTargets}. */
 export type Target =
   | { readonly kind: 'management' }
   | { readonly kind: 'route'; readonly route: number }
   | { readonly kind: 'none' }
-  | { readonly kind: 'refused'; readonly problem: Problem };
+  | { readonly kind: 'rejected'; readonly problem: Problem };
 
 /**
- * Makes the judge of request targets. It works on the raw bytes, before anything else has looked at them, and its
- * verdict is the only routing there is: the path that was judged is the path the upstream gets, unchanged.
+ * Makes the check of request targets. It works on the raw bytes, before anything else has looked at them, and what it
+ * finds is the only routing there is: the path that was checked is the path the upstream gets, unchanged.
  *
- * A path is refused where some reader behind us could take it for a path that leads elsewhere; `path-readings.ts`
+ * A path is rejected where some reader behind us could take it for a path that leads elsewhere; `path-readings.ts`
  * knows what careless readers do. A path that leads to the same place in every reading passes through byte for
  * byte, `%2F` and all.
  *
@@ -31,7 +29,7 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
   return (rawTarget) => {
     const query = rawTarget.indexOf('?');
     const path = query === -1 ? rawTarget : rawTarget.slice(0, query);
-    if (!plainPath.test(path)) return judgeUnusual(rawTarget, path, asWritten, folded);
+    if (!plainPath.test(path)) return readUnusual(rawTarget, path, asWritten, folded);
     if (query !== -1 && !visibleAscii.test(rawTarget)) return notVisible;
     const landing = land(asWritten, path);
     return land(folded, path.toLowerCase()) === landing ? landing : elsewhere;
@@ -43,25 +41,25 @@ const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
 const malformedEncoding = /%(?![0-9A-Fa-f]{2})/;
 
-const notVisible = refused('It holds a `#`, or bytes that are not visible ASCII.');
-const elsewhere = refused('Read another way, its path leads to another place.');
+const notVisible = rejected('It holds a `#`, or bytes that are not visible ASCII.');
+const elsewhere = rejected('Read another way, its path leads to another place.');
 const management: Target = { kind: 'management' };
 const none: Target = { kind: 'none' };
 
-function judgeUnusual(
+function readUnusual(
   rawTarget: string,
   path: string,
   asWritten: readonly Landing[],
   folded: readonly Landing[],
 ): Target {
   // Absolute-form, authority-form and `*` (RFC 9112 §3.2) name no path of ours.
-  if (!path.startsWith('/')) return refused('It must be a path that starts with `/`.');
+  if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');
   if (!visibleAscii.test(rawTarget)) return notVisible;
-  if (path.includes('\\')) return refused('Its path holds a backslash.');
+  if (path.includes('\\')) return rejected('Its path holds a backslash.');
   // Decoders disagree about these: some keep them, some drop them, some know `%uXXXX`.
-  if (malformedEncoding.test(path)) return refused('Its path holds a malformed percent-encoding.');
+  if (malformedEncoding.test(path)) return rejected('Its path holds a malformed percent-encoding.');
   const readings = readingsOf(path);
-  if (readings.kind === 'unacceptable') return refused(readings.reason);
+  if (readings.kind === 'unacceptable') return rejected(readings.reason);
   const landing = land(asWritten, path);
   for (const reading of readings.paths) if (land(folded, reading) !== landing) return elsewhere;
   return landing;
@@ -93,9 +91,9 @@ function isWithin(path: string, prefix: string): boolean {
   );
 }
 
-function refused(reason: string): Target {
+function rejected(reason: string): Target {
   return {
-    kind: 'refused',
+    kind: 'rejected',
     problem: { code: 'invalid_target', detail: `The request target is refused. ${reason}` },
   };
 }

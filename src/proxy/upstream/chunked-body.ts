@@ -1,4 +1,4 @@
-import { AnswerFault } from './errors.ts';
+import { ResponseFault } from './errors.ts';
 import { parseFieldLines } from './field-lines.ts';
 import { latin1 } from './latin1.ts';
 
@@ -26,7 +26,7 @@ export class ChunkedBody {
    * Takes the next bytes.
    *
    * @returns the position after the last one that belongs to the body
-   * @throws AnswerFault
+   * @throws ResponseFault
    */
   feed(bytes: Buffer, from: number, to: number, onBytes: OnBytes): number {
     let at = from;
@@ -50,9 +50,9 @@ export class ChunkedBody {
     this.#line += latin1(bytes, from, end);
     if (this.#reading !== 'data-end') this.#overhead += end - from;
     const most = this.#reading === 'data-end' ? 2 : mostOverheadBytes;
-    if (this.#line.length > most) throw new AnswerFault('chunks that do not end where they should');
+    if (this.#line.length > most) throw new ResponseFault('chunks that do not end where they should');
     if (!this.#line.endsWith('\n')) return end;
-    if (!this.#line.endsWith('\r\n')) throw new AnswerFault('a line that ends without CR');
+    if (!this.#line.endsWith('\r\n')) throw new ResponseFault('a line that ends without CR');
     const line = this.#line.slice(0, -2);
     this.#line = '';
     this.#take(line);
@@ -61,19 +61,19 @@ export class ChunkedBody {
 
   #take(line: string): void {
     if (this.#reading === 'data-end') {
-      if (line !== '') throw new AnswerFault('a chunk longer than its size');
+      if (line !== '') throw new ResponseFault('a chunk longer than its size');
       this.#reading = 'size';
     } else if (this.#reading === 'size') {
       const size = sizeLine.exec(line)?.[1];
-      if (size === undefined) throw new AnswerFault('a chunk without a size');
+      if (size === undefined) throw new ResponseFault('a chunk without a size');
       this.#left = Number.parseInt(size, 16);
       this.#reading = this.#left === 0 ? 'trailers' : 'data';
       // What is short and usual does not count: a long body has any number of it.
       this.#overhead -= Math.min(line.length + 2, 20);
-      if (this.#overhead > mostOverheadBytes) throw new AnswerFault('too many chunk extensions');
+      if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many chunk extensions');
     } else if (line !== '') {
       this.#trailerLines += `${line}\r\n`;
-      if (this.#overhead > mostOverheadBytes) throw new AnswerFault('too many trailers');
+      if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many trailers');
     } else {
       this.trailers = parseFieldLines(this.#trailerLines);
       this.over = true;

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import type { AnswerHead } from './response-head.ts';
-import { AnswerParser, type AnswerEvents } from './response-parser.ts';
+import type { ResponseHead } from './response-head.ts';
+import { ResponseParser, type ResponseEvents } from './response-parser.ts';
 import { latin1 } from './latin1.ts';
-import type { Reading } from './read-buffer.ts';
-import { requestHead, type BodySink, type OutgoingRequest, type StreamedBody } from './request-head.ts';
+import type { ReadBuffer } from './read-buffer.ts';
+import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './request-head.ts';
 
 /** The request's side of a connection, while it is on it. */
-export interface Wire {
+export interface InFlightRequest {
   /** Grows with everything that goes out or comes in. */
   readonly progress: number;
   /** Reads on, after an `onBody` that answered `false`. */
@@ -16,14 +16,14 @@ export interface Wire {
 }
 
 /** Hears what becomes of a request: one head, its body, one end; or a failure, at any point. */
-export interface AnswerHandler {
+export interface ResponseHandler {
   /**
    * Asked in the tick in which the request is written. `false` where it is not to be sent after all; nothing else is
    * heard then.
    */
-  onSending(wire: Wire): boolean;
-  onHead(head: AnswerHead): void;
-  /** `false` where the rest should wait for {@link Wire.resume}. The bytes are the handler's to keep. */
+  onSending(wire: InFlightRequest): boolean;
+  onHead(head: ResponseHead): void;
+  /** `false` where the rest should wait for {@link InFlightRequest.resume}. The bytes are the handler's to keep. */
   onBody(chunk: Buffer): boolean;
   /** @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
@@ -31,7 +31,7 @@ export interface AnswerHandler {
 }
 
 /** What a connection tells whoever keeps it. */
-export interface ConnectionKeeper {
+export interface ConnectionOwner {
   /** It can take another request. */
   free(connection: Connection): void;
   /** It is of no use any more. */
@@ -45,16 +45,16 @@ export interface ConnectionKeeper {
 export const mostUnsentBytes = 64 * 1024;
 
 /** One connection to an upstream. It carries one request at a time, and never another after one that did not end well. */
-export class Connection implements Wire, BodySink, AnswerEvents {
+export class Connection implements InFlightRequest, BodySink, ResponseEvents {
   /** Since when it has had nothing to do, on the keeper's clock. */
   idleSinceMs = 0;
   readonly #socket: Socket;
-  readonly #reading: Reading;
+  readonly #reading: ReadBuffer;
   readonly #host: string;
-  readonly #keeper: ConnectionKeeper;
-  readonly #parser = new AnswerParser(this);
-  #handler: AnswerHandler | null = null;
-  #body: StreamedBody | null = null;
+  readonly #keeper: ConnectionOwner;
+  readonly #parser = new ResponseParser(this);
+  #handler: ResponseHandler | null = null;
+  #body: BodySource | null = null;
   #sent = true;
   #paused = false;
   #latestRead = 0;
@@ -64,7 +64,7 @@ export class Connection implements Wire, BodySink, AnswerEvents {
    * @param reading what the socket reads into
    * @param host what upstreams are told where the request names none
    */
-  constructor(socket: Socket, reading: Reading, host: string, keeper: ConnectionKeeper) {
+  constructor(socket: Socket, reading: ReadBuffer, host: string, keeper: ConnectionOwner) {
     this.#socket = socket;
     this.#reading = reading;
     this.#host = host;
@@ -87,7 +87,7 @@ export class Connection implements Wire, BodySink, AnswerEvents {
   }
 
   /** Sends a request on a connection that is free. */
-  send(request: OutgoingRequest, handler: AnswerHandler): void {
+  send(request: OutgoingRequest, handler: ResponseHandler): void {
     const { body, method } = request;
     this.#handler = handler;
     let head: string;
@@ -175,7 +175,7 @@ export class Connection implements Wire, BodySink, AnswerEvents {
     this.#keeper.free(this);
   }
 
-  onHead(head: AnswerHead): void {
+  onHead(head: ResponseHead): void {
     this.#handler?.onHead(head);
   }
 

@@ -1,4 +1,4 @@
-import { AnswerFault } from './errors.ts';
+import { ResponseFault } from './errors.ts';
 
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -9,18 +9,18 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
  *
  * @param text Latin-1; every line with its CRLF
  * @returns flat list of names and values
- * @throws AnswerFault
+ * @throws ResponseFault
  */
 export function parseFieldLines(text: string, from = 0): string[] {
   const fields: string[] = [];
   for (let at = from; at < text.length;) {
     const end = text.indexOf('\r\n', at);
     const colon = text.indexOf(':', at);
-    if (end === -1 || colon === -1 || colon > end) throw new AnswerFault('a header without a colon');
+    if (end === -1 || colon === -1 || colon > end) throw new ResponseFault('a header without a colon');
     const name = text.slice(at, colon);
     const value = trimmed(text, colon + 1, end);
-    if (!token.test(name)) throw new AnswerFault('a header name that is not a token');
-    if (!fieldValue.test(value)) throw new AnswerFault('a control character in a header');
+    if (!token.test(name)) throw new ResponseFault('a header name that is not a token');
+    if (!fieldValue.test(value)) throw new ResponseFault('a control character in a header');
     fields.push(name, value);
     at = end + 2;
   }

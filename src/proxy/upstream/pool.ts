@@ -1,13 +1,13 @@
 import type { OnReadOpts, Socket } from 'node:net';
 import type { Clock } from '../../ports/clock.ts';
-import { Connection, type AnswerHandler, type ConnectionKeeper } from './connection.ts';
+import { Connection, type ResponseHandler, type ConnectionOwner } from './connection.ts';
 import { Fifo } from './fifo.ts';
-import { readBytes, Reading } from './read-buffer.ts';
+import { readBytes, ReadBuffer } from './read-buffer.ts';
 import type { OutgoingRequest } from './request-head.ts';
 import { UpstreamTimeout } from './errors.ts';
 
 /** How connections are made, and how many. */
-export interface ConnectionsOptions {
+export interface PoolOptions {
   readonly connect: (onread: OnReadOpts) => { socket: Socket; ready: 'connect' | 'secureConnect' };
   /** What upstreams are told where a request names no host. */
   readonly host: string;
@@ -23,16 +23,16 @@ const idle = { mostMs: 4000, marginMs: 2000 };
 interface Waiting {
   readonly sinceMs: number;
   readonly request: OutgoingRequest;
-  readonly handler: AnswerHandler;
+  readonly handler: ResponseHandler;
 }
 
 /**
  * The connections to one upstream. A request takes the one that was used last, or waits in line for the next that is
  * free; connections are made as long as somebody waits, up to the limit. Nothing is sent twice.
  */
-export class Connections implements ConnectionKeeper {
-  readonly #options: ConnectionsOptions;
-  /** @see Reading */
+export class Pool implements ConnectionOwner {
+  readonly #options: PoolOptions;
+  /** @see ReadBuffer */
   readonly #shared = Buffer.allocUnsafeSlow(readBytes);
   readonly #open = new Set<Connection>();
   readonly #connecting = new Set<Socket>();
@@ -42,7 +42,7 @@ export class Connections implements ConnectionKeeper {
   readonly #sweep: NodeJS.Timeout;
   #closed = false;
 
-  constructor(options: ConnectionsOptions) {
+  constructor(options: PoolOptions) {
     this.#options = options;
     this.#sweep = setInterval(() => {
       this.#closeIdle();
@@ -51,7 +51,7 @@ export class Connections implements ConnectionKeeper {
   }
 
   /** Sends a request, once. */
-  send(request: OutgoingRequest, handler: AnswerHandler): void {
+  send(request: OutgoingRequest, handler: ResponseHandler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
     const connection = this.#takeIdle();
     if (connection === undefined) {
@@ -132,7 +132,7 @@ export class Connections implements ConnectionKeeper {
 
   #connect(): void {
     const { connect, connectMs, host } = this.#options;
-    const reading = new Reading(this.#shared);
+    const reading = new ReadBuffer(this.#shared);
     let connection: Connection | undefined;
     const { socket, ready } = connect({
       buffer: () => connection?.nextBuffer() ?? reading.bytes,

@@ -9,7 +9,7 @@ const largeBytes = readBytes / 2;
  * what is to be kept of it is copied. A body that comes in large pieces would be copied whole: while one does, the
  * socket reads into buffers of its own, which are given away as they are.
  */
-export class Reading {
+export class ReadBuffer {
   readonly #shared: Buffer;
   #current: Buffer;
   #given = false;

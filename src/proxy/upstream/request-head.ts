@@ -5,11 +5,11 @@ export interface OutgoingRequest {
   readonly target: string;
   /** Flat list of names and values. What they say about the length of the body does not count. */
   readonly headers: readonly string[];
-  readonly body: Buffer | StreamedBody | null;
+  readonly body: Buffer | BodySource | null;
 }
 
 /** A body that is sent as it comes in. */
-export interface StreamedBody {
+export interface BodySource {
   /** Bytes; `undefined` where it ends when it ends. */
   readonly length: number | undefined;
   /** Hands everything to `sink` from now on. */
@@ -20,7 +20,7 @@ export interface StreamedBody {
 
 /** Takes a body in pieces. */
 export interface BodySink {
-  /** `false` where the next piece should wait for {@link StreamedBody.resume}. */
+  /** `false` where the next piece should wait for {@link BodySource.resume}. */
   write(chunk: Buffer): boolean;
   end(): void;
 }

@@ -1,4 +1,4 @@
-import { AnswerFault } from './errors.ts';
+import { ResponseFault } from './errors.ts';
 import { parseFieldLines } from './field-lines.ts';
 
 /** Where the body of an answer ends (RFC 9112 §6.3). */
@@ -8,7 +8,7 @@ export type BodyFraming =
   | { readonly kind: 'until-close' };
 
 /** The head of an answer. */
-export interface AnswerHead {
+export interface ResponseHead {
   readonly status: number;
   readonly reason: string;
   /** Flat list of names and values, as they were written. */
@@ -32,12 +32,12 @@ const bodyless: BodyFraming = { kind: 'length', length: 0 };
  *
  * @param text Latin-1, up to and with the CRLF of its last line
  * @param toHead the request was a HEAD
- * @throws AnswerFault
+ * @throws ResponseFault
  */
-export function parseAnswerHead(text: string, toHead: boolean): AnswerHead {
+export function parseResponseHead(text: string, toHead: boolean): ResponseHead {
   const lineEnd = text.indexOf('\r\n');
   const line = statusLine.exec(text.slice(0, lineEnd));
-  if (line === null) throw new AnswerFault('no HTTP/1 status line');
+  if (line === null) throw new ResponseFault('no HTTP/1 status line');
   const status = Number(line[2]);
   const headers = parseFieldLines(text, lineEnd + 2);
 
@@ -57,21 +57,22 @@ export function parseAnswerHead(text: string, toHead: boolean): AnswerHead {
       }
       case 'content-length'.length:
         if (name.toLowerCase() !== 'content-length') break;
-        if (length !== undefined) throw new AnswerFault('two Content-Length');
-        if (!lengthForm.test(value)) throw new AnswerFault('a Content-Length that is not a number');
+        if (length !== undefined) throw new ResponseFault('two Content-Length');
+        if (!lengthForm.test(value)) throw new ResponseFault('a Content-Length that is not a number');
         length = value;
         break;
       case 'transfer-encoding'.length:
         if (name.toLowerCase() !== 'transfer-encoding') break;
-        if (chunked || value.toLowerCase() !== 'chunked') throw new AnswerFault('an unknown transfer coding');
+        if (chunked || value.toLowerCase() !== 'chunked')
+          throw new ResponseFault('an unknown transfer coding');
         chunked = true;
         break;
       default:
     }
   }
   const current = line[1] === '1';
-  if (chunked && length !== undefined) throw new AnswerFault('a length and chunks');
-  if (chunked && !current) throw new AnswerFault('chunks in HTTP/1.0');
+  if (chunked && length !== undefined) throw new ResponseFault('a length and chunks');
+  if (chunked && !current) throw new ResponseFault('chunks in HTTP/1.0');
   return {
     status,
     reason: line[3] ?? '',

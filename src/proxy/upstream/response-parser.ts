@@ -1,11 +1,11 @@
-import { AnswerFault } from './errors.ts';
-import { parseAnswerHead, type AnswerHead } from './response-head.ts';
+import { ResponseFault } from './errors.ts';
+import { parseResponseHead, type ResponseHead } from './response-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { latin1 } from './latin1.ts';
 
 /** Hears of an answer as it comes in. */
-export interface AnswerEvents {
-  onHead(head: AnswerHead): void;
+export interface ResponseEvents {
+  onHead(head: ResponseHead): void;
   /** A part of the body, between two positions; the bytes are there during the call only. */
   onBytes(bytes: Buffer, from: number, to: number): void;
   /** @param trailers flat list of names and values */
@@ -13,7 +13,7 @@ export interface AnswerEvents {
 }
 
 /** Answers with a larger head are not relayed. */
-export const maxAnswerHeadBytes = 64 * 1024;
+export const maxResponseHeadBytes = 64 * 1024;
 /** Of this much, most heads end. */
 const firstLookBytes = 2048;
 /** More answers of the kind 1xx before the one that counts are taken for noise. */
@@ -23,12 +23,12 @@ const mostInterim = 100;
  * Reads one answer after another from a connection, strictly (RFC 9112). Answers of the kind 1xx are between the
  * upstream and the gateway and are left out: the gateway asks for none.
  */
-export class AnswerParser {
+export class ResponseParser {
   /** Nothing is expected: before {@link begin}, and after an answer. What comes then belongs to no request. */
   over = true;
   /** Of the latest answer; `null` before there is one. */
-  head: AnswerHead | null = null;
-  readonly #events: AnswerEvents;
+  head: ResponseHead | null = null;
+  readonly #events: ResponseEvents;
   #toHead = false;
   #interim = 0;
   /** What has come of a head. */
@@ -36,7 +36,7 @@ export class AnswerParser {
   #left = 0;
   #chunks: ChunkedBody | null = null;
 
-  constructor(events: AnswerEvents) {
+  constructor(events: ResponseEvents) {
     this.#events = events;
   }
 
@@ -53,7 +53,7 @@ export class AnswerParser {
    * Takes the next bytes.
    *
    * @returns the position after the last one that belongs to the answer
-   * @throws AnswerFault where they cannot be read; the connection is of no use then
+   * @throws ResponseFault where they cannot be read; the connection is of no use then
    */
   feed(bytes: Buffer, to: number): number {
     let at = 0;
@@ -63,10 +63,10 @@ export class AnswerParser {
     return at;
   }
 
-  /** The upstream has ended the connection. @throws AnswerFault where that cuts the answer short */
+  /** The upstream has ended the connection. @throws ResponseFault where that cuts the answer short */
   close(): void {
     if (this.over) return;
-    if (this.head?.body.kind !== 'until-close') throw new AnswerFault('no end');
+    if (this.head?.body.kind !== 'until-close') throw new ResponseFault('no end');
     this.#end([]);
   }
 
@@ -82,19 +82,19 @@ export class AnswerParser {
     }
     // Its end may be coming in: three of the four bytes may be there already.
     const least = end === -1 ? this.#text.length - 3 : end;
-    if (least > maxAnswerHeadBytes) throw new AnswerFault('too long a head');
+    if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
     if (end === -1) return to;
-    const head = parseAnswerHead(this.#text.slice(0, end + 2), this.#toHead);
+    const head = parseResponseHead(this.#text.slice(0, end + 2), this.#toHead);
     this.#text = '';
     this.#take(head);
     return from + end + 4 - before;
   }
 
-  #take(head: AnswerHead): void {
-    if (head.status === 101) throw new AnswerFault('an upgrade nobody asked for');
+  #take(head: ResponseHead): void {
+    if (head.status === 101) throw new ResponseFault('an upgrade nobody asked for');
     if (head.status < 200) {
       this.#interim += 1;
-      if (this.#interim > mostInterim) throw new AnswerFault('too many 1xx before it');
+      if (this.#interim > mostInterim) throw new ResponseFault('too many 1xx before it');
       return;
     }
     this.head = head;

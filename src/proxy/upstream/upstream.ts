@@ -3,14 +3,14 @@ import { isIP, type Socket } from 'node:net';
 import type { RouteConfig } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
-import type { AnswerHandler } from './connection.ts';
-import { Connections } from './pool.ts';
+import type { ResponseHandler } from './connection.ts';
+import { Pool } from './pool.ts';
 import type { OutgoingRequest } from './request-head.ts';
 
 /** The connections of one route to its upstream. */
 export interface Upstream extends Address {
   /** Sends one request, once. */
-  send(request: OutgoingRequest, handler: AnswerHandler): void;
+  send(request: OutgoingRequest, handler: ResponseHandler): void;
   /** Ends all connections, whatever is on them. */
   close(): void;
 }
@@ -27,7 +27,7 @@ export function openUpstream(route: RouteConfig, clock: Clock): Upstream {
   const socketPath = route.upstream.startsWith('unix:') ? new URL(route.upstream).pathname : null;
   const origin = new URL(socketPath === null ? route.upstream : 'http://localhost');
   const address = { origin, socketPath, tls: tlsOf(route.tls, origin.hostname) };
-  const connections = new Connections({
+  const connections = new Pool({
     connect: connector(address),
     host: origin.host,
     most: route.connections,

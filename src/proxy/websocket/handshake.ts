@@ -3,7 +3,7 @@ import { request as sendRequest, type ClientRequest, type IncomingMessage } from
 import type { Socket } from 'node:net';
 
 /** Answers with a larger head are not relayed. */
-const maxAnswerHeadBytes = 64 * 1024;
+const maxResponseHeadBytes = 64 * 1024;
 
 /**
  * Makes a request for a WebSocket ready on a connection; it goes out with `end()`. Names, values and target go as they
@@ -21,7 +21,7 @@ export function prepareHandshake(
     method: 'GET',
     path: target,
     headers: [...headers, 'connection', 'Upgrade', 'upgrade', 'websocket'],
-    maxHeaderSize: maxAnswerHeadBytes,
+    maxHeaderSize: maxResponseHeadBytes,
     insecureHTTPParser: false,
   });
 }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frames.ts';
 import { hangUp } from '../ingress/half-close.ts';
-import { StallWatch } from '../idle-timeout.ts';
+import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /** A peer that is gone without a word is found out by the system, some minutes after this much silence. */
@@ -90,12 +90,12 @@ class Flow {
   readonly frames = new FrameTracker();
   readonly #from: Socket;
   readonly #to: Socket;
-  readonly #watch: StallWatch;
+  readonly #watch: IdleTimeout;
 
   constructor(from: Socket, to: Socket, idleMs: number) {
     this.#from = from;
     this.#to = to;
-    this.#watch = new StallWatch(idleMs);
+    this.#watch = new IdleTimeout(idleMs);
   }
 
   open(first: Buffer): void {
@@ -112,7 +112,7 @@ class Flow {
 
   stalled(otherEnded: boolean, nowMs: number): boolean {
     const waiting = this.#to.writableLength > 0 || (otherEnded && !this.#from.readableEnded);
-    return this.#watch.stalled(waiting, this.#to.bytesWritten, nowMs);
+    return this.#watch.expired(waiting, this.#to.bytesWritten, nowMs);
   }
 
   readonly #onData = (chunk: Buffer): void => {

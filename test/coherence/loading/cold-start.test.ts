@@ -13,7 +13,7 @@ import {
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { openLog } from '../../../src/ops/logger.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
-import { Wanted, type Facts } from '../../../src/ports/directory.ts';
+import { decideWithLookups, MissingFact, type Evaluate, type Facts } from '../../../src/ports/directory.ts';
 import type { FactCache } from '../../../src/ports/fact-cache.ts';
 import { factKey, type FactKey } from '../../../src/ports/facts.ts';
 import { systemTimers, type Timers } from '../../../src/ports/timers.ts';
@@ -159,24 +159,24 @@ async function replica(t: Scope, redisUrl: string) {
     });
   }
 
-  function decided(attempt: (facts: Facts) => true | Wanted): Promise<unknown> {
-    return new Promise((resolve, reject) => coherence.directory.settle(attempt, resolve, reject));
+  function decided(evaluate: Evaluate<true>): Promise<unknown> {
+    return decideWithLookups(coherence.directory, evaluate);
   }
 
   return { asked, load };
 }
 
 /** Asks for what a request asks for: the key, its account, the parent, and whether that has active sub-accounts. */
-function callerOf(facts: Facts, digest: KeyDigest): true | Wanted {
+function callerOf(facts: Facts, digest: KeyDigest): true | MissingFact {
   const key = facts.key(digest);
-  if (key === undefined || key === null) return new Wanted(factKey.key(digest));
-  if (facts.account(key.accountId) === undefined) return new Wanted(factKey.account(key.accountId));
-  if (facts.account(parent) === undefined) return new Wanted(factKey.account(parent));
+  if (key === undefined || key === null) return new MissingFact(factKey.key(digest));
+  if (facts.account(key.accountId) === undefined) return new MissingFact(factKey.account(key.accountId));
+  if (facts.account(parent) === undefined) return new MissingFact(factKey.account(parent));
   return heldOr(facts.activeSubAccounts(parent), factKey.activeSubAccounts(parent));
 }
 
-function heldOr(value: unknown, key: FactKey): true | Wanted {
-  return value === undefined ? new Wanted(key) : true;
+function heldOr(value: unknown, key: FactKey): true | MissingFact {
+  return value === undefined ? new MissingFact(key) : true;
 }
 
 async function connected(cache: FactCache): Promise<void> {

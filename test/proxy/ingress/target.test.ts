@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import fc from 'fast-check';
 import t from 'tap';
-import { compileTargets, managementPath } from '../../../src/proxy/ingress/target.ts';
+import { compileTargets } from '../../../src/proxy/ingress/target.ts';
+import { managementPath } from '../../../src/domain/paths.ts';
 
 const prefixes = ['/', '/v1/rates', '/v1', '/API/x'];
 const judge = compileTargets(prefixes);
@@ -47,8 +48,8 @@ t.test('a refusal says why', async (t) => {
     ['/v1%2Frates', /another place/],
   ] as const) {
     const target_ = judge(target);
-    t.equal(target_.kind, 'refused', target);
-    if (target_.kind === 'refused') t.match(target_.problem, { code: 'invalid_target', detail: reason });
+    t.equal(target_.kind, 'rejected', target);
+    if (target_.kind === 'rejected') t.match(target_.problem, { code: 'invalid_target', detail: reason });
   }
 });
 
@@ -153,7 +154,7 @@ t.test('no reader takes a path that is routed for one that leads elsewhere', asy
 t.test('whatever a client sends, there is a verdict', async (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (target) => {
-      return ['management', 'route', 'none', 'refused'].includes(judge(target).kind);
+      return ['management', 'route', 'none', 'rejected'].includes(judge(target).kind);
     }),
     { numRuns: 5_000 },
   );

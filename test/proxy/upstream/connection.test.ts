@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import type { StreamedBody } from '../../../src/proxy/upstream/request-head.ts';
+import type { BodySource } from '../../../src/proxy/upstream/request-head.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
 import { answer, ask, openConnections } from '../../support/upstream-client.ts';
@@ -75,7 +75,7 @@ t.test('a handler that throws at the end hears of it, and takes no other request
 });
 
 /** A body of which the first piece is handed over at once, and the rest never. */
-function unfinished(length: number | undefined): StreamedBody {
+function unfinished(length: number | undefined): BodySource {
   return { length, start: (sink) => void sink.write(Buffer.from('some')), resume: () => undefined };
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
 import type { WebSocket } from 'ws';
-import { Streams } from '../../../src/proxy/active-exchanges.ts';
+import { ActiveExchanges } from '../../../src/proxy/active-exchanges.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
 import { eventually, standstill, startGateway } from '../../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../../support/raw-client.ts';
@@ -106,32 +106,32 @@ t.test('an end that takes nothing for too long, or does not end when the other h
     socket.allowHalfOpen = true;
     socket.write(consent);
   });
-  const streams = new Streams();
+  const exchanges = new ActiveExchanges();
   let now = 0;
   const { port, parent, finished } = await startGateway(t, {
     routes: { '/': upstream.url },
     limits: { bodyIdleMs: 10_000 },
     clock: { ...systemClock, monotonicMs: () => now },
-    streams,
+    exchanges,
   });
   const pass = (ms: number): void => {
-    streams.check(now);
+    exchanges.check(now);
     now += ms;
-    streams.check(now);
+    exchanges.check(now);
   };
 
   const silent = await rawWebSocket(t, port, parent.key);
   pass(1_000_000);
-  t.equal(streams.size, 1, 'silence alone ends nothing');
+  t.equal(exchanges.size, 1, 'silence alone ends nothing');
 
   const deaf = await rawWebSocket(t, port, parent.key);
   const talking = sockets.at(-1) as Socket;
   deaf.socket.pause();
   await standstill(fill(talking));
   pass(9_000);
-  t.equal(streams.size, 2);
+  t.equal(exchanges.size, 2);
   pass(2_000);
-  t.equal(streams.size, 1);
+  t.equal(exchanges.size, 1);
 
   const leaving = await rawWebSocket(t, port, parent.key);
   let ended = false;
@@ -139,9 +139,9 @@ t.test('an end that takes nothing for too long, or does not end when the other h
   leaving.socket.end();
   await eventually(() => ended, 'its end at the upstream');
   pass(9_000);
-  t.equal(streams.size, 2);
+  t.equal(exchanges.size, 2);
   pass(2_000);
-  t.equal(streams.size, 1);
+  t.equal(exchanges.size, 1);
   t.match(finished, [
     { status: 101, code: 'request_timeout' },
     { status: 101, code: 'request_timeout' },
@@ -188,7 +188,7 @@ t.test('a withdrawal closes between frames and cuts within one', async (t) => {
     server?.write(said, 'latin1');
     await client.until(() => client.text.length === head.length + said.length);
     const before = [parent.keyKey, directory.facts.get(parent.keyKey) ?? null] as const;
-    t.equal(directory.withdraw(parent.revoked), 1, name);
+    t.equal(directory.revoke(parent.revoked), 1, name);
     server?.write('\x81\x04late', 'latin1');
     await client.end();
     t.equal(client.text.slice(head.length), said + (told ? closeFrame : ''), name);
@@ -207,7 +207,7 @@ t.test('nothing that waits for a slow client is delivered after a withdrawal', a
   client.socket.pause();
   for (let i = 0; i < 256; i++) server.send(Buffer.alloc(64 * 1024));
   await standstill(() => 2 ** 30 - server.bufferedAmount);
-  t.equal(directory.withdraw(parent.revoked), 1);
+  t.equal(directory.revoke(parent.revoked), 1);
   client.socket.resume();
   await eventually(() => client.closed !== null, 'the end');
   t.equal(client.closed?.code, 1006);
@@ -221,7 +221,7 @@ t.test('an upgrade that waits for its upstream’s answer is refused when access
   const client = await rawClient(t, port);
   client.send(requestText('GET', '/', handshake(parent.key)));
   await eventually(() => asked === 1, 'the handshake');
-  t.equal(directory.withdraw(parent.revoked), 1);
+  t.equal(directory.revoke(parent.revoked), 1);
   t.equal((await client.response()).status, 503);
   await client.end();
 });
@@ -234,7 +234,7 @@ t.test('an answer in place of a consent is cut when access goes', async (t) => {
   const client = await rawClient(t, port);
   client.send(requestText('GET', '/', handshake(parent.key)));
   await client.until(() => client.text.endsWith('some'));
-  t.equal(directory.withdraw(parent.revoked), 1);
+  t.equal(directory.revoke(parent.revoked), 1);
   await client.end();
   t.match(finished, [{ status: 200, code: 'withdrawn' }]);
 });
@@ -253,10 +253,10 @@ t.test('a client that leaves before the upstream answered leaves nothing behind'
 
 t.test('when the gateway goes away, WebSockets are told', async (t) => {
   const upstream = await startWebSocketUpstream(t);
-  const streams = new Streams();
-  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url }, streams });
+  const exchanges = new ActiveExchanges();
+  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url }, exchanges });
   const client = await openWebSocket(t, port, '/', bearer(parent.key));
-  streams.goAway();
+  exchanges.goAway();
   await eventually(() => client.closed !== null, 'the close');
   t.equal(client.closed?.code, 1001);
   t.match(finished, [{ status: 101, code: null }]);

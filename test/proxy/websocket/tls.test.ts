@@ -49,7 +49,7 @@ t.test('all of it holds over TLS: messages, close codes, cuts and withdrawals', 
   await eventually(() => finished.length === 4, 'the end of the others');
   const doomed = await open();
   const ended = closeCode(doomed);
-  t.equal(directory.withdraw(parent.revoked), 1);
+  t.equal(directory.revoke(parent.revoked), 1);
   t.equal(await ended, 4403);
   await t.rejects(open(), { message: /401/ });
   await eventually(() => finished.length === 6, 'the records');

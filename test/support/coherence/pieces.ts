@@ -5,11 +5,17 @@ import { Lease } from '../../../src/coherence/lease.ts';
 import { Loader } from '../../../src/coherence/loading/loader.ts';
 import { timingFor } from '../../../src/coherence/timing.ts';
 import { View } from '../../../src/coherence/memory/view.ts';
-import { Withdrawals } from '../../../src/coherence/revocations.ts';
+import { Revocations } from '../../../src/coherence/revocations.ts';
 import { ProblemError } from '../../../src/domain/problem.ts';
-import type { Facts, Wanted } from '../../../src/ports/directory.ts';
+import { decideWithLookups, type Evaluate } from '../../../src/ports/directory.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
-import type { Asked, FactKey, FactReading, FactSource, FactValue } from '../../../src/ports/facts.ts';
+import type {
+  Asked as AskedFor,
+  FactKey,
+  FactReading,
+  FactSource,
+  FactValue,
+} from '../../../src/ports/facts.ts';
 import { everythingThatFollows, ManualTime } from './manual-time.ts';
 import { ScriptedLog } from './scripted-log.ts';
 
@@ -34,7 +40,7 @@ class ScriptedSource implements FactSource {
     for (const answer of held) answer();
   }
 
-  async readFacts(asked: Asked): Promise<FactReading> {
+  async readFacts(asked: AskedFor): Promise<FactReading> {
     this.asked.push(...asked);
     this.readings.push(asked.length);
     const { seq, incarnation } = this;
@@ -47,7 +53,7 @@ class ScriptedSource implements FactSource {
 }
 
 /** What became of a request. */
-export interface Settled<T> {
+export interface Asked<T> {
   outcome?: T;
   code?: string;
   error?: unknown;
@@ -68,13 +74,13 @@ export async function makePieces(
     set: (facts) => facts.forEach((fact, key) => shared.set(key, fact)),
   };
   const view = new View({ facts: 100, unknownKeys: 10 });
-  const withdrawals = new Withdrawals();
+  const revocations = new Revocations();
   let ids = 0;
   const randomId = (): string => `r${++ids}`;
   const lease = new Lease({
     log,
     view,
-    withdrawals,
+    revocations,
     clock,
     timers,
     timing,
@@ -84,22 +90,24 @@ export async function makePieces(
   });
   log.onHint(() => lease.hint());
   const loader = new Loader({ view, cache, source, clock, timers, timing, events });
-  const directory = new CoherentDirectory({ view, lease, loader, withdrawals, clock, timing, events });
+  const directory = new CoherentDirectory({ view, lease, loader, revocations, clock, timing, events });
   lease.start();
   await everythingThatFollows();
 
   /** Sends a request. */
-  const ask = <T>(attempt: (facts: Facts) => T | Wanted): Settled<T> => {
-    const settled: Settled<T> = {};
-    directory.settle(
-      attempt,
-      (outcome) => void (settled.outcome = outcome),
-      (error) => {
-        settled.error = error;
-        settled.code = error instanceof ProblemError ? error.problem.code : String(error);
-      },
-    );
-    return settled;
+  const ask = <T>(evaluate: Evaluate<T>): Asked<T> => {
+    const asked: Asked<T> = {};
+    const decision = directory.decide(evaluate);
+    if (decision !== undefined) asked.outcome = decision;
+    else
+      decideWithLookups(directory, evaluate).then(
+        (loaded) => void (asked.outcome = loaded),
+        (error: unknown) => {
+          asked.error = error;
+          asked.code = error instanceof ProblemError ? error.problem.code : String(error);
+        },
+      );
+    return asked;
   };
-  return { time, timing, log, source, shared, view, lease, loader, directory, withdrawals, ask };
+  return { time, timing, log, source, shared, view, lease, loader, directory, revocations, ask };
 }

@@ -1,6 +1,6 @@
 /** A seeded run of replicas, writers and faults in virtual time, and what its history shows. */
 import { startCoherence, type Coherence } from '../../../src/coherence/coherence.ts';
-import { Wanted, type Facts } from '../../../src/ports/directory.ts';
+import { MissingFact, type Evaluate, type Facts } from '../../../src/ports/directory.ts';
 import {
   factKey,
   type ApiKeyName,
@@ -213,7 +213,8 @@ class Simulation {
     if (this.#random.chance(0.05)) return this.#decideUnknownKey(process, coherence);
     process.later(this.#random.between(0.1, 2), () => {
       const began = this.#world.moment();
-      coherence.directory.settle(
+      void this.#decided(
+        coherence,
         (facts) => readGroup(facts, group, third),
         (seen) => {
           const ended = this.#world.moment();
@@ -221,7 +222,6 @@ class Simulation {
             this.#observations.push({ object, value, began, ended, by: process.name });
           }
         },
-        () => this.#refused(),
       );
     });
   }
@@ -229,12 +229,30 @@ class Simulation {
   #decideUnknownKey(process: Process, coherence: Coherence): void {
     const digest = digestSecret(`nobody's ${this.#random.below(50)}`);
     process.later(1, () => {
-      coherence.directory.settle(
-        (facts) => (facts.key(digest) === undefined ? new Wanted(factKey.key(digest)) : true),
+      void this.#decided(
+        coherence,
+        (facts) => (facts.key(digest) === undefined ? new MissingFact(factKey.key(digest)) : true),
         () => undefined,
-        () => this.#refused(),
       );
     });
+  }
+
+  /** Decides as an exchange does: `act` runs in the tick of the decision. */
+  async #decided<T>(
+    { directory }: Coherence,
+    evaluate: Evaluate<T>,
+    act: (decision: T) => void,
+  ): Promise<void> {
+    let decision = directory.decide(evaluate);
+    if (decision === undefined) {
+      const lookup = directory.lookUp();
+      try {
+        while ((decision = lookup.decide(evaluate)) === undefined) await lookup.load();
+      } catch {
+        return this.#refused();
+      }
+    }
+    act(decision);
   }
 
   #mutate(): void {
@@ -360,11 +378,11 @@ function readGroup(
   facts: Facts,
   group: number,
   third: 'count' | 'external' | 'nothing',
-): [FactKey, unknown][] | Wanted {
+): [FactKey, unknown][] | MissingFact {
   const key = facts.key(digestOf(group));
-  if (key === undefined) return new Wanted(keyOf(group));
+  if (key === undefined) return new MissingFact(keyOf(group));
   const account = facts.account(`account-${group}` as AccountId);
-  if (account === undefined) return new Wanted(accountOf(group));
+  if (account === undefined) return new MissingFact(accountOf(group));
   const seen: [FactKey, unknown][] = [
     [keyOf(group), key],
     [accountOf(group), account],
@@ -374,5 +392,5 @@ function readGroup(
   const last =
     third === 'count' ? facts.activeSubAccounts(parent) : facts.subAccountByExternalId(parent, 'id');
   const name = third === 'count' ? countOf(group) : externalOf(group);
-  return last === undefined ? new Wanted(name) : [...seen, [name, last]];
+  return last === undefined ? new MissingFact(name) : [...seen, [name, last]];
 }

@@ -1,0 +1,2 @@
+/** Everything at and below this path belongs to the gateway itself (spec section 4). */
+export const managementPath = '/v1/sub-accounts';

@@ -1,0 +1,36 @@
+/** What a request is doing, from its head to the last byte of its response. */
+export type ExchangeState =
+  'deciding' | 'receiving' | 'ready' | 'queued' | 'sent' | 'responding' | 'open' | 'finished';
+
+interface StateRules {
+  /** States that may follow. */
+  readonly next: readonly ExchangeState[];
+  /**
+   * What a revocation does: nothing, where the request is decided about once more before it is sent (`decides again`);
+   * a 503, since the upstream may have acted; a cut, since the response has begun; a close frame.
+   */
+  readonly onRevocation: 'decides again' | 'rejects' | 'cuts' | 'closes' | 'over';
+}
+
+/**
+ * The life of an exchange.
+ *
+ * - `deciding`: facts are missing, or the decision is being made.
+ * - `receiving`: admitted; a short body is taken in before the upstream hears of the request.
+ * - `ready`: admitted in this very tick, so the decision holds while nothing is awaited.
+ * - `queued`: waits for a connection. The decision is made again in the tick that sends the request.
+ * - `sent`: the upstream has it.
+ * - `responding`: the client has been sent the head of the upstream's response.
+ * - `open`: a WebSocket; frames go to and fro.
+ * - `finished`: counted and logged.
+ */
+export const exchangeStates: Readonly<Record<ExchangeState, StateRules>> = {
+  deciding: { next: ['receiving', 'ready', 'queued', 'finished'], onRevocation: 'decides again' },
+  receiving: { next: ['queued', 'finished'], onRevocation: 'decides again' },
+  ready: { next: ['queued', 'sent', 'finished'], onRevocation: 'decides again' },
+  queued: { next: ['deciding', 'sent', 'finished'], onRevocation: 'decides again' },
+  sent: { next: ['responding', 'open', 'finished'], onRevocation: 'rejects' },
+  responding: { next: ['finished'], onRevocation: 'cuts' },
+  open: { next: ['finished'], onRevocation: 'closes' },
+  finished: { next: [], onRevocation: 'over' },
+};

@@ -1,0 +1,185 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Admission, Rejection } from '../authz/proxied-request.ts';
+import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
+import type { FactKey } from '../ports/facts.ts';
+import type { RequestRecord } from '../ports/request-record.ts';
+import type { RequestTrace } from '../ports/tracer.ts';
+import type { ActiveExchange } from './active-exchanges.ts';
+import { Decision } from './decision.ts';
+import { exchangeStates, type ExchangeState } from './exchange-states.ts';
+import { reportFinished } from './finish.ts';
+import type { RequestHead } from './ingress/framing.ts';
+import { accessRevoked, keepsChanging } from './problems.ts';
+import type { Route } from './route.ts';
+import { writeProblem } from './write-problem.ts';
+
+/** Facts that change as fast as they are loaded must not keep a request going round for ever. */
+const mostSuperseded = 10;
+
+/** Status and bytes of bodies, as far as an exchange has come. */
+export interface ResponseProgress {
+  readonly status: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/**
+ * One request on its way through: decided about, handed to the upstream, responded to, counted once. This is what
+ * requests with a response and requests for a WebSocket have in common; `exchange-states.ts` has their life as a table.
+ */
+export abstract class Exchange implements ActiveExchange {
+  slot = 0;
+  protected state: ExchangeState = 'deciding';
+  /** When the present wait began: for a connection, or for the upstream. Monotonic. */
+  protected waitingSinceMs = 0;
+  /** From the hand-over to the upstream's head; `null` before that. */
+  protected upstreamMs: number | null = null;
+  protected readonly route: Route;
+  protected readonly request: IncomingMessage;
+  protected readonly response: ServerResponse;
+  /** As the client sent it. */
+  protected readonly target: string;
+  protected readonly requestId: string;
+  protected readonly decision: Decision;
+  /** `null` where requests are not traced. */
+  protected readonly trace: RequestTrace | null;
+  readonly #startedMs: number;
+  #superseded = 0;
+  /** Of the body of a problem, where that was the response. */
+  #problemBytes: number | null = null;
+
+  constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
+    this.route = route;
+    this.request = request;
+    this.response = response;
+    this.target = request.url ?? '';
+    this.requestId = requestId;
+    this.#startedMs = route.deps.clock.monotonicMs();
+    this.trace = route.deps.tracer?.begin(request, route.config.prefix) ?? null;
+    this.decision = new Decision(route, this.trace);
+    route.deps.exchanges.enter(this);
+  }
+
+  /** Takes the request from here to its end. */
+  abstract start(head: RequestHead): void;
+  /** Called in the tick of the decision that lets the request through. */
+  protected abstract admitted(): void;
+  /** Lets go of the upstream and of the request's body. */
+  protected abstract release(): void;
+  /** Status and body bytes of the response so far, and of the request. */
+  protected abstract progress(): ResponseProgress;
+  /** Ends an open WebSocket with a close frame. */
+  protected abstract closeOpen(): void;
+  abstract goAway(): void;
+  abstract check(nowMs: number): void;
+
+  /** Decides about the request, whose head is read here. */
+  protected decideAbout(head: RequestHead): void {
+    const problem = this.decision.read(head);
+    if (problem === undefined) this.#decide();
+    else this.reject(problem);
+  }
+
+  /** Decides once more, as if the request had come just now. */
+  protected decideAgain(): void {
+    if (++this.#superseded > mostSuperseded) return this.reject(keepsChanging);
+    this.state = 'deciding';
+    this.decision.leave();
+    this.#decide();
+  }
+
+  #decide(): void {
+    try {
+      const decision = this.decision.fromMemory();
+      if (decision === undefined) void this.#decideByLookUp();
+      else this.#act(decision);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async #decideByLookUp(): Promise<void> {
+    try {
+      const lookup = this.route.deps.directory.lookUp();
+      let decision: Admission | Rejection | undefined;
+      while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
+      // Nothing is awaited between the decision and what it allows, so it is still true when it is acted on.
+      this.#act(decision);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #act(decision: Admission | Rejection): void {
+    const problem = this.decision.enter(decision);
+    // The client left while facts were being loaded.
+    if (this.state === 'finished') this.decision.leave();
+    else if (problem === undefined) this.admitted();
+    else this.reject(problem);
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof ProblemError) this.reject(error.problem, error.cause);
+    else this.reject({ code: 'internal', detail: 'The gateway failed.' }, error);
+  }
+
+  /** Responds with a problem, and nothing else. @param cause for the log */
+  protected reject(problem: Problem, cause?: unknown): void {
+    if (this.state === 'finished') return;
+    const tenant = this.decision.admission?.permit.resolvedTenant;
+    this.#problemBytes = writeProblem(this.response, problem, {
+      target: this.target,
+      requestId: this.requestId,
+      headers: tenant === undefined ? [] : [this.route.deps.names.resolvedTenant, tenant],
+    });
+    this.finish(problemStatus(problem.code), problem.code, cause);
+  }
+
+  /** Ends it early: with a problem where the client has not been sent anything yet, with a cut otherwise. */
+  protected endEarly(problem: Problem, code: RequestRecord['code']): void {
+    if (this.state !== 'responding') return this.reject(problem);
+    this.finish(this.progress().status, code);
+    this.response.destroy();
+  }
+
+  /** Counts it and lets go of everything. The first call counts. */
+  protected finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
+    if (this.state === 'finished') return;
+    this.state = 'finished';
+    const { bytesIn, bytesOut } = this.progress();
+    reportFinished(this.route, this.decision, this.trace, {
+      requestId: this.requestId,
+      method: this.request.method ?? '',
+      target: this.target,
+      status,
+      code,
+      startedMs: this.#startedMs,
+      upstreamMs: this.upstreamMs,
+      bytesIn,
+      bytesOut: this.#problemBytes ?? bytesOut,
+      cause,
+    });
+    this.route.deps.exchanges.leave(this);
+    this.decision.leave();
+    this.release();
+  }
+
+  dependsOn(): readonly FactKey[] {
+    return this.decision.dependsOn();
+  }
+
+  revoke(): boolean {
+    switch (exchangeStates[this.state].onRevocation) {
+      case 'decides again':
+      case 'over':
+        return false;
+      case 'rejects':
+      case 'cuts':
+        this.endEarly(accessRevoked, 'withdrawn');
+        return true;
+      case 'closes':
+        this.closeOpen();
+        return true;
+    }
+  }
+}

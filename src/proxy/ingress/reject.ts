@@ -1,0 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Problem } from '../../domain/problem.ts';
+import { bodyMayBeLong } from '../../http/problem-reply.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { RequestObserver } from '../../ports/request-record.ts';
+import type { Tracer } from '../../ports/tracer.ts';
+import { clientGone } from '../finish.ts';
+import { writeProblem } from '../write-problem.ts';
+import type { Destinations } from './dispatch.ts';
+import type { Target } from './target.ts';
+
+/** What rejecting a request needs. */
+export interface RejectDeps {
+  readonly clock: Clock;
+  readonly newRequestId: (request: IncomingMessage) => string;
+  readonly observe: RequestObserver;
+  /** `null` where requests are not traced. */
+  readonly tracer: Tracer | null;
+  /** What logs and metrics call the place that a target leads to. */
+  readonly nameOf: (target: Target) => string;
+}
+
+/** Makes the function that responds to requests the ingress rejects: a problem, a line in the log, a count, a trace. */
+export function rejecter({
+  clock,
+  newRequestId,
+  observe,
+  tracer,
+  nameOf,
+}: RejectDeps): Destinations['reject'] {
+  return (request, response, { problem, target, ambiguous }) => {
+    const startedMs = clock.monotonicMs();
+    const requestId = newRequestId(request);
+    const route = nameOf(target);
+    const trace = tracer?.begin(request, route) ?? null;
+    const path = pathOf(request);
+    response.once('close', () => {
+      const status = response.writableFinished ? response.statusCode : clientGone;
+      const durationMs = clock.monotonicMs() - startedMs;
+      const { code } = problem;
+      observe({
+        ...callerUnknown,
+        requestId,
+        method: request.method ?? '',
+        path,
+        route,
+        status,
+        code,
+        durationMs,
+      });
+      trace?.end({ requestId, path, status, code, callerKnown: false, upstreamAnswered: false });
+    });
+    const close = ambiguous || bodyMayBeLong(request);
+    respond(response, problem, path, requestId, close);
+  };
+}
+
+function respond(
+  response: ServerResponse,
+  problem: Problem,
+  target: string,
+  requestId: string,
+  close: boolean,
+): void {
+  writeProblem(response, problem, { target, requestId, headers: close ? ['connection', 'close'] : [] });
+}
+
+/** Rejected before it was known who calls. */
+const callerUnknown = {
+  keyId: null,
+  resolvedTenant: null,
+  reason: null,
+  upstreamMs: null,
+  bytesIn: null,
+  bytesOut: null,
+} as const;
+
+/** Without its query: a query may hold a secret. What an HTTP/2 client wrote as a target is not a path at all. */
+function pathOf({ method, url = '' }: IncomingMessage): string {
+  if (method === 'PRI') return '/';
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
