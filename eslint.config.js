@@ -25,6 +25,7 @@ const NODE_GLOBALS = [
   'clearInterval',
   'clearTimeout',
   'console',
+  'performance',
   'process',
   'setInterval',
   'setTimeout',

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import t from 'tap';
-import { guardCells, weaknesses } from '../security/guard-mutations.ts';
+import { guardCells, guardMutations } from '../security/guard-mutations.ts';
 
 /**
  * `UPDATE_DOCS=1 npm test -- test/docs/security.test.ts` writes attacks and guards anew and keeps what their tests said;
@@ -13,8 +13,8 @@ const rows = /(<!-- attacks:.*?-->\n.*\n.*\n)([^]*)(<!-- \/attacks -->)/;
 t.test('docs/security.md names for every attack the line that guards against it', async (t) => {
   const text = readFileSync(page, 'utf8');
   const said = saidByAttack(text);
-  const expected = weaknesses.map(
-    (weakness) => `${guardCells(weakness)} ${said.get(weakness.attack) ?? '?'} |\n`,
+  const expected = guardMutations.map(
+    (mutation) => `${guardCells(mutation)} ${said.get(mutation.attack) ?? '?'} |\n`,
   );
   const inOrder = text.replace(rows, (_, start, __, end) => `${start}${expected.join('')}${end}`);
   if (update) writeFileSync(page, inOrder);

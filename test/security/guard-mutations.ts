@@ -1,5 +1,5 @@
 /** For every attack in this folder the line that guards against it, and what the line becomes when it is taken away. */
-export interface Weakness {
+export interface GuardMutation {
   /** File of this folder. */
   readonly attack: string;
   readonly source: string;
@@ -9,12 +9,12 @@ export interface Weakness {
 }
 
 /** The first two columns of `npm run weakened` and of docs/security.md, on one line and without what Markdown would read. */
-export function guardCells({ attack, source, guard }: Weakness): string {
+export function guardCells({ attack, source, guard }: GuardMutation): string {
   const line = guard.replace(/\s+/g, ' ').replaceAll('|', '\\|').replaceAll('`', '´');
   return `| ${attack} | ${source.replace('src/', '')}: \`${line}\` |`;
 }
 
-export const weaknesses: readonly Weakness[] = [
+export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'absolute-form',
     source: 'src/proxy/ingress/target.ts',

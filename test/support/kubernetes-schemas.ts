@@ -1,18 +1,12 @@
 /** Checks manifests as an API server would: by its own OpenAPI document, unknown fields refused. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import { schemaFiles, schemaFolder } from './chart-tools.ts';
 import type { Manifest } from './manifest.ts';
 
-const folder = new URL('../../.cache/tools/schemas/', import.meta.url);
-const files = existsSync(folder) ? readdirSync(folder) : [];
-
-/** For `{ skip }` of a test: false where the schemas are here. */
-export const withoutSchemas =
-  files.length > 0 ? false : 'no Kubernetes schemas: scripts/ci-tools.sh fetches them where Go is';
-
 /** Versions of Kubernetes whose schemas are here, such as `v1.36.3`. */
-export const kubernetesVersions: readonly string[] = files.flatMap((file) =>
+export const kubernetesVersions: readonly string[] = schemaFiles.flatMap((file) =>
   [...file.matchAll(/^kubernetes-(.*)\.json$/g)].map(([, version = '']) => version),
 );
 
@@ -66,8 +60,8 @@ function* customResources(): Generator<[string, object]> {
       versions: { name: string; schema: { openAPIV3Schema: Schema } }[];
     };
   }
-  for (const file of files.filter((name) => name.endsWith('.yaml'))) {
-    const { spec } = parse(readFileSync(new URL(file, folder), 'utf8')) as Definition;
+  for (const file of schemaFiles.filter((name) => name.endsWith('.yaml'))) {
+    const { spec } = parse(readFileSync(new URL(file, schemaFolder), 'utf8')) as Definition;
     for (const { name, schema } of spec.versions) {
       const root = beStrict(schema.openAPIV3Schema);
       // A definition says nothing about metadata; Kubernetes itself does.
@@ -99,5 +93,5 @@ function beStrict(schema: Schema): Schema {
 }
 
 function readJson(file: string): unknown {
-  return JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
+  return JSON.parse(readFileSync(new URL(file, schemaFolder), 'utf8'));
 }

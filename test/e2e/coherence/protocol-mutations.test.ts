@@ -1,6 +1,6 @@
 /** Take one part of the protocol out, and the judge of histories must notice: else a green run means nothing. */
 import t from 'tap';
-import * as sabotages from '../../support/coherence/protocol-mutations.ts';
+import * as mutations from '../../support/coherence/protocol-mutations.ts';
 import { simulate, type Faults, type Sabotage } from '../../support/coherence/simulation.ts';
 
 const virtualMs = 10_000;
@@ -19,9 +19,9 @@ const trouble: Partial<Faults> = {
 /** Most are noticed in the first run; the rarest race needs a few. */
 const mostRuns = 60;
 
-for (const [name, sabotage] of Object.entries(sabotages)) {
+for (const [name, mutation] of Object.entries(mutations)) {
   t.test(`the judge notices: ${name}`, async (t) => {
-    t.ok(await caught(trouble, sabotage));
+    t.ok(await caught(trouble, mutation));
   });
 }
 

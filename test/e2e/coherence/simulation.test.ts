@@ -1,4 +1,4 @@
-/** The protocol in virtual time: three replicas, writers, clients and seeded misfortunes. */
+/** The protocol in virtual time: three replicas, writers, clients and seeded faults. */
 import t from 'tap';
 import { simulate, type Faults } from '../../support/coherence/simulation.ts';
 
@@ -13,7 +13,7 @@ t.test('in calm times every request is decided, every mutation answered, and not
   t.ok(outcome.mutations > 1_000);
 });
 
-const misfortunes: Record<string, Partial<Faults>> = {
+const mixtures: Record<string, Partial<Faults>> = {
   'replicas that stand still and wake up': { pause: 0.04, freeze: 0.02 },
   'replicas that are killed, and others that leave': { kill: 0.01, deregister: 0.02, pause: 0.01 },
   'a store that hangs, restarts and loses connections': { storePause: 0.01, storeRestart: 0.01, loss: 0.03 },
@@ -36,7 +36,7 @@ const misfortunes: Record<string, Partial<Faults>> = {
   },
 };
 
-for (const [what, faults] of Object.entries(misfortunes)) {
+for (const [what, faults] of Object.entries(mixtures)) {
   t.test(`no decision by what was before a 2xx: ${what}`, async (t) => {
     for (const seed of [1, 2]) {
       const outcome = await simulate({ seed, virtualMs, faults });

@@ -1,6 +1,6 @@
 /** `npm run faults -- --minutes 10 --seed 7`: a long run. Ends with 1 where a stale decision was seen. */
 import { parseArgs } from 'node:util';
-import { misfortunes } from './support/faults.ts';
+import { faults } from './support/faults.ts';
 import { runFaults, type RunOutcome } from './support/run.ts';
 
 const usage = `npm run faults -- [options]
@@ -9,8 +9,8 @@ const usage = `npm run faults -- [options]
   --replicas N     gateways (3)
   --lease-ms N     COHERENCE_LEASE_MS (1000)
   --lanes N        probes under way at once to one replica (4)
-  --only NAME      one misfortune, again and again; may be repeated:
-${Object.keys(misfortunes)
+  --only NAME      one fault, again and again; may be repeated:
+${Object.keys(faults)
   .map((name) => `                     ${name}`)
   .join('\n')}
 `;
@@ -55,11 +55,11 @@ if (values.help) {
 }
 
 function report(outcome: RunOutcome, seconds: number): boolean {
-  const { decisions, undecided, mutationMs, misfortunes, stale, odd, recovered } = outcome;
+  const { decisions, undecided, mutationMs, faults, stale, odd, recovered } = outcome;
   const at = (share: number): string =>
     `${Math.round(mutationMs[Math.floor(mutationMs.length * share)] ?? 0)} ms`;
   say(
-    `${misfortunes.length} misfortunes, ${decisions} decisions (${Math.round(decisions / seconds)} a second), ` +
+    `${faults.length} faults, ${decisions} decisions (${Math.round(decisions / seconds)} a second), ` +
       `${undecided} probes undecided`,
   );
   say(`${mutationMs.length} mutations answered: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}`);

@@ -2,8 +2,9 @@ import t, { type Test } from 'tap';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
+import { withoutHelm } from '../../support/chart-tools.ts';
 import { certificate } from '../../support/config-certificates.ts';
-import { render, valuesFiles, withoutHelm, type Values } from '../../support/helm.ts';
+import { render, valuesFiles, type Values } from '../../support/helm.ts';
 import { only, podOf, type Container } from '../../support/manifest.ts';
 
 const cases = withoutHelm ? [] : [...valuesFiles()];

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { loadConfig } from '../../../src/config/load.ts';
-import { readManifests, readText, readYaml, render, withoutHelm, type Values } from '../../support/helm.ts';
-import { kubernetesCheck, kubernetesVersions, withoutSchemas } from '../../support/kubernetes-schemas.ts';
+import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';
+import { readManifests, readText, readYaml, render, type Values } from '../../support/helm.ts';
+import { kubernetesCheck, kubernetesVersions } from '../../support/kubernetes-schemas.ts';
 import { only, podOf, selects } from '../../support/manifest.ts';
 
 const files = ['examples/sidecar/shop.yaml', 'examples/front-gateway/only-the-gateway.yaml'];

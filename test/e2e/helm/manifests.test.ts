@@ -1,6 +1,7 @@
 import t from 'tap';
-import { readYaml, render, valuesFiles, withoutHelm, type Values } from '../../support/helm.ts';
-import { kubernetesCheck, kubernetesVersions, withoutSchemas } from '../../support/kubernetes-schemas.ts';
+import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';
+import { readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
+import { kubernetesCheck, kubernetesVersions } from '../../support/kubernetes-schemas.ts';
 import { only, podOf, selects } from '../../support/manifest.ts';
 import { withValue } from '../../support/values.ts';
 

@@ -2,7 +2,8 @@ import t from 'tap';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
-import { chart, readText, readYaml, render, withoutHelm, type Values } from '../../support/helm.ts';
+import { promtool, withoutHelm, withoutPromtool } from '../../support/chart-tools.ts';
+import { chart, readText, readYaml, render, type Values } from '../../support/helm.ts';
 import { only } from '../../support/manifest.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
@@ -33,12 +34,6 @@ const { groups } = readYaml('helm/tenancy-gateway/files/alerts.yaml') as {
 const rules = groups.flatMap((group) => group.rules);
 const { panels } = JSON.parse(readText('helm/tenancy-gateway/files/dashboard.json')) as { panels: Panel[] };
 const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
-
-const program = ['promtool', '.cache/tools/promtool'].find((name) => !spawnSync(name, ['--version']).error);
-const withoutPromtool =
-  program === undefined &&
-  'NO ALERT WAS TESTED: there is no promtool (scripts/ci-tools.sh brings it, or apt-get install prometheus)';
-if (withoutPromtool) process.stderr.write(`${withoutPromtool}\n`);
 
 t.test('alerts and panels ask for what a running gateway shows, and the panels for all of it', async (t) => {
   const { internalUrl } = await startProcess(t, {
@@ -87,9 +82,9 @@ t.test(
       'alerts.yaml': stringify({ groups: [{ name: 'tenancy-gateway', rules: silent }] }),
       'cases.yaml': readText('test/e2e/helm/alerts.promtool.yaml'),
     });
-    const checked = promtool('check', 'rules', `${chart}/files/alerts.yaml`);
+    const checked = check('check', 'rules', `${chart}/files/alerts.yaml`);
     t.equal(checked.status, 0, checked.stdout + checked.stderr);
-    const tested = promtool('test', 'rules', `${folder}/cases.yaml`);
+    const tested = check('test', 'rules', `${folder}/cases.yaml`);
     t.equal(tested.status, 0, tested.stdout + tested.stderr);
     const cases = readYaml('test/e2e/helm/alerts.promtool.yaml') as {
       tests: { alert_rule_test: AlertCase[] }[];
@@ -111,7 +106,7 @@ t.test('Prometheus itself can read every query of the dashboard', { skip: withou
     expr: expr.replaceAll('$__rate_interval', '5m').replaceAll(/\$(?:namespace|job)/g, '.*'),
   }));
   writeFileSync(file, stringify({ groups: [{ name: 'dashboard', rules: recorded }] }));
-  const { status, stdout, stderr } = promtool('check', 'rules', file);
+  const { status, stdout, stderr } = check('check', 'rules', file);
   t.equal(status, 0, stdout + stderr);
 });
 
@@ -141,6 +136,6 @@ function metricsIn(expr: string): string[] {
   return [...expr.matchAll(/\b(?:tenancy_gateway|nodejs|process)_\w+/g)].map(([name]) => name);
 }
 
-function promtool(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(program ?? 'promtool', args, { encoding: 'utf8' });
+function check(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(promtool ?? 'promtool', args, { encoding: 'utf8' });
 }

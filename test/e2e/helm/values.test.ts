@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
+import { withoutHelm } from '../../support/chart-tools.ts';
 import {
   readText,
   readYaml,
@@ -10,7 +11,6 @@ import {
   chart,
   template,
   valuesFiles,
-  withoutHelm,
   type Values,
 } from '../../support/helm.ts';
 import { at, leaves, sections, withValue } from '../../support/values.ts';

@@ -12,9 +12,9 @@ export interface Victims {
 }
 
 /** Does harm, and undoes it before it resolves. */
-export type Misfortune = (victims: Victims, random: Random) => Promise<void>;
+export type Fault = (victims: Victims, random: Random) => Promise<void>;
 
-export const misfortunes: Readonly<Record<string, Misfortune>> = {
+export const faults: Readonly<Record<string, Fault>> = {
   'a replica is paused': async ({ replicas, leaseMs }, random) => {
     const replica = random.pick(replicas);
     replica.pause();
@@ -119,7 +119,7 @@ async function dumpOf(client: Redis): Promise<[string, string][]> {
   return keys.flatMap((key, i) => (values[i] ? [[key, values[i]] as [string, string]] : []));
 }
 
-/** Where Redis is away because of another misfortune, nothing happens to it. */
+/** Where Redis is away because of another fault, nothing happens to it. */
 async function withRedis<T>(
   { url }: PrivateServer,
   work: (client: Redis) => Promise<T>,

@@ -6,7 +6,7 @@ import { startRedis } from '../../../support/redis.ts';
 import type { Scope } from '../../../support/servers.ts';
 import { cells } from './cells.ts';
 import { History } from './history.ts';
-import { misfortunes, type Victims } from './faults.ts';
+import { faults, type Victims } from './faults.ts';
 import { Prober } from './prober.ts';
 import { Replica } from './replica.ts';
 import { RunEnded, Tenants } from './tenants.ts';
@@ -20,9 +20,9 @@ export interface RunPlan {
   /** Probes under way at once to one replica, and the pause after each: more and shorter cost processor time. */
   readonly probeLanes: number;
   readonly probePauseMs: number;
-  /** Which misfortunes, in turn, and none after them; left out: drawn from {@link from}. */
+  /** Which faults, in turn, and none after them; left out: drawn from {@link from}. */
   readonly schedule?: readonly string[];
-  /** Which misfortunes to draw from; left out: all of them. */
+  /** Which faults to draw from; left out: all of them. */
   readonly from?: readonly string[];
   readonly say?: (line: string) => void;
 }
@@ -34,7 +34,7 @@ export interface RunOutcome {
   readonly undecided: number;
   /** Milliseconds each answered mutation took, shortest first. */
   readonly mutationMs: readonly number[];
-  readonly misfortunes: readonly string[];
+  readonly faults: readonly string[];
   /** Whether every replica was ready again at the end. */
   readonly recovered: boolean;
 }
@@ -79,7 +79,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
     decisions: history.decisions,
     undecided: history.undecided,
     mutationMs: history.mutationMs.sort((a, b) => a - b),
-    misfortunes: suffered,
+    faults: suffered,
     recovered,
   };
 }
@@ -88,7 +88,7 @@ async function sufferUntil(
   stopped: () => boolean,
   victims: Victims,
   random: Random,
-  { schedule, from = Object.keys(misfortunes) }: RunPlan,
+  { schedule, from = Object.keys(faults) }: RunPlan,
   say: (line: string) => void,
   meanwhile: readonly Promise<void>[],
 ): Promise<string[]> {
@@ -102,9 +102,9 @@ async function sufferUntil(
       const name = schedule?.[i] ?? own.pick(from);
       say(name);
       suffered.push(name);
-      const misfortune = misfortunes[name];
-      if (misfortune === undefined) throw new Error(`no such misfortune: ${name}`);
-      await misfortune(victims, own);
+      const fault = faults[name];
+      if (fault === undefined) throw new Error(`no such fault: ${name}`);
+      await fault(victims, own);
       await sleep(own.between(50, 600));
     }
   };

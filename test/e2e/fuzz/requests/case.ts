@@ -32,12 +32,7 @@ export function wordOf(number: number, kind: Kind): string {
 export const anyWord = /=([0-9a-z]{5})\d=/;
 
 /** What stands for what in inputs that are kept. */
-function placeholders({
-  parent,
-  sub,
-  solo,
-  subAccounts,
-}: World): readonly (readonly [string, string])[] {
+function placeholders({ parent, sub, solo, subAccounts }: World): readonly (readonly [string, string])[] {
   return [
     ['<parent-key>', parent.key],
     ['<sub-key>', sub.key],
