@@ -1,9 +1,7 @@
 /** The gateway on a real socket, over a directory in memory, for tests of the gateway alone. */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -20,7 +18,7 @@ import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
 import type { UsageEvent, UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
-import { createListener } from '../../src/server/listener.ts';
+import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
 import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
 import type { Scope } from './servers.ts';
@@ -66,7 +64,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
   const finished: RequestRecord[] = [];
   const usage: UsageEvent[] = [];
   const log = { text: '' };
-  const config = configFor(options);
+  const config = configFor(options, await tlsFiles(t, options.tls));
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
       log.text += chunk.toString();
@@ -88,15 +86,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     exchanges: options.exchanges ?? new ActiveExchanges(),
     concurrency: new InFlight(config.limits.inFlightPerTenant),
   });
-  const { server } = createListener(app, config.limits, await tlsFiles(t, options.tls));
-  server.listen({ host: '127.0.0.1', port: 0 });
-  await once(server, 'listening');
-  t.teardown(async () => {
-    server.close();
-    server.closeAllConnections();
-    await app.close();
-  });
-  const { port } = server.address() as AddressInfo;
+  const { server, port } = await listening(t, app, config);
 
   return {
     server,
@@ -113,9 +103,9 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
   };
 }
 
-function configFor(options: GatewayOptions): Config {
+function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Config {
   return {
-    listen: { host: '127.0.0.1', port: 0, tls: null },
+    listen: { host: '127.0.0.1', port: 0, tls },
     internal: { host: '127.0.0.1', port: 0, adminToken: null },
     store: { kind: 'embedded', dataDir: '' },
     redisUrl: null,

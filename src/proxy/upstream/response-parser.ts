@@ -13,7 +13,7 @@ export interface ResponseEvents {
 }
 
 /** Answers with a larger head are not relayed. */
-export const maxResponseHeadBytes = 64 * 1024;
+const maxResponseHeadBytes = 64 * 1024;
 /** Of this much, most heads end. */
 const firstLookBytes = 2048;
 /** More answers of the kind 1xx before the one that counts are taken for noise. */

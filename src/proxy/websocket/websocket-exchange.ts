@@ -14,7 +14,7 @@ import { consentFault, prepareHandshake, switchingProtocols } from './handshake.
 import { Tunnel } from './tunnel.ts';
 
 /** Close code for a WebSocket that depended on an access which was revoked; 4000–4999 are for applications. */
-export const revokedCloseCode = 4403;
+const revokedCloseCode = 4403;
 /** The process is about to end (RFC 6455 §7.4.1). */
 const goingAwayCode = 1001;
 /** The client breaks a rule that no other code is for (RFC 6455 §7.4.1). */
