@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
-import type { UsageRow } from '../../../src/domain/usage.ts';
-import { startApis, type Apis } from '../../support/apis.ts';
+import { startApis } from '../../support/apis.ts';
+import { addUsage, april, hour, usageRow } from '../../support/usage-rows.ts';
 
 /** One for the tests that want nothing special: each makes parents of its own. */
 const apis = await startApis(t);
-
-const hour = 3_600_000;
-const april = Date.parse('2026-04-01T00:00:00Z');
 
 t.test('a report says what each account under the parent used, and no other account', async (t) => {
   const parent = await apis.parent();
   const other = await apis.parent();
   const child = await parent.create({ name: 'Child', external_id: 'child' });
   const foreign = await other.create();
-  await add(apis, [
-    row(child.id, april, {
+  await addUsage(apis, [
+    usageRow(child.id, april, {
       requests: 3,
       reads: 2,
       writes: 1,
@@ -25,11 +21,11 @@ t.test('a report says what each account under the parent used, and no other acco
       bytesIn: 10,
       bytesOut: 20,
     }),
-    row(child.id, april + hour, { requests: 1 }),
-    row(parent.id, april, { requests: 5 }),
-    row(foreign.id, april, { requests: 100 }),
-    row(child.id, april - 1, { requests: 1000 }),
-    row(child.id, april + 24 * hour, { requests: 1000 }),
+    usageRow(child.id, april + hour, { requests: 1 }),
+    usageRow(parent.id, april, { requests: 5 }),
+    usageRow(foreign.id, april, { requests: 100 }),
+    usageRow(child.id, april - 1, { requests: 1000 }),
+    usageRow(child.id, april + 24 * hour, { requests: 1000 }),
   ]);
   const response = await parent.call('GET', '/usage?from=2026-04-01&to=2026-04-02');
   t.match(response, {
@@ -76,7 +72,10 @@ t.test('a report says what each account under the parent used, and no other acco
 
 t.test('the period is rounded outwards to the hour, and the response says what was used', async (t) => {
   const parent = await apis.parent();
-  await add(apis, [row(parent.id, april, { requests: 1 }), row(parent.id, april + hour, { requests: 10 })]);
+  await addUsage(apis, [
+    usageRow(parent.id, april, { requests: 1 }),
+    usageRow(parent.id, april + hour, { requests: 10 }),
+  ]);
   const query = 'from=2026-04-01T02:30:00%2B02:00&to=2026-04-01T00:40:00Z';
   t.match((await parent.call('GET', `/usage?${query}`)).body, {
     from: '2026-04-01T00:00:00.000Z',
@@ -100,11 +99,11 @@ t.test('by default a report covers this month until now', async (t) => {
 t.test('a report is split by hour, day or month, and by key', async (t) => {
   const parent = await apis.parent();
   const keys = [randomUUID(), randomUUID()].sort().reverse();
-  await add(apis, [
-    row(parent.id, april, { requests: 1, keyId: keys[0] }),
-    row(parent.id, april + hour, { requests: 2, keyId: keys[1] }),
-    row(parent.id, april + 24 * hour, { requests: 4, keyId: keys[0] }),
-    row(parent.id, april + 30 * 24 * hour, { requests: 8, keyId: keys[0] }),
+  await addUsage(apis, [
+    usageRow(parent.id, april, { requests: 1, keyId: keys[0] }),
+    usageRow(parent.id, april + hour, { requests: 2, keyId: keys[1] }),
+    usageRow(parent.id, april + 24 * hour, { requests: 4, keyId: keys[0] }),
+    usageRow(parent.id, april + 30 * 24 * hour, { requests: 8, keyId: keys[0] }),
   ]);
   const period = 'from=2026-04-01&to=2026-05-02';
   const splits: [string, [string, number][]][] = [
@@ -152,75 +151,6 @@ t.test('a report is split by hour, day or month, and by key', async (t) => {
   });
 });
 
-t.test('a report is paged, over the period of its first page', async (t) => {
-  let now = april + 5 * hour;
-  const apis = await startApis(t, { clock: { wallMs: () => now, monotonicMs: () => 0 } });
-  const parent = await apis.parent();
-  await add(
-    apis,
-    [0, 1, 2, 3, 4].map((i) => row(parent.id, april + i * hour, { requests: i + 1 })),
-  );
-  const seen: number[] = [];
-  let cursor = '';
-  for (let page = 0; page < 3; page++) {
-    const { status, body } = await parent.call('GET', `/usage?granularity=hour&limit=2${cursor}`);
-    t.equal(status, 200);
-    t.match(body, { from: '2026-04-01T00:00:00.000Z', to: '2026-04-01T06:00:00.000Z', has_more: page < 2 });
-    seen.push(...(body['data'] as { requests: number }[]).map(({ requests }) => requests));
-    cursor = `&cursor=${String(body['next_cursor'])}`;
-    now += 3 * hour;
-  }
-  t.same(seen, [5, 4, 3, 2, 1]);
-
-  const { body } = await parent.call('GET', '/usage?granularity=hour&limit=1');
-  const first = String(body['next_cursor']);
-  for (const query of [
-    '',
-    'granularity=day',
-    'granularity=hour&group_by=api_key',
-    'granularity=hour&from=2026-04-01',
-  ]) {
-    t.match(await parent.call('GET', `/usage?${query}&cursor=${first}`), {
-      status: 400,
-      body: { errors: [{ pointer: '?cursor' }] },
-    });
-  }
-});
-
-t.test('a made-up position is rejected and never an error of ours', async (t) => {
-  const parent = await apis.parent();
-  for (let i = 0; i < 2; i++) await add(apis, [row(parent.id, april + i * hour, { requests: 1 })]);
-  const path = '/usage?from=2026-04-01&to=2026-04-02&granularity=hour&group_by=api_key&limit=1';
-  const { body } = await parent.call('GET', path);
-  const [version, list, position] = JSON.parse(
-    Buffer.from(String(body['next_cursor']), 'base64url').toString(),
-  ) as [number, string, string];
-  const follow = (made: string) =>
-    parent.call(
-      'GET',
-      `${path}&cursor=${Buffer.from(JSON.stringify([version, list, made])).toString('base64url')}`,
-    );
-  t.equal((await follow(position)).status, 200, 'the control');
-  const [from = '', to = '', ...after] = position.split(' ');
-  for (const made of [
-    '',
-    'x',
-    `${from} ${to}`,
-    `${from} ${to} `,
-    `${from} ${to} x`,
-    `${to} ${from} ${after.join(' ')}`,
-    `0 99999999999999 ${after.join(' ')}`,
-    `${from}1 ${to}1 ${after.join(' ')}`,
-    `${from} ${to} ${'-'.repeat(36)} 0 ${'-'.repeat(36)}`,
-    `${from} ${to} ${parent.id} 999999999999999 ${parent.id}`,
-    `${from} ${to} ${parent.id} -999999999999999 ${parent.id}`,
-    `${from} ${to} ${parent.id} 0 ' or 1=1`,
-    `${from} ${to} ${after.join(' ')}\u0000`,
-  ]) {
-    t.equal((await follow(made)).status, 400, made);
-  }
-});
-
 t.test('a period or a parameter that is wrong is rejected by name', async (t) => {
   const parent = await apis.parent();
   const rows: [string, string][] = [
@@ -248,26 +178,3 @@ t.test('a period or a parameter that is wrong is rejected by name', async (t) =>
   }
   t.equal((await parent.call('GET', '/usage?limit=1000')).status, 200);
 });
-
-function row(accountId: string, atMs: number, counts: Partial<Record<keyof UsageRow, unknown>>): UsageRow {
-  const zero = {
-    requests: 0,
-    reads: 0,
-    writes: 0,
-    clientErrors: 0,
-    serverErrors: 0,
-    bytesIn: 0,
-    bytesOut: 0,
-  };
-  return {
-    accountId: accountId as AccountId,
-    keyId: '0190a0a0-0000-7000-8000-000000000001' as KeyId,
-    hourMs: Math.floor(atMs / hour) * hour,
-    ...zero,
-    ...(counts as object),
-  };
-}
-
-async function add({ store }: Apis, rows: readonly UsageRow[]): Promise<void> {
-  await store.usage.add(randomUUID(), rows, 'replica', april);
-}

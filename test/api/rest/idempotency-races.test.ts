@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import t from 'tap';
+import { openPostgres } from '../../../src/adapters/postgres/store.ts';
+import type { Barrier } from '../../../src/ports/barrier.ts';
+import { embeddedStore, startApis, type Parent } from '../../support/apis.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { HttpResponse, Call } from '../../support/http-client.ts';
+import { once, subAccounts } from '../../support/idempotent-calls.ts';
+import { freshStore, rawSql } from '../../support/store.ts';
+
+const { url, store } = await freshStore(t);
+/** Two instances over one database: for tests that do not care which of them they ask. */
+const apis = await startApis(t, { store });
+const second = await startApis(t, { store });
+const sql = rawSql(t, url);
+
+/** The parent's calls, to the other instance. */
+function elsewhere(parent: Parent): Call {
+  return (method, path, options) =>
+    second.call(method, `/v1/sub-accounts${path}`, { key: parent.key, ...options });
+}
+
+t.test('of many at once exactly one takes effect; the others are told of it, or to wait', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  const responses = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      once(i % 2 ? parent.call : elsewhere(parent), key)('', { name: 'Once' }),
+    ),
+  );
+  const made = responses.filter(({ status }) => status === 201);
+  t.equal(made.filter(({ headers }) => headers['idempotency-replayed'] === undefined).length, 1);
+  t.equal(new Set(made.map(({ text }) => text)).size, 1);
+  for (const response of responses.filter(({ status }) => status !== 201)) {
+    t.match(response, {
+      status: 409,
+      body: { code: 'idempotency_in_flight' },
+      headers: { 'retry-after': /^\d+$/ },
+    });
+  }
+  t.equal((await subAccounts(parent)).length, 1);
+});
+
+t.test('while the first one is at work the second is told so at once, and not made to wait', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  let first: Promise<HttpResponse> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from account where id = ${parent.id} for update`;
+    first = once(parent.call, key)('', { name: 'Slow' });
+    await eventually(async () => (await waiting()) > 0);
+    t.match(await once(elsewhere(parent), key)('', { name: 'Slow' }), {
+      status: 409,
+      body: { code: 'idempotency_in_flight' },
+      headers: { 'retry-after': '1' },
+    });
+    t.equal(await waiting(), 1, 'the first one still waits');
+  });
+  const response = await first;
+  t.equal(response?.status, 201);
+  t.equal((await once(elsewhere(parent), key)('', { name: 'Slow' })).text, response?.text);
+});
+
+/** Statements of this database that wait for a lock. */
+async function waiting(): Promise<number> {
+  const [row] = await rawWaiting`select count(*) as n from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`;
+  return Number(row?.['n']);
+}
+const rawWaiting = rawSql(t, url);
+
+t.test(
+  'a writer that dies between commit and response: the next one gives the response it owed',
+  async (t) => {
+    const dying = openPostgres({ url, maxConnections: 8 });
+    t.teardown(() => dying.close());
+    let committed = (): void => undefined;
+    const commit = new Promise<void>((resolve) => (committed = resolve));
+    const never: Barrier = {
+      enforced: () => {
+        committed();
+        return new Promise(() => undefined);
+      },
+    };
+    const first = await startApis(t, { store: dying, deps: { barrier: never } });
+    const parent = await apis.parent();
+    const key = randomUUID();
+    const lost = httpRequest(`${first.origin}/v1/sub-accounts`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${parent.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+    });
+    const ended = new Promise((resolve) => lost.on('error', resolve).on('response', resolve));
+    lost.end(JSON.stringify({ name: 'Owed' }));
+    await commit;
+    await dying.close();
+    lost.destroy();
+    t.ok((await ended) instanceof Error, 'no response was sent');
+
+    const before = second.waitedFor.length;
+    const again = await once(elsewhere(parent), key)('', { name: 'Owed' });
+    t.match(again, { status: 201, body: { name: 'Owed' }, headers: { 'idempotency-replayed': 'true' } });
+    t.match(again.headers, { 'x-service-enforced': /^replicas=/ }, 'its 2xx means the same');
+    t.ok(second.waitedFor.length > before);
+    t.match(await subAccounts(parent), [{ id: again.body['id'] }]);
+  },
+);
+
+t.test('a writer that dies before its commit leaves nothing: the next one does the work', async (t) => {
+  const parent = await apis.parent();
+  const key = randomUUID();
+  let first: Promise<HttpResponse> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select from account where id = ${parent.id} for update`;
+    first = once(parent.call, key)('', { name: 'Lost' });
+    await eventually(async () => (await waiting()) > 0);
+    await rawWaiting`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+  });
+  t.match(await first, { status: 503, body: { code: 'unavailable' } });
+  const again = await once(elsewhere(parent), key)('', { name: 'Lost' });
+  t.equal(again.status, 201);
+  t.equal(again.headers['idempotency-replayed'], undefined);
+  t.equal((await subAccounts(parent)).length, 1);
+});
+
+t.test('where enforcement was not known the same request succeeds later, and is enforced then', async (t) => {
+  let reachable = false;
+  const shaky = await startApis(t, {
+    store,
+    deps: {
+      barrier: {
+        enforced: () =>
+          reachable
+            ? Promise.resolve({ replicas: 1, unheard: 0, streamsClosed: 0, ms: 0 })
+            : Promise.reject(new Error('not known')),
+      },
+    },
+  });
+  const parent = await shaky.parent();
+  const call = once(parent.call);
+  t.ok((await call('', { name: 'A' })).status >= 500);
+  t.ok((await call('', { name: 'A' })).status >= 500, 'nor is it known now');
+  reachable = true;
+  t.match(await call('', { name: 'A' }), { status: 201, headers: { 'x-service-enforced': /./ } });
+  t.equal((await subAccounts(parent)).length, 1);
+});
+
+t.test('on the embedded store, too, one of many at once takes effect', async (t) => {
+  const apis = await startApis(t, { store: await embeddedStore(t) });
+  const parent = await apis.parent();
+  const key = randomUUID();
+  const responses = await Promise.all(
+    Array.from({ length: 5 }, () => once(parent.call, key)('', { name: 'A' })),
+  );
+  t.same(new Set(responses.map(({ text }) => text)).size, 1);
+  t.equal(responses.filter(({ headers }) => headers['idempotency-replayed'] === 'true').length, 4);
+  t.equal((await once(parent.call, key)('', { name: 'B' })).status, 422);
+});

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import type { AccountId, KeyId } from '../../src/domain/ids.ts';
+import type { UsageRow } from '../../src/domain/usage.ts';
+import type { Apis } from './apis.ts';
+
+export const hour = 3_600_000;
+export const april = Date.parse('2026-04-01T00:00:00Z');
+
+/** What was used in the hour of `atMs`: nothing but `counts`. */
+export function usageRow(
+  accountId: string,
+  atMs: number,
+  counts: Partial<Record<keyof UsageRow, unknown>>,
+): UsageRow {
+  const zero = {
+    requests: 0,
+    reads: 0,
+    writes: 0,
+    clientErrors: 0,
+    serverErrors: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+  };
+  return {
+    accountId: accountId as AccountId,
+    keyId: '0190a0a0-0000-7000-8000-000000000001' as KeyId,
+    hourMs: Math.floor(atMs / hour) * hour,
+    ...zero,
+    ...(counts as object),
+  };
+}
+
+/** Adds to the counts, as a replica would. */
+export async function addUsage({ store }: Apis, rows: readonly UsageRow[]): Promise<void> {
+  await store.usage.add(randomUUID(), rows, 'replica', april);
+}
