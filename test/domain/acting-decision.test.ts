@@ -2,7 +2,6 @@ import t from 'tap';
 import {
   decide,
   factsNeeded,
-  managementHeaderFault,
   refusingFacts,
   type ActingFacts,
   type ActingTarget,
@@ -221,38 +220,6 @@ t.test('the rejection of a write without the header names the three forms', asyn
     t.ok(detail.includes(form), form);
   }
 });
-
-t.test('on management calls the header may only repeat that the parent acts as itself', async (t) => {
-  const outcomes: Record<Header, ProblemCode | undefined> = {
-    absent: undefined,
-    self: undefined,
-    'own uuid': undefined,
-    'own external_id': 'acting_tenant_forbidden',
-    'other uuid': 'acting_tenant_forbidden',
-    'other external_id': 'acting_tenant_forbidden',
-    malformed: 'invalid_acting_tenant',
-  };
-  for (const [header, code] of entries(outcomes)) {
-    for (const method of ['read', 'write'] as const) {
-      const rule = { required: false, hasActiveSubAccounts: true };
-      const fault = managementHeaderFault(parentId, headerFor(callers.parent, header), method, rule, 'X');
-      t.equal(fault?.code, code, `${header}, ${method}`);
-    }
-  }
-});
-
-t.test(
-  'with require_acting_header a management write needs the header while a sub-account is active',
-  async (t) => {
-    const fault = (method: MethodKind, required: boolean, hasActiveSubAccounts: boolean) =>
-      managementHeaderFault(parentId, { form: 'absent' }, method, { required, hasActiveSubAccounts }, 'X')
-        ?.code;
-    t.equal(fault('write', true, true), 'acting_tenant_required');
-    t.equal(fault('write', true, false), undefined);
-    t.equal(fault('read', true, true), undefined);
-    t.equal(fault('write', false, true), undefined);
-  },
-);
 
 function entries<Key extends string, Value>(record: Record<Key, Value>): [Key, Value][] {
   return Object.entries(record) as [Key, Value][];
