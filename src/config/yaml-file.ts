@@ -38,12 +38,30 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
   } catch (error) {
     return single(file, error instanceof TypeError ? 'is not UTF-8 text' : unreadable(error));
   }
+  if (nestsTooDeeply(text)) return single(file, 'is nested too deeply');
   try {
     return parse(file, text);
-  } catch {
-    // The parser recurses: the one thing that makes it throw is nesting no configuration needs.
-    return single(file, 'is nested too deeply');
+  } catch (error) {
+    return single(file, `cannot be read as YAML: ${String(error)}`);
   }
+}
+
+/** No configuration needs more than a dozen. */
+const mostLevels = 100;
+
+/**
+ * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a generous guess. The parser recurses,
+ * and if V8 happens to compile a regular expression when the stack is nearly used up, it ends the process.
+ */
+function nestsTooDeeply(text: string): boolean {
+  let open = 0;
+  // A level of a block takes two characters at the beginning of a line, as in `- - - x`.
+  for (const [found] of text.matchAll(/[[{}\]]|^[-?: ]{201,}/gm)) {
+    if (found.length > 1) return true;
+    open = '[{'.includes(found) ? open + 1 : Math.max(0, open - 1);
+    if (open > mostLevels) return true;
+  }
+  return false;
 }
 
 function parse(file: string, text: string): YamlFile | { readonly faults: readonly YamlFault[] } {

@@ -23,7 +23,9 @@ const traps: readonly (readonly [string, string, RegExp])[] = [
   ['a constructor for a key', 'listen: {constructor: {prototype: {x: 1}}}', /unknown key/],
   ['an open bracket', 'routes: [', /indentation|missing/],
   ['an anchor that holds itself', 'listen: &a\n  port: *a', /aliases/],
-  ['deep nesting', `routes: ${'['.repeat(30_000)}`, /deeply|missing|too large/],
+  ['deep nesting in brackets', `routes: ${'['.repeat(30_000)}`, /deeply/],
+  ['deep nesting over many lines', `routes:\n${' {\n'.repeat(1_000)}`, /deeply/],
+  ['deep nesting in blocks', `routes:\n${'- '.repeat(30_000)}x`, /deeply/],
   ['an alias bomb', bomb(), /aliases/],
 ];
 
