@@ -11,7 +11,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { startCoherence, type Coherence } from '../src/coherence/coherence.ts';
 import { noFactCache } from '../src/coherence/no-fact-cache.ts';
-import { decide, factsNeeded, refusingFacts } from '../src/domain/acting-decision.ts';
+import { decide, factsNeeded, rejectingFacts } from '../src/domain/acting-decision.ts';
 import { digestSecret, formatSecret, parseApiKey, secretRandomBytes } from '../src/domain/api-key.ts';
 import type { AccountId, KeyId } from '../src/domain/ids.ts';
 import { authenticate } from '../src/authz/authenticate.ts';
@@ -116,7 +116,7 @@ function decision(key: string): (facts: Facts) => boolean | MissingFact {
     const { caller } = authentication;
     if (factsNeeded(caller, header, 'write').fact !== 'none')
       throw new Error('a sub-account needs no more facts');
-    return decide(caller, header, 'write', refusingFacts, 'X').kind === 'permit';
+    return decide(caller, header, 'write', rejectingFacts, 'X').kind === 'permit';
   };
 }
 

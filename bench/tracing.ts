@@ -97,7 +97,7 @@ function serve(tracer: Tracer | null, i: number): void {
     status: 200,
     code: null,
     callerKnown: true,
-    upstreamAnswered: true,
+    upstreamResponded: true,
   });
 }
 

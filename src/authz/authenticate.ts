@@ -15,42 +15,42 @@ const bearer = /^bearer +([^ ,]+)$/i;
 /**
  * Reads the API key (spec section 5, rule 1; RFC 6750 §2.1). A key with a wrong checksum costs no look-up.
  *
- * @param authorization every value of the header: with two of them nobody can say who calls
+ * @param authorization every value of the header; two values are rejected, since another reader could take the other one
  */
 export function readCredentials(authorization: readonly string[]): Credentials {
   const value = authorization[0];
   if (value === undefined) {
-    return refuse('unauthenticated', 'Send an API key: `Authorization: Bearer <API_KEY>`.');
+    return rejected('unauthenticated', 'Send an API key: `Authorization: Bearer <API_KEY>`.');
   }
   if (authorization.length > 1)
-    return refuse('unauthenticated', 'The Authorization header was sent more than once.');
+    return rejected('unauthenticated', 'The Authorization header was sent more than once.');
   const token = bearer.exec(value)?.[1];
   if (token === undefined) {
-    return refuse('unauthenticated', 'The Authorization header must read `Bearer <API_KEY>`.');
+    return rejected('unauthenticated', 'The Authorization header must read `Bearer <API_KEY>`.');
   }
   const key = parseApiKey(token);
   return key === undefined
-    ? refuse('invalid_api_key', 'This is not an API key of this service: it is mistyped or cut short.')
+    ? rejected('invalid_api_key', 'This is not an API key of this service: it is mistyped or cut short.')
     : { digest: digestSecret(key) };
 }
 
 /**
  * Finds out who calls: the key must be known, not revoked, not expired; its account and that account's parent
- * must be active. Pure over `facts`; answers {@link MissingFact} where one must be loaded first.
+ * must be active. Pure over `facts`; returns {@link MissingFact} where one must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
 export function authenticate(facts: Facts, digest: KeyDigest, nowMs: number): Authentication | MissingFact {
   const key = facts.key(digest);
   if (key === undefined) return new MissingFact(factKey.key(digest));
-  if (key === null) return refuse('invalid_api_key', 'There is no such API key.');
-  if (key.revoked) return refuse('api_key_revoked', 'This API key was revoked.');
+  if (key === null) return rejected('invalid_api_key', 'There is no such API key.');
+  if (key.revoked) return rejected('api_key_revoked', 'This API key was revoked.');
   if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) {
-    return refuse('api_key_expired', 'This API key has expired.');
+    return rejected('api_key_expired', 'This API key has expired.');
   }
   const account = facts.account(key.accountId);
   if (account === undefined) return new MissingFact(factKey.account(key.accountId));
-  if (account === null) return refuse('invalid_api_key', 'There is no such API key.');
+  if (account === null) return rejected('invalid_api_key', 'There is no such API key.');
   return account.parentId === null ? parentCaller(key, account) : subAccountCaller(facts, key, account);
 }
 
@@ -63,7 +63,7 @@ function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Aut
   const parentId = account.parentId;
   if (parentId === null) return parentCaller(key, account);
   if (account.status !== 'active') {
-    return refuse(
+    return rejected(
       'account_deactivated',
       'The sub-account of this API key is deactivated. Its keys work again once it is reactivated.',
     );
@@ -83,11 +83,11 @@ function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Aut
   };
 }
 
-const suspended = refuse(
+const suspended = rejected(
   'account_suspended',
   'The account is suspended. Talk to the operator of this service.',
 );
 
-function refuse(code: ProblemCode, detail: string): { readonly problem: Problem } {
+function rejected(code: ProblemCode, detail: string): { readonly problem: Problem } {
   return { problem: { code, detail } };
 }

@@ -1,7 +1,7 @@
 import {
   decide,
   factsNeeded,
-  refusingFacts,
+  rejectingFacts,
   type ActingFacts,
   type FactNeeded,
   type Permit,
@@ -28,11 +28,11 @@ export interface ProxiedRequest {
 export interface Admission {
   readonly caller: Caller;
   readonly permit: Permit;
-  /** When the key runs out, milliseconds since 1970; whatever goes on until then ends then. */
+  /** When the key expires, milliseconds since 1970; an exchange that is still under way then is ended. */
   readonly expiresAtMs: number | null;
 }
 
-/** A request that may not. `caller` is known where only the acting rules or a scope refused it. */
+/** A request that may not. `caller` is known where only the acting rules or a scope rejected it. */
 export interface Rejection {
   readonly problem: Problem;
   readonly caller: Caller | null;
@@ -40,11 +40,11 @@ export interface Rejection {
   readonly keyId: KeyId | null;
 }
 
-/** The rules of a route that bear on who may use it. */
+/** Who may use a route. */
 export interface RouteRules {
   /** Scope a caller must hold, by kind of method; `null` for none. */
   readonly scopes: Readonly<Record<MethodKind, string | null>>;
-  /** Name of the acting header, for details. */
+  /** Name of the acting header, for the details of problems. */
   readonly actingHeader: string;
 }
 
@@ -87,7 +87,7 @@ export function decideProxiedRequest(
   const found = look(facts, factsNeeded(caller, request.acting, request.method));
   if (found instanceof MissingFact) return found;
   const decision = decide(caller, request.acting, request.method, found, rules.actingHeader);
-  if (decision.kind === 'refusal') return { problem: decision.problem, caller, keyId: caller.keyId };
+  if (decision.kind === 'rejection') return { problem: decision.problem, caller, keyId: caller.keyId };
 
   const scope = rules.scopes[request.method];
   if (scope !== null && !caller.scopes.includes(scope))
@@ -95,7 +95,7 @@ export function decideProxiedRequest(
   return { caller, permit: decision, expiresAtMs: facts.key(request.digest)?.expiresAtMs ?? null };
 }
 
-/** Whether nothing must be loaded any more to say who calls, or that the key is good for no caller. */
+/** Whether it is known who calls, or that the key is not valid, without loading another fact. */
 export function callerKnown(facts: Facts, { digest }: ProxiedRequest, nowMs: number): boolean {
   return !(authenticate(facts, digest, nowMs) instanceof MissingFact);
 }
@@ -114,23 +114,23 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
 function look(facts: Facts, needed: FactNeeded): ActingFacts | MissingFact {
   switch (needed.fact) {
     case 'none':
-      return refusingFacts;
+      return rejectingFacts;
     case 'active-sub-accounts': {
       const count = facts.activeSubAccounts(needed.parentId);
       if (count === undefined) return new MissingFact(factKey.activeSubAccounts(needed.parentId));
-      // The parent has just been found, so a count that is not there is no answer: refuse rather than guess.
-      return { ...refusingFacts, hasActiveSubAccounts: count !== 0 };
+      // The parent was found just now, so a missing count is a contradiction: decide as if there were sub-accounts.
+      return { ...rejectingFacts, hasActiveSubAccounts: count !== 0 };
     }
     case 'target-by-id': {
       const target = facts.account(needed.id);
       return target === undefined
         ? new MissingFact(factKey.account(needed.id))
-        : { ...refusingFacts, target };
+        : { ...rejectingFacts, target };
     }
     case 'target-by-external-id': {
       const id = facts.subAccountByExternalId(needed.parentId, needed.externalId);
       if (id === undefined) return new MissingFact(factKey.externalId(needed.parentId, needed.externalId));
-      if (id === null) return refusingFacts;
+      if (id === null) return rejectingFacts;
       return look(facts, { fact: 'target-by-id', id });
     }
   }

@@ -21,7 +21,7 @@ export interface BarrierParts {
   readonly events: CoherenceEvents;
 }
 
-/** A writer whose mutation is committed and not yet answered. */
+/** A writer whose mutation is committed, and whose client has no response yet. */
 interface Writer {
   readonly seq: Seq;
   /** When the commit was known, monotonic. */
@@ -100,7 +100,7 @@ export class CommitBarrier implements Barrier {
 
   #judgeBlindly(writer: Writer, error: unknown): void {
     if (!this.#waitedOut(writer)) return;
-    // Without a count that is younger than the commit, nobody knows how long the longest lease is.
+    // Without a count taken after the commit, this replica does not know how long the longest lease is.
     if (writer.seen === undefined) this.#done(writer).reject(unavailable(error));
     else this.#confirm(writer);
   }

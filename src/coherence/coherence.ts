@@ -74,10 +74,10 @@ export interface CoherenceSnapshot {
 export const logRetentionMs = 3_600_000;
 const pruneEveryMs = 60_000;
 
-/** Of what is held in memory at most, the part set aside for keys that nobody has. */
+/** The share of the facts held in memory that is set aside for keys that do not exist. */
 const unknownKeysShare = 1 / 16;
 
-/** Starts a replica. It is not ready yet when this returns, and becomes so by itself once the store answers. */
+/** Starts a replica. It is not ready yet when this returns, and becomes so by itself once the store responds. */
 export function startCoherence(parts: CoherenceParts): Coherence {
   const { log, source, cache, clock, timers, config, logger, randomId, events = {}, about } = parts;
   const timing = timingFor(config.leaseMs);

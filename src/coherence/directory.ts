@@ -144,7 +144,7 @@ class FactsInMemory implements Facts {
 
 /**
  * Facts in memory, and those loaded for one request: absences are kept nowhere else, and memory may be too small.
- * Each of the latter is judged by its stamp whenever it is asked for.
+ * Each of the latter is checked by its stamp whenever it is asked for.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

@@ -1,5 +1,5 @@
 /**
- * What happens inside, for whoever counts it. Every member may be left out, and then costs nothing.
+ * What happens inside, for metrics. Every member may be left out, and then costs nothing.
  * Listeners are called on the hot path: they must not throw and not wait.
  */
 export interface CoherenceEvents {
@@ -7,7 +7,7 @@ export interface CoherenceEvents {
   cacheHit?(): void;
   /** A request had to wait for a fact or for the lease. */
   cacheMiss?(): void;
-  /** A key was refused because memory knows that nobody has it. */
+  /** A key was rejected because memory knows that it does not exist. */
   negativeHit?(): void;
   /** A value was too old for this replica and was read again. */
   staleRefused?(from: 'shared-cache' | 'source'): void;

@@ -109,7 +109,7 @@ export class Lease {
 
   /** Resolves after a renewal, which may have begun earlier; rejects with `unavailable` where renewing fails. */
   renewed(): Promise<void> {
-    // While the store is known to be away, nobody waits for the next attempt to find out again.
+    // While the store is known to be away, requests are rejected at once instead of waiting for the next attempt.
     if (this.#stopped || this.#backoff.failures > 1) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       this.#renewalWaiters.push({ resolve, reject });
@@ -236,8 +236,8 @@ export class Lease {
     this.#wallUntil = -Infinity;
   }
 
-  #step<T>(answer: Promise<T>): Promise<T> {
-    return within(this.#parts.timers, this.#parts.timing.stepMs, answer);
+  #step<T>(response: Promise<T>): Promise<T> {
+    return within(this.#parts.timers, this.#parts.timing.stepMs, response);
   }
 
   #rejectWaiters(error: unknown): void {

@@ -6,7 +6,7 @@ import { within } from './within.ts';
 
 /** Who decides, as far as the store shows. */
 export interface Count extends ReplicaReading {
-  /** Whether `rows` has everybody: a restored database does not show leases given before it was restored. */
+  /** Whether `rows` has every replica: a restored database does not show leases given before it was restored. */
   readonly complete: boolean;
   /** The longest lease that may be running, in milliseconds. */
   readonly longestLeaseMs: number;
@@ -20,7 +20,7 @@ interface Sighting {
 
 /**
  * Counts the replicas, takes away the rows of dead ones, and adopts a new incarnation once every lease of an
- * earlier one has run out. All by this replica's own monotonic clock: nobody's wall clock is believed.
+ * earlier one has run out. All by this replica's own monotonic clock; no wall clock is used.
  */
 export class Census {
   readonly #log: CoherenceLog;
@@ -46,7 +46,7 @@ export class Census {
     return this.#last;
   }
 
-  /** Counts, in a snapshot taken later than this call. Rejects where the store does not answer. */
+  /** Counts, in a snapshot taken later than this call. Rejects where the store does not respond. */
   async read(): Promise<Count> {
     const reading = await within(this.#timers, this.#timing.stepMs, this.#log.replicas());
     const registeredMs = Math.max(this.#timing.leaseMs, ...reading.rows.map((row) => row.leaseMs));

@@ -4,10 +4,10 @@ export interface Timing {
   readonly leaseMs: number;
   /** How much earlier than T a replica stops, for clocks that run at different speeds. */
   readonly marginMs: number;
-  /** How much later than T everybody else believes it, for the same reason. */
+  /** How much longer than T the other replicas wait for a lease to end, for the same reason. */
   readonly epsilonMs: number;
   readonly renewEveryMs: number;
-  /** Longest wait for one answer of the store before the attempt counts as failed. */
+  /** Longest wait for one response of the store before the attempt counts as failed. */
   readonly stepMs: number;
   /** Longest time a request waits for its facts. */
   readonly settleMs: number;

@@ -18,18 +18,18 @@ export type FactNeeded =
   | { readonly fact: 'target-by-id'; readonly id: AccountId }
   | { readonly fact: 'target-by-external-id'; readonly parentId: AccountId; readonly externalId: string };
 
-/** What was found. A fact that was not looked up has the value that permits nothing, {@link refusingFacts}. */
+/** What was found. A fact that was not looked up has the value that permits nothing, {@link rejectingFacts}. */
 export interface ActingFacts {
   readonly hasActiveSubAccounts: boolean;
   readonly target: ActingTarget | null;
 }
 
 /** The values of facts that were not looked up: they permit nothing that depends on them. */
-export const refusingFacts: ActingFacts = { hasActiveSubAccounts: true, target: null };
+export const rejectingFacts: ActingFacts = { hasActiveSubAccounts: true, target: null };
 
 declare const decided: unique symbol;
 
-/** Evidence that {@link decide} let a request through; nothing else can make one, and the relay takes nothing else. */
+/** Evidence that {@link decide} let a request through; nothing else can make one, and the proxy takes nothing else. */
 export interface Permit {
   readonly kind: 'permit';
   readonly resolvedTenant: AccountId;
@@ -38,13 +38,13 @@ export interface Permit {
 }
 
 /** The rejection of a request by the acting rules. */
-export interface Refusal {
-  readonly kind: 'refusal';
+export interface ActingRejection {
+  readonly kind: 'rejection';
   readonly problem: Problem;
 }
 
 /** What {@link decide} returns. */
-export type ActingDecision = Permit | Refusal;
+export type ActingDecision = Permit | ActingRejection;
 
 const nothing: FactNeeded = { fact: 'none' };
 
@@ -93,12 +93,12 @@ function decideForParent(
   switch (header.form) {
     case 'absent':
       return method === 'write' && facts.hasActiveSubAccounts
-        ? refuse('acting_tenant_required', required(name))
+        ? reject('acting_tenant_required', required(name))
         : permit(self, 'self-by-default');
     case 'self':
       return permit(self, 'self');
     case 'malformed':
-      return refuse('invalid_acting_tenant', `${name} is not valid. ${header.reason} ${forms(name)}`);
+      return reject('invalid_acting_tenant', `${name} is not valid. ${header.reason} ${forms(name)}`);
     case 'uuid':
       return header.id === self ? permit(self, 'self') : decideForTarget(self, facts.target, name);
     case 'external-id':
@@ -109,10 +109,10 @@ function decideForParent(
 function decideForTarget(parent: AccountId, target: ActingTarget | null, name: string): ActingDecision {
   // An unknown id and another parent's id get the same problem: the header must not tell which foreign ids exist.
   if (target === null || target.parentId !== parent) {
-    return refuse('acting_tenant_unknown', `${name} names no sub-account of this account.`);
+    return reject('acting_tenant_unknown', `${name} names no sub-account of this account.`);
   }
   if (target.status !== 'active') {
-    return refuse(
+    return reject(
       'acting_tenant_deactivated',
       `${name} names a deactivated sub-account. Reactivate it, or act as another one.`,
     );
@@ -132,7 +132,7 @@ function decideForSubAccount(
     (header.form === 'external-id' && header.externalId === caller.externalId);
   return itself
     ? permit(caller.accountId, 'self')
-    : refuse(
+    : reject(
         'acting_tenant_forbidden',
         `A sub-account key acts only as itself: leave ${name} out, or send \`self\`.`,
       );
@@ -179,8 +179,8 @@ function permit(resolvedTenant: AccountId, reason: Permit['reason']): Permit {
   return { kind: 'permit', resolvedTenant, reason } as Permit;
 }
 
-function refuse(code: Problem['code'], detail: string): Refusal {
-  return { kind: 'refusal', problem: { code, detail } };
+function reject(code: Problem['code'], detail: string): ActingRejection {
+  return { kind: 'rejection', problem: { code, detail } };
 }
 
 function required(name: string): string {

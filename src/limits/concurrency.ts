@@ -1,8 +1,8 @@
 import type { AccountId } from '../domain/ids.ts';
 
 /** Counts requests under way, per tenant, so that one tenant cannot take every connection. */
-export class InFlight {
-  /** Places of one tenant. May change at any time; a request that has a place keeps it. */
+export class TenantConcurrency {
+  /** Slots of one tenant. A reload may change it at any time; a request that has a slot keeps it. */
   most: number;
   #counts = new Map<AccountId, number>();
   #room = leastRoom;
@@ -11,7 +11,7 @@ export class InFlight {
     this.most = most;
   }
 
-  /** Takes a place; `false` where the tenant has none left. Each `true` must be followed by one {@link leave}. */
+  /** Takes a slot; `false` where the tenant has none left. Each `true` must be followed by one {@link leave}. */
   enter(tenant: AccountId): boolean {
     const count = this.#counts.get(tenant);
     if (count === undefined) this.#makeRoom();
@@ -24,7 +24,7 @@ export class InFlight {
     this.#counts.set(tenant, (this.#counts.get(tenant) ?? 1) - 1);
   }
 
-  /** Tenants stay when they have nothing under way, since most come again; now and then those that did not go. */
+  /** A tenant without requests stays in the map, since most come back; only when the map is full are those removed. */
   #makeRoom(): void {
     if (this.#counts.size < this.#room) return;
     this.#counts = new Map([...this.#counts].filter(([, count]) => count > 0));

@@ -19,11 +19,11 @@ const resolutionMs = 10;
 const windowsInARow = 2;
 
 /**
- * Refuses requests with 503 while the process cannot keep up: answering some of them in time is worth more than all of
+ * Rejects requests with 503 while the process cannot keep up: responding to some of them in time is worth more than all of
  * them late. To be called on the root, before everything that works on requests.
  *
  * @param look takes the pressure since it was called last
- * @returns whether requests are being refused, for what does not go through Fastify's hooks
+ * @returns whether requests are being rejected, for what does not go through Fastify's hooks
  */
 export function shedLoad(
   app: FastifyInstance,

@@ -36,7 +36,7 @@ export function observeReplies(
   });
 }
 
-/** By convention of nginx 499: the client left before it was answered. */
+/** By convention of nginx 499: the client left before there was a response. */
 export function statusOf(reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.statusCode : 499;
 }

@@ -103,8 +103,8 @@ class RequestSpans implements RequestTrace {
         this.#child('decide', authenticatedMs, this.#decidedMs || endMs, this.#forward === null ? end : null);
     }
     if (this.#forward !== null) {
-      const { upstreamAnswered, status } = end;
-      if (upstreamAnswered) this.#forward.setAttribute('http.response.status_code', status);
+      const { upstreamResponded, status } = end;
+      if (upstreamResponded) this.#forward.setAttribute('http.response.status_code', status);
       const cut = end.code !== null;
       if (cut || status >= 400) fail(this.#forward, cut ? end.code : String(status), true);
       this.#forward.end(endMs);

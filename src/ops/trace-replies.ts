@@ -24,7 +24,7 @@ export function traceReplies(
         status: statusOf(reply),
         code: code ?? null,
         callerKnown: caller !== undefined,
-        upstreamAnswered: false,
+        upstreamResponded: false,
       });
     });
     done();

@@ -4,7 +4,7 @@ import type { Seq } from './facts.ts';
 export interface Receipt {
   /** Replicas that confirmed the change or whose lease has run out. */
   readonly replicas: number;
-  /** Of those, the ones that did not confirm: they decide nothing until they have caught up. */
+  /** Of those, the ones that timed out instead of confirming: they decide nothing until they have caught up. */
   readonly unheard: number;
   /** Open streams that were ended. */
   readonly streamsClosed: number;

@@ -17,6 +17,7 @@ export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | '
   readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
 }
 
+/** One change of a fact. */
 export interface LogEntry {
   readonly seq: Seq;
   readonly key: FactKey;

@@ -50,7 +50,7 @@ export interface Directory {
   lookUp(): Lookup;
 
   /**
-   * Calls `listener` with facts that changed for the worse (a revoked key, a deactivated or suspended account),
+   * Calls `listener` with facts that no longer permit what they did (a revoked key, a deactivated or suspended account),
    * before this replica confirms the change: exchanges that depend on them must be ended, and their number returned.
    * Returns how to stop.
    */

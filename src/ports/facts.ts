@@ -33,6 +33,7 @@ export type FactKey = ApiKeyName | `a:${string}` | `x:${string}:${string}` | `n:
 /** The {@link FactKey} of an API key. */
 export type ApiKeyName = `k:${string}`;
 
+/** Makes {@link FactKey}s. */
 export const factKey = {
   key: (digest: KeyDigest): ApiKeyName => `k:${digest}`,
   account: (id: AccountId): FactKey => `a:${id}`,

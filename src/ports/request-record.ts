@@ -1,7 +1,7 @@
 import type { Permit } from '../domain/acting-decision.ts';
 import type { ProblemCode } from '../domain/problem.ts';
 
-/** A request that has been answered, or given up, as it is logged and counted: proxied, or answered by the gateway. */
+/** A finished request as it is logged and counted: proxied, or responded to by the gateway itself. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly method: string;
@@ -11,7 +11,7 @@ export interface RequestRecord {
   readonly route: string;
   /** Of the response; 499 where the client left before there was one. */
   readonly status: number;
-  /** Why the gateway answered by itself, or how an exchange ended early; `null` for a response that came whole. */
+  /** The problem code of a response of the gateway itself, or how an exchange ended early; `null` for a complete response. */
   readonly code: ProblemCode | 'client_gone' | 'cut_by_upstream' | 'withdrawn' | null;
   readonly keyId: string | null;
   readonly resolvedTenant: string | null;
@@ -21,7 +21,7 @@ export interface RequestRecord {
   readonly durationMs: number;
   /** Of that, the wait for the upstream's headers; `null` where they never came. */
   readonly upstreamMs: number | null;
-  /** Bytes of the request's body; `null` where they are not counted, for what the gateway answers itself. */
+  /** Bytes of the request's body; `null` where they are not counted, for responses of the gateway itself. */
   readonly bytesIn: number | null;
   /** Bytes of the response's body; `null` as for {@link bytesIn}. */
   readonly bytesOut: number | null;

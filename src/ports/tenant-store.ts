@@ -12,21 +12,25 @@ export interface Committed<T> extends Replay {
   readonly seq: Seq | null;
 }
 
-/** One page, newest first. `after` is the id of the last row of the page before. */
+/** Asks for one page, newest first. `after` is the id of the last row of the page before. */
 export interface PageQuery {
   readonly limit: number;
   readonly after?: string;
 }
+
+/** One page of a list. */
 export interface Page<T> {
   readonly rows: readonly T[];
   readonly hasMore: boolean;
 }
 
+/** Which sub-accounts to list; a member that is absent does not filter. */
 export interface SubAccountFilter {
   readonly status?: 'active' | 'deactivated';
   readonly externalId?: string;
 }
 
+/** A sub-account to be created. */
 export interface NewSubAccount {
   readonly id: AccountId;
   readonly name: string;
@@ -34,6 +38,7 @@ export interface NewSubAccount {
   readonly metadata: Metadata;
 }
 
+/** An API key to be created; the store sees digests only. */
 export interface NewApiKey {
   readonly id: KeyId;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Makes a trace of every request. Nothing here throws, and nothing waits. */
+/** Traces requests. Its methods neither throw nor wait. */
 export interface Tracer {
   /**
    * Begins a request's trace, or goes on with the one the client is in.
@@ -17,13 +17,13 @@ export interface TracedRequest {
   readonly socket: object;
 }
 
-/** One request's trace. What happens twice counts the first time. */
+/** One request's trace. A method that is called twice counts the first time. */
 export interface RequestTrace {
-  /** From here on it is being found out who calls. */
+  /** The gateway begins to find out who calls. */
   deciding(): void;
-  /** It is settled who calls, or that nobody does. */
+  /** It is known who calls, or that the key is not valid. */
   authenticated(): void;
-  /** It is settled whether the request may go on. */
+  /** It is decided whether the request may go on. */
   decided(): void;
   /** The request is about to go to `upstream`: says in `headers`, a flat list of names and values, which trace it is in. */
   forward(headers: string[], upstream: TracedUpstream): void;
@@ -42,10 +42,10 @@ export interface TraceEnd {
   /** Without its query: a query may hold a secret. */
   readonly path: string;
   readonly status: number;
-  /** The refusal where the gateway answered by itself, or how an exchange ended early. */
+  /** The problem code of a response of the gateway itself, or how an exchange ended early. */
   readonly code: string | null;
-  /** It was found out who calls. */
+  /** It is known who called. */
   readonly callerKnown: boolean;
   /** The upstream's headers came. */
-  readonly upstreamAnswered: boolean;
+  readonly upstreamResponded: boolean;
 }

@@ -20,6 +20,7 @@ export interface UsageSink {
   touch(accountId: AccountId, keyId: KeyId): void;
 }
 
+/** Which report to make. */
 export interface UsageQuery {
   readonly period: UsagePeriod;
   readonly granularity: UsageGranularity;

@@ -3,24 +3,24 @@ import type { FactKey } from '../ports/facts.ts';
 
 /** Something under way that depends on facts: a proxied request, or an open WebSocket. */
 export interface ActiveExchange {
-  /** Where {@link ActiveExchanges} keeps it, and nothing else writes to. */
+  /** Its position in {@link ActiveExchanges}, which alone writes to it. */
   slot: number;
-  /** Facts that must stay as they are for this to go on; empty while nothing was decided. */
+  /** Facts whose revocation ends it; empty while nothing was decided. */
   dependsOn(): readonly FactKey[];
   /** Ends it because one of those facts was revoked. `false` where nothing has to be ended. */
   revoke(): boolean;
-  /** Ends it because the process is about to end, where it would not end by itself. */
+  /** Ends it because the process is about to end, if it would not end by itself. */
   goAway(): void;
   /** Called every now and then, to look for a side that has fallen silent. @param nowMs monotonic */
   check(nowMs: number): void;
 }
 
 /**
- * Everything under way. Entering and leaving is all a short exchange pays; the search for those that depend on a fact
- * happens when one is revoked, which is rare.
+ * All exchanges under way. Entering and leaving must be cheap, since every request does both; a revocation is rare, and
+ * searches them all for those that depend on the revoked fact.
  *
- * They are kept in an array in which the last one fills every gap. A Set would do the same at ten times the cost: each
- * table it outgrows points to the next one, and so hands everything that was ever in it to the old generation.
+ * They are in an array, in which the last one fills the gap of one that leaves. A Set costs ten times as much: each hash
+ * table that it outgrows still points to the next one, so V8 moves everything that was ever in it to the old generation.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];
@@ -50,7 +50,7 @@ export class ActiveExchanges {
     for (const exchange of [...this.#active]) exchange.goAway();
   }
 
-  /** Ends what a directory's revocations concern, before they are confirmed. Returns how to stop. */
+  /** Ends the exchanges that a directory's revocations concern, before they are confirmed. Returns how to stop. */
   follow(directory: Directory): () => void {
     const stops = [
       directory.onRevoked((keys) =>
@@ -63,9 +63,9 @@ export class ActiveExchanges {
     };
   }
 
-  #end(concerned: (exchange: ActiveExchange) => boolean): number {
+  #end(isConcerned: (exchange: ActiveExchange) => boolean): number {
     let ended = 0;
-    for (const exchange of [...this.#active]) if (concerned(exchange) && exchange.revoke()) ended += 1;
+    for (const exchange of [...this.#active]) if (isConcerned(exchange) && exchange.revoke()) ended += 1;
     return ended;
   }
 }

@@ -17,13 +17,13 @@ import type { RequestHead } from './ingress/framing.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
-/** What is decided about one request, as often as it has to be, and the slot its tenant gives it while it is admitted. */
+/** The decision about one request, made as often as necessary, and the slot of its tenant while it is admitted. */
 export class Decision {
   /** Set while the request is admitted. */
   admission: Admission | null = null;
   /** Set as soon as it is known, for the log. */
   caller: Caller | null = null;
-  /** Of the key that was sent, which may be known where no caller may use it. */
+  /** Of the key that was sent. Known even where that key is revoked or expired, so that there is no caller. */
   keyId: KeyId | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
@@ -35,7 +35,7 @@ export class Decision {
     this.#trace = trace;
   }
 
-  /** Reads what the request is decided by; its problem where it carries no API key. */
+  /** Reads the key and the acting header; returns a problem where there is no API key. */
   read({ authorization, acting, kind }: RequestHead): Problem | undefined {
     this.#trace?.deciding();
     const request = readProxiedRequest(authorization, acting, kind);
@@ -54,7 +54,7 @@ export class Decision {
     return lookup.decide(this.#evaluate);
   }
 
-  /** Puts a decision into force: an admission takes a slot of its tenant. Its problem where it is none. */
+  /** Puts a decision into force: an admission takes a slot of its tenant. Returns the problem of a rejection. */
   enter(decision: Admission | Rejection): Problem | undefined {
     this.caller = decision.caller;
     this.keyId = 'problem' in decision ? decision.keyId : decision.caller.keyId;
@@ -65,13 +65,13 @@ export class Decision {
     return undefined;
   }
 
-  /** Gives the slot back. What was decided counts no longer. */
+  /** Gives the slot back; the request is no longer admitted. */
   leave(): void {
     if (this.admission !== null) this.#route.deps.concurrency.leave(this.admission.permit.resolvedTenant);
     this.admission = null;
   }
 
-  /** Whether the same would be decided at this very moment. A decision that needs a look-up does not hold. */
+  /** Whether the decision would be the same in this tick. Where a look-up is needed, it does not hold. */
   stillHolds(): boolean {
     const before = this.admission;
     // A preflight carries no key; there is nothing to decide.

@@ -6,8 +6,9 @@ interface StateRules {
   /** States that may follow. */
   readonly next: readonly ExchangeState[];
   /**
-   * What a revocation does: nothing, where the request is decided about once more before it is sent (`decides again`);
-   * a 503, since the upstream may have acted; a cut, since the response has begun; a close frame.
+   * What a revocation does to the request. `decides again`: nothing now, since it is decided again before it is sent;
+   * `rejects`: 503, since the upstream may have acted already; `cuts`: closes the connection, since the response has
+   * begun; `closes`: sends a close frame; `over`: nothing.
    */
   readonly onRevocation: 'decides again' | 'rejects' | 'cuts' | 'closes' | 'over';
 }
@@ -19,7 +20,7 @@ interface StateRules {
  * - `receiving`: admitted; a short body is taken in before the upstream hears of the request.
  * - `ready`: admitted in this very tick, so the decision holds while nothing is awaited.
  * - `queued`: waits for a connection. The decision is made again in the tick that sends the request.
- * - `sent`: the upstream has it.
+ * - `sent`: it was written to the upstream.
  * - `responding`: the client has been sent the head of the upstream's response.
  * - `open`: a WebSocket; frames go to and fro.
  * - `finished`: counted and logged.

@@ -1,22 +1,22 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Takes lines for the operator. */
+/** Takes log lines. */
 export interface FailureLogger {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** What a line about a failed exchange says beside the error. */
+/** What a log line about a failed exchange says beside the error. */
 export interface FailedExchange {
   readonly route: string;
   readonly requestId: string;
   readonly code: string | null;
 }
 
-/** An upstream that is down fails every request; one line in this time says so for all of a route. */
+/** An upstream that is down fails every request: each route logs one line in this time, milliseconds. */
 const quietMs = 1000;
 
-/** Logs why exchanges failed, for the operator: clients are not told. */
+/** Logs why exchanges failed. Clients are not told, since errors name hosts and ports of upstreams. */
 export class FailureLog {
   readonly #log: FailureLogger;
   readonly #clock: Clock;

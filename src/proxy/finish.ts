@@ -4,10 +4,10 @@ import type { RequestTrace } from '../ports/tracer.ts';
 import type { Decision } from './decision.ts';
 import type { Route } from './route.ts';
 
-/** By convention of nginx: the client left before there was a response. */
+/** Status in logs for a client that left before there was a response; nginx uses the same number. */
 export const clientGone = 499;
 
-/** What only the exchange itself knows about its end. */
+/** The end of an exchange. Times are in milliseconds; `startedMs` is monotonic. */
 export interface End {
   readonly requestId: string;
   readonly method: string;
@@ -23,7 +23,7 @@ export interface End {
   readonly cause?: unknown;
 }
 
-/** Counts a finished exchange for whom it operated on, tells the observer, and logs what failed. */
+/** Counts a finished exchange for its resolved tenant, tells the observer, ends the trace, and logs a failure. */
 export function reportFinished(
   { config, deps }: Route,
   { admission, caller, keyId }: Decision,
@@ -50,7 +50,7 @@ export function reportFinished(
     status,
     code,
     callerKnown: caller !== null,
-    upstreamAnswered: end.upstreamMs !== null,
+    upstreamResponded: end.upstreamMs !== null,
   });
   deps.observe({
     requestId,

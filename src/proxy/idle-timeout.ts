@@ -1,12 +1,12 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 
-/** Tells whether a peer that something waits for has made no progress for too long, from looks taken now and then. */
+/** Tells whether a peer has made no progress for too long while it was its turn. It is polled, and needs no timer. */
 export class IdleTimeout {
   readonly #mostMs: number;
   #progress = -1;
   #sinceMs = 0;
 
-  /** @param mostMs how long it may make none; 0 for ever */
+  /** @param mostMs how long it may make no progress; 0 for no limit */
   constructor(mostMs: number) {
     this.#mostMs = mostMs === 0 ? Infinity : mostMs;
   }
@@ -26,11 +26,11 @@ export class IdleTimeout {
   }
 }
 
-/** How far the two sides of an exchange have come. */
+/** The progress of the two sides of an exchange. */
 export interface ExchangeProgress {
   /** It is the client's turn: to send more of its body, or to take more of the response. */
   readonly waitsForClient: boolean;
-  /** Grows with all that comes from the client, and all that it takes. */
+  /** Grows with every byte that comes from the client or that it takes. */
   readonly clientProgress: number;
   /** The same for the upstream; `null` while it does not have the request. */
   readonly upstreamProgress: number | null;
@@ -38,7 +38,7 @@ export interface ExchangeProgress {
   readonly awaited: 'head' | 'body';
 }
 
-/** Tells which side of an exchange has been silent for longer than it may be, from looks taken now and then. */
+/** Tells which side of an exchange has been silent for longer than it may be. It is polled, and needs no timer. */
 export class SideTimeouts {
   readonly #client: IdleTimeout;
   readonly #upstream: Readonly<Record<ExchangeProgress['awaited'], IdleTimeout>>;

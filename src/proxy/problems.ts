@@ -2,35 +2,40 @@ import { servedMethods } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
-/** Problems that the proxy itself sees, beside what a request's target, head, key and acting header may cause. */
+// Problems that the proxy finds itself, beside those of a request's target, head, key and acting header.
 
+/** The method is none of those that the acting rules know, so the request is not proxied. */
 export const methodNotServed: Problem = {
   code: 'method_not_allowed',
   detail: 'This method is not forwarded.',
   allow: servedMethods,
 };
 
+/** The tenant has `in_flight_per_tenant` requests under way. */
 export const tooManyInFlight: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has too many requests in flight. Wait for responses to some of them.',
   retryAfter: 1,
 };
 
+/** The client stopped sending its body. */
 export const tooSlow: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
 
+/** The decision was overtaken by changes again and again, and is given up. */
 export const keepsChanging: Problem = {
   code: 'unavailable',
   detail: 'What this request depends on keeps changing. Try again in a moment.',
   retryAfter: 1,
 };
 
+/** A revocation ended the request after it was sent, so the upstream may have acted on it. */
 export const accessRevoked: Problem = {
   code: 'unavailable',
   detail: 'Access was revoked while the request was in flight. Whether it took effect is not known.',
   retryAfter: 1,
 };
 
-/** What a client is told about a failure on the way to its upstream: neither host nor port, nor what went wrong there. */
+/** The problem for a failure on the way to the upstream. It names neither host nor port, nor what went wrong there. */
 export function upstreamProblem(error: unknown): Problem {
   const { code } = (error ?? {}) as { code?: unknown };
   return error instanceof UpstreamTimeout || code === 'ETIMEDOUT' ? timedOut : unreachable;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config.ts';
 import { trustedPeers } from '../http/trusted-peers.ts';
-import type { InFlight } from '../limits/concurrency.ts';
+import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
@@ -27,10 +27,10 @@ export interface ProxyDeps {
   readonly observe: RequestObserver;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
-  /** Everything under way is kept here. */
+  /** All exchanges under way. */
   readonly exchanges: ActiveExchanges;
   /** Counts the requests of each tenant. */
-  readonly concurrency: InFlight;
+  readonly concurrency: TenantConcurrency;
   readonly logger: FailureLogger;
 }
 

@@ -4,7 +4,7 @@ import type { Admission, RouteRules } from '../authz/proxied-request.ts';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
 import type { TrustedPeers } from '../http/trusted-peers.ts';
-import type { InFlight } from '../limits/concurrency.ts';
+import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
@@ -29,12 +29,12 @@ export interface RouteDeps {
   readonly isTrusted: TrustedPeers;
   readonly outboundHeaders: OutboundHeaders;
   readonly responseHeaders: ResponseHeaderFilter;
-  readonly concurrency: InFlight;
+  readonly concurrency: TenantConcurrency;
   readonly exchanges: ActiveExchanges;
   readonly limits: LimitsConfig;
 }
 
-/** A route ready to be used. */
+/** A route of the configuration, with its upstream and what its exchanges need. */
 export interface Route {
   readonly config: RouteConfig;
   readonly rules: RouteRules;
@@ -43,7 +43,7 @@ export interface Route {
 }
 
 /**
- * The headers a request's upstream gets, of plain requests and of upgrades alike. Flat list of names and values.
+ * The headers that the upstream gets, for plain requests and for upgrades. Flat list of names and values.
  *
  * @param admission `null` on a CORS preflight, which is let through without identity
  */

@@ -1,5 +1,5 @@
 import { internalServer, publicServer, type AppDeps } from '../app.ts';
-import type { InFlight } from '../limits/concurrency.ts';
+import type { TenantConcurrency } from '../limits/concurrency.ts';
 import { ActiveExchanges } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { Application } from '../server/listener.ts';
@@ -26,7 +26,7 @@ const lookMs = 500;
  * @throws where the configuration cannot be used; nothing is left behind then
  */
 export async function generation(
-  deps: AppDeps & { readonly concurrency: InFlight },
+  deps: AppDeps & { readonly concurrency: TenantConcurrency },
   timers: Timers,
 ): Promise<Generation> {
   const exchanges = new ActiveExchanges();

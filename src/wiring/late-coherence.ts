@@ -5,7 +5,7 @@ import type { Directory, Lookup } from '../ports/directory.ts';
 
 /** Coherence before there is any: the listeners are up, and the store's tables may not even exist. */
 export interface LateCoherence {
-  /** Refuses with `unavailable` until {@link begin}. */
+  /** Rejects with `unavailable` until {@link begin}. */
   readonly directory: Directory;
   readonly barrier: Barrier;
   ready(): boolean;

@@ -1,5 +1,5 @@
 import type { LimitsConfig } from '../config.ts';
-import { InFlight } from '../limits/concurrency.ts';
+import { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Timers } from '../ports/timers.ts';
 import { drainable, type Drainable } from '../server/drain.ts';
 import { listen, type Address } from '../server/listen.ts';
@@ -26,7 +26,7 @@ export async function openListeners(services: Services, stages: Stages<Stage>): 
   const { given, complete, deps, timers, engine } = services;
   const { config, logger } = deps;
   // One for all generations: a tenant has no more places while there are two.
-  const concurrency = new InFlight(config.limits.inFlightPerTenant);
+  const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant);
   const applications = await stages.open(
     'applications',
     () => {

@@ -2,7 +2,7 @@ import t from 'tap';
 import {
   decide,
   factsNeeded,
-  refusingFacts,
+  rejectingFacts,
   type ActingFacts,
   type ActingTarget,
 } from '../../src/domain/acting-decision.ts';
@@ -145,7 +145,7 @@ t.test('the acting rules decide every row of their table', async (t) => {
               'X-Service-Acting-Tenant',
             );
             const outcome: Outcome =
-              decision.kind === 'refusal'
+              decision.kind === 'rejection'
                 ? decision.problem.code
                 : decision.resolvedTenant === caller.accountId
                   ? 'as itself'
@@ -184,10 +184,10 @@ t.test('a decision depends on no fact that was not asked for', async (t) => {
 
 t.test('facts that were not looked up permit nothing that depends on them', async (t) => {
   for (const header of ['other uuid', 'other external_id'] as const) {
-    const decision = decide(callers.parent, headerFor(callers.parent, header), 'read', refusingFacts, 'X');
-    t.equal(decision.kind, 'refusal');
+    const decision = decide(callers.parent, headerFor(callers.parent, header), 'read', rejectingFacts, 'X');
+    t.equal(decision.kind, 'rejection');
   }
-  t.equal(decide(callers.parent, { form: 'absent' }, 'write', refusingFacts, 'X').kind, 'refusal');
+  t.equal(decide(callers.parent, { form: 'absent' }, 'write', rejectingFacts, 'X').kind, 'rejection');
 });
 
 t.test('a foreign and an unknown target are rejected with one and the same problem', async (t) => {
@@ -208,10 +208,10 @@ t.test('the rejection of a write without the header names the three forms', asyn
     callers.parent,
     { form: 'absent' },
     'write',
-    refusingFacts,
+    rejectingFacts,
     'X-Service-Acting-Tenant',
   );
-  const detail = decision.kind === 'refusal' ? decision.problem.detail : '';
+  const detail = decision.kind === 'rejection' ? decision.problem.detail : '';
   for (const form of [
     'X-Service-Acting-Tenant: self',
     'X-Service-Acting-Tenant: <sub-account UUID>',

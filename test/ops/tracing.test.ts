@@ -227,7 +227,7 @@ t.test('a collector that takes nothing is one line a minute, and says how much w
       status: 200,
       code: null,
       callerKnown: false,
-      upstreamAnswered: false,
+      upstreamResponded: false,
     });
     // An export that came in is not yet one whose failure has come back. What counts the loss then asks for the time.
     const before = looks;

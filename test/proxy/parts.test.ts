@@ -5,7 +5,7 @@ import type { AccountId } from '../../src/domain/ids.ts';
 import { namedByConnection } from '../../src/proxy/headers/connection-header.ts';
 import { FailureLog } from '../../src/proxy/failure-log.ts';
 import { headerRules } from '../../src/proxy/headers/header-rules.ts';
-import { InFlight } from '../../src/limits/concurrency.ts';
+import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import { headReader, type ParsedHead } from '../../src/proxy/ingress/framing.ts';
 import { SideTimeouts, IdleTimeout } from '../../src/proxy/idle-timeout.ts';
 import { ActiveExchanges, type ActiveExchange } from '../../src/proxy/active-exchanges.ts';
@@ -87,7 +87,7 @@ t.test('the length of a body is given once, in one way', async (t) => {
 
 t.test('slots are counted by tenant and given back', async (t) => {
   const [a, b] = ['a', 'b'] as AccountId[] as [AccountId, AccountId];
-  const slots = new InFlight(2);
+  const slots = new TenantConcurrency(2);
   t.strictSame([slots.enter(a), slots.enter(a), slots.enter(a), slots.enter(b)], [true, true, false, true]);
   slots.leave(a);
   t.strictSame([slots.enter(a), slots.enter(a)], [true, false]);

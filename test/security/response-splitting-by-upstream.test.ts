@@ -13,7 +13,7 @@ const broken: Readonly<Record<string, string>> = {
     'HTTP/1.1 200 OK\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   'another transfer coding': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
   'no HTTP at all': 'SSH-2.0-OpenSSH_9.9\r\n\r\n',
-  'an upgrade nobody asked for':
+  'an upgrade that was not asked for':
     'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
   'a head that is too large': `HTTP/1.1 200 OK\r\nX-Large: ${'a'.repeat(70_000)}\r\n\r\n`,
 };

@@ -10,7 +10,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
 import type { Directory } from '../../src/ports/directory.ts';
-import { InFlight } from '../../src/limits/concurrency.ts';
+import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import type { Seq } from '../../src/ports/facts.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
@@ -114,7 +114,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     directory: Object.assign(new DirectDirectory(store.facts), options.deps?.directory),
   };
 
-  const concurrency = new InFlight(config.limits.inFlightPerTenant);
+  const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant);
   const publicApp = await publicServer({ ...deps, exchanges: new ActiveExchanges(), concurrency });
   const { destinationOf } = publicApp;
   const { origin } = await listening(t, publicApp, config);

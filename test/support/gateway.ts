@@ -10,7 +10,7 @@ import { Registry } from 'prom-client';
 import { publicServer } from '../../src/app.ts';
 import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
-import { InFlight } from '../../src/limits/concurrency.ts';
+import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
@@ -84,7 +84,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     tracer: null,
     unready: () => [],
     exchanges: options.exchanges ?? new ActiveExchanges(),
-    concurrency: new InFlight(config.limits.inFlightPerTenant),
+    concurrency: new TenantConcurrency(config.limits.inFlightPerTenant),
   });
   const { server, port } = await listening(t, app, config);
 

@@ -75,7 +75,7 @@ export function readAnswers(
     }
     if (closes) parser.close();
   } catch (error) {
-    reading.fault = (error as Error).message.replace("the upstream's answer has ", '');
+    reading.fault = (error as Error).message.replace("the upstream's response has ", '');
   }
   if (reading.unfinished !== null) reading.unfinished.body = Buffer.concat(body).toString('latin1');
   return reading;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 
+/** `open`: Redis is not asked; `half-open`: one request tries whether it is back. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /** Failures in a row after which nothing is tried for a while. */

@@ -7,6 +7,7 @@ import { Breaker, type BreakerState } from './breaker.ts';
 import { redisClient, type RedisClient } from './client.ts';
 import { decodeFact, encodeFact } from './stamped-json.ts';
 
+/** What the cache works with. */
 export interface RedisFactCacheOptions {
   readonly address: RedisAddress;
   /** How long a fact stays in Redis. Longer than the coherence log is no use: its stamp would be too old. */
@@ -20,8 +21,8 @@ export interface RedisFactCacheOptions {
 const timeoutMs = 50;
 
 /**
- * Facts in Redis. It is a cache whose facts may be too old, which the reader checks by their stamps; when it is away
- * it has nothing. Nothing it says or fails with reaches a log: ioredis puts the arguments of commands into its errors.
+ * Facts in Redis. They may be too old, so the reader checks their stamps; while Redis cannot be reached, no fact is found.
+ * Errors of ioredis are not logged, since they hold the arguments of commands.
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
@@ -60,7 +61,7 @@ function writeFacts(
   ttlMs: number,
   facts: ReadonlyMap<FactKey, StampedFact>,
 ): void {
-  // Whether Redis is back is for a read to find out: a read has a time limit.
+  // Only a read tries whether Redis is back, since a read has a time limit.
   if (breaker.state !== 'closed') return;
   void guarded(client, breaker, () =>
     Promise.all([...facts].map(([key, fact]) => client.set(redisKey(key), encodeFact(fact), 'PX', ttlMs))),
@@ -77,7 +78,7 @@ async function guarded<T>(
   breaker: Breaker,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
-  // Not connected: that costs no time to find out, so it is nothing for the breaker.
+  // Not connected: no request waits to find that out, so it is no failure for the breaker to count.
   if (client.status !== 'ready' || !breaker.allows()) return undefined;
   try {
     const result = await ask();

@@ -2,7 +2,7 @@ import type { AccountId, KeyId } from '../../domain/ids.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
 
-/** Of the form below. What another version of the gateway wrote in another form is as good as absent. */
+/** Version of the format below. A fact that another version of the gateway wrote in another format counts as absent. */
 const version = 1;
 
 /** A fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. */

@@ -1,6 +1,6 @@
 import { overloaded } from '../unavailable.ts';
 
-/** Lets a bounded number of tasks run at once and a bounded number wait; refuses the rest. */
+/** Lets a bounded number of tasks run at once and a bounded number wait; rejects the rest. */
 export class Gate {
   readonly #atOnce: number;
   readonly #waitingMost: number;
@@ -28,7 +28,7 @@ export class Gate {
       return;
     }
     if (this.#waiting.length >= this.#waitingMost) throw overloaded();
-    // Whoever leaves hands its place over, so the count stays.
+    // A task that ends hands its slot to the next one in line, so the count stays.
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 

@@ -20,8 +20,8 @@ const pauseMs = 5;
 /**
  * Reads API keys from the source: one that comes alone at once, those that come shortly after another together.
  *
- * Anybody can make up keys that nobody has, thousands a second. With a statement for each they would take most of the
- * gateway's time, and leave behind garbage whose collection known callers notice.
+ * A client can send thousands of made-up keys a second. A statement for each would take most of the gateway's time, and
+ * leave garbage whose collection delays the requests of known callers.
  */
 export class KeyReads {
   readonly #clock: Clock;
@@ -89,7 +89,7 @@ export class KeyReads {
     });
   }
 
-  /** A reading that begins now could end after whoever asked has gone. */
+  /** Drops look-ups that have waited so long that a reading which begins now could end after their requests have timed out. */
   #dropLate(): void {
     const since = this.#clock.monotonicMs() - this.#mayWaitMs;
     while (this.#waiting[0] !== undefined && this.#waiting[0].sinceMs < since)

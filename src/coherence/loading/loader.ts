@@ -33,8 +33,8 @@ interface Flight extends Named {
 }
 
 /**
- * Readings of the source at once, and waiting for that. Keys do not go through it: anybody can make up keys that nobody
- * has, and those must not keep known callers from their facts.
+ * Readings of the source at once, and waiting for that. Keys do not go through it: a flood of made-up keys must not keep
+ * known callers from their facts.
  */
 const factGate = { atOnce: 8, waiting: 10_000 };
 
@@ -61,10 +61,10 @@ export class Loader {
   }
 
   /**
-   * Loads a fact, and puts it into memory where memory may have it. The caller judges the result in the tick in
+   * Loads a fact, and puts it into memory where memory may have it. The caller checks the result in the tick in
    * which it is used. Rejects with `unavailable` or `overloaded`.
    *
-   * @param arrived when the request arrived: a mutation that makes something exist waits for nobody, so "there is
+   * @param arrived when the request arrived: a mutation that creates something does not wait for replicas, so "there is
    *   none" counts only if it was read after that
    */
   async load(key: FactKey, arrived: Moment): Promise<StampedFact> {
@@ -123,7 +123,7 @@ export class Loader {
     const { clock, timers, timing } = this.#parts;
     const giveUpMs = clock.monotonicMs() + timing.settleMs;
     const read = (): Promise<FactReading> =>
-      // Nobody waits any more for what stood in line too long.
+      // The request that wanted this fact has been given up by now.
       clock.monotonicMs() >= giveUpMs ? Promise.reject(unavailable()) : this.#read([key]);
     return within(timers, timing.settleMs, this.#factGate.run(read));
   }

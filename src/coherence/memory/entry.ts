@@ -7,7 +7,7 @@ export interface Named {
 
 /** A fact in memory. */
 export interface Held extends Named {
-  /** `undefined` from the moment it is no longer held, whoever still refers to it. */
+  /** `undefined` from the moment it is no longer held, even where a look-up still refers to it. */
   value: FactValue | undefined;
   seq: Seq;
   /** Asked for since the hand last passed. */

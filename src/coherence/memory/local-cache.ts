@@ -6,7 +6,7 @@ const passes = 64;
 
 /**
  * Facts in memory. What to drop is chosen by the clock algorithm: a hand goes round over the entries and takes the first
- * that nobody asked for since it last came by.
+ * that was not asked for since it last came by.
  */
 export class LocalCache {
   readonly #table: Table;

@@ -1,7 +1,7 @@
 import type { FactKey, Seq } from '../../ports/facts.ts';
 
 /**
- * The part of the log that is still kept, as "which position touched this fact last". It answers whether a value
+ * The part of the log that is still kept, as "which position touched this fact last". It tells whether a value
  * read at some position can still be true: not if its fact was touched later, and not if that cannot be known.
  */
 export class Window {

@@ -2,9 +2,9 @@ import { getRandomValues } from 'node:crypto';
 import type { Seq } from '../../ports/facts.ts';
 
 /**
- * Keys that nobody has, by their digests. Holds the ones that were asked for last: at least half of `most`, at most all.
+ * Keys that do not exist, by their digests. Holds the ones that were asked for last: at least half of `most`, at most all.
  *
- * Anybody can make up keys, thousands a second. So there is no object for each, which the garbage collector would have to
+ * A client can make up thousands of keys a second. So there is no object for each, which the garbage collector would have to
  * move, keep and find again, but two tables of plain numbers: when the newer one is full, the older one is emptied
  * and takes its place.
  */
@@ -86,8 +86,8 @@ const [free, dropped] = [-1, -2];
  * Digests with a position each: a hash table with open addressing and linear probing, at most half full. What was dropped
  * keeps its place until everything is cleared.
  *
- * Where a digest belongs depends on numbers that nobody outside knows: who chooses keys until their digests agree in many
- * bits still cannot make them meet in here.
+ * Where a digest belongs depends on secret random numbers: a client that chooses keys whose digests agree in many bits
+ * cannot make them collide in here.
  */
 class DigestSet {
   /** Places taken, by what was dropped, too. */

@@ -10,7 +10,7 @@ import { Window } from './recent-changes.ts';
 export interface ViewSize {
   /** Facts held at most. */
   readonly facts: number;
-  /** Digests of keys that nobody has, held at most, apart from the facts so that they cannot push those out. */
+  /** Digests of keys that do not exist, held at most; apart from the facts, so that they cannot push those out. */
   readonly unknownKeys: number;
 }
 
@@ -48,8 +48,8 @@ export class View {
   }
 
   /**
-   * A key in memory, also one that nobody has. What is there has survived every reading of the log, so it needs no
-   * further judgement in the tick in which it was found.
+   * A key in memory, also one that does not exist. It has survived every reading of the log, so it needs no further check
+   * in the tick in which it was found.
    */
   findKey(digest: string): Held | undefined {
     return this.#keys.find(digest) ?? (this.#unknownKeys.has(digest) ? nobodys : undefined);
@@ -71,8 +71,8 @@ export class View {
   }
 
   /**
-   * Puts a fact into memory, if it is admitted. Absence is kept for keys alone: nobody can ask for a key before it
-   * was made, whereas an account or an `external_id` may appear at any time without waiting for anybody.
+   * Puts a fact into memory, if it is admitted. Absence is kept for keys alone: a client cannot ask for a key before
+   * it was made, whereas an account or an `external_id` may appear at any time, without waiting for replicas.
    */
   keep(key: FactKey, fact: StampedFact): void {
     if (!this.admits(key, fact)) return;
@@ -133,7 +133,7 @@ export class View {
   }
 }
 
-/** What is held of a key that nobody has. */
+/** What is held of a key that does not exist. */
 const nobodys: Held = { name: '', value: null, seq: 0, recent: true, next: undefined, nextName: '' };
 
 /**

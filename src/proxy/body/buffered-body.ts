@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
 
-/** Bodies up to this length are taken in whole before the upstream hears of the request. */
+/** Bodies of up to this many bytes are read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
 
 /**
- * A short body, taken in whole: it goes out with the head in one piece, and a client that is slow to send it keeps no
- * connection to the upstream waiting.
+ * A short body, read whole: it goes out with the head in one piece, and a client that is slow to send it holds no
+ * connection to the upstream.
  */
 export class BufferedBody implements BodyProgress {
   bytes = 0;

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
-/** Answers up to this length are written in one piece: one system call instead of three. */
+/** Bodies of up to this many bytes are written together with the head: one system call instead of three. */
 const mostCollected = 16 * 1024;
 
-/** Hands an upstream's answer to the client: whole if it is short, as it comes if it is long or of unknown length. */
+/** Writes an upstream's response to the client: whole if it is short, as it comes if it is long or of unknown length. */
 export class ResponseWriter {
   status = 0;
   /** Bytes of the body. */
   bytes = 0;
-  /** The head is out: nothing else can be said on this response, it can only be cut. */
+  /** The head is out: the response can no longer become a problem, it can only be cut. */
   started = false;
   readonly #response: ServerResponse;
   readonly #bodyless: boolean;
@@ -42,8 +42,8 @@ export class ResponseWriter {
       status === 304;
     if (this.#collecting) return;
     this.#writeHead();
-    // Event streams say nothing for a while after their head. `flushHeaders()` would write it as UTF-8, which turns one
-    // byte beyond ASCII into two.
+    // Writes the head now: an event stream may send nothing for a while after it. `flushHeaders()` would write it as UTF-8,
+    // which turns one byte beyond ASCII into two.
     this.#response.write('', 'latin1');
     this.#response.on('drain', drained);
   }
@@ -61,7 +61,7 @@ export class ResponseWriter {
     return true;
   }
 
-  /** The upstream has said everything. `true` where that is also the end of the exchange, no client being slow. */
+  /** The upstream's response is complete. `true` where the whole of it was written just now, so the exchange ends here. */
   end(trailers: readonly [string, string][]): boolean {
     if (!this.#collecting) {
       if (trailers.length > 0) this.#response.addTrailers(trailers);
@@ -76,14 +76,14 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes head and body as one piece. Node joins what it is given as text with the head, but `end(text)` hands on
-   * an empty second piece, and two cost more than one. Latin-1 keeps every byte.
+   * Writes head and body as one piece. Node joins text with the head, but `end(text)` alone also writes an empty second
+   * piece, which costs time. Latin-1 keeps every byte.
    */
   #endWith(text: string): void {
     const { socket } = this.#response;
-    // Behind other answers on a pipelined connection there is nothing to write to yet.
+    // On a pipelined connection, earlier responses come first and this one has no socket yet.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // Corked by somebody already, the response does not put off writing to the next tick.
+    // With the socket corked here, Node's response does not cork it itself and put off writing to the next tick.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

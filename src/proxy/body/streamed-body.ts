@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodySink, BodySource } from '../upstream/request-head.ts';
 
-/** How far a body has come in. */
+/** How much of a request's body has come in. */
 export interface BodyProgress {
   /** Bytes that have come in. */
   readonly bytes: number;
-  /** Whether more is wanted and has not come: the silence is the client's. */
+  /** Whether the gateway waits for the client to send more. */
   readonly starving: boolean;
-  /** Takes nothing more. */
+  /** Stops reading. */
   destroy(): void;
 }
 
@@ -20,7 +20,7 @@ export class StreamedBody implements BodyProgress, BodySource {
   readonly #request: IncomingMessage;
   #sink: BodySink | null = null;
 
-  /** @param length bytes; `undefined` where it ends when it ends */
+  /** @param length bytes; `undefined` for a chunked body */
   constructor(request: IncomingMessage, length: number | undefined) {
     this.#request = request;
     this.length = length;
@@ -58,12 +58,12 @@ export class StreamedBody implements BodyProgress, BodySource {
   };
 }
 
-/** How much is read for nothing, and how long, to keep a connection whose response came early. */
+/** How much is read and thrown away, and for how long, so that a client gets a response that came early. */
 const mostDiscarded = { bytes: 256 * 1024, ms: 10_000 };
 
 /**
- * Reads what is left of a request whose response is out and throws it away: hanging up instead could take the response
- * from the client before it has read it. A client that sends on and on, or nothing more, is cut off.
+ * Reads the rest of a request whose response is out and throws it away: if the gateway closed the connection instead, the
+ * client could lose the response before it has read it. A client that keeps sending, or stops, is cut off.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete) {

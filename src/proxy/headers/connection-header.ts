@@ -1,6 +1,6 @@
 /**
- * Adds the header names a `Connection` header lists (RFC 9110 §7.6.1), in lower case: they are for this connection
- * only. Most messages list none, and then there is no set.
+ * Adds the header names that a `Connection` header lists (RFC 9110 §7.6.1), in lower case: they are for this connection
+ * only. Most messages list none, and then no set is made.
  */
 export function namedByConnection(value: string, named?: Set<string>): Set<string> | undefined {
   const lower = value.toLowerCase();
@@ -10,12 +10,12 @@ export function namedByConnection(value: string, named?: Set<string>): Set<strin
   return all;
 }
 
-/** @param headers flat list of names and values */
+/** The headers whose names are not in `named`. @param headers flat list of names and values */
 export function withoutNamed(headers: readonly string[], named: ReadonlySet<string>): string[] {
-  const kept: string[] = [];
+  const passed: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i] as string;
-    if (!named.has(name.toLowerCase())) kept.push(name, headers[i + 1] as string);
+    if (!named.has(name.toLowerCase())) passed.push(name, headers[i + 1] as string);
   }
-  return kept;
+  return passed;
 }

@@ -3,12 +3,12 @@ import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 /**
  * What becomes of a header on its way through, by its name alone.
  *
- * - `pass`: it concerns the two ends and not the gateway
- * - `drop`: it says something that only the gateway may say, or belongs to one connection
- * - `forwarding`: where the request came from; counts from a trusted proxy, is dropped otherwise
- * - `override`: asks that the method be read as another one
- * - `framing`: Content-Length or Transfer-Encoding in a spelling that only careless readers take for them
- * - the others are headers with a treatment of their own
+ * - `pass`: goes to the upstream unchanged
+ * - `drop`: only the gateway may set it, or it belongs to one connection
+ * - `forwarding`: says where the request came from; passed from a trusted proxy, dropped otherwise
+ * - `override`: asks that the method be read as another one; the request is rejected
+ * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; rejected too
+ * - the others are headers that have code of their own
  */
 export type HeaderRule =
   | 'pass'
@@ -32,11 +32,11 @@ export type HeaderRule =
 export type HeaderRules = (rawName: string) => HeaderRule;
 
 /**
- * Compiles the rules. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`), so nothing
- * that folds to a name the gateway sets can stand beside it.
+ * Compiles the rules. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`), so no header of
+ * the client can pass for one that the gateway sets.
  *
- * Rules are remembered by raw name, since folding is most of the work; what is remembered is bounded, because
- * names are whatever clients like.
+ * Rules are remembered by raw name, since folding is most of the work. Clients can make up any number of names, so only
+ * the first 2,000 are remembered.
  */
 export function headerRules(names: HeaderNames): HeaderRules {
   const exact = new Map(exactRules);
@@ -68,9 +68,9 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
   ['x-forwarded-proto', 'forwarded-proto'],
 ]);
 
-/** Headers of one connection (RFC 9110 §7.6.1), and what older and other senders put beside them. */
+/** Headers that are for one connection only (RFC 9110 §7.6.1), the obsolete ones included. */
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
-/** The last two make some frameworks serve another path than the one that was checked. */
+/** Headers about where a request came from. The last two make some frameworks serve another path than the one checked. */
 const origins = new Set(['forwarded', 'x-real-ip', 'x-request-id', 'x-original-url', 'x-rewrite-url']);
 const overrides = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
 const framing = new Set(['content-length', 'transfer-encoding']);

@@ -4,14 +4,14 @@ import type { HeaderNames } from '../../domain/header-names.ts';
 import { namedByConnection, withoutNamed } from './connection-header.ts';
 import type { HeaderRules } from './header-rules.ts';
 
-/** What the gateway itself knows about the request whose headers these are. */
+/** What the gateway knows about a request, beside its headers. */
 export interface OutboundContext {
   readonly requestId: string;
   /** Who the upstream is told the request is from and for; `null` on a CORS preflight, which carries no key. */
   readonly identity: { readonly caller: Caller; readonly permit: Permit } | null;
   /** Address of the TCP peer, where it has one. */
   readonly peer: string | undefined;
-  /** The peer is one of our own proxies: what it says about the client counts. */
+  /** The peer is a trusted proxy (`trusted_proxies`): what it says about the client is passed on. */
   readonly peerTrusted: boolean;
   /** The request came by TLS. */
   readonly encrypted: boolean;
@@ -31,10 +31,10 @@ export type OutboundHeaders = (
 ) => string[];
 
 /**
- * Makes the one function all headers to upstreams come from, of plain requests and of upgrades.
+ * Makes the one function that all headers to upstreams come from, of plain requests and of upgrades.
  *
- * What a client says about identity is dropped, whatever its spelling, and what the gateway says is appended last: a
- * client that names one of our headers in `Connection` takes away its own copy only.
+ * Identity headers of the client are dropped in every spelling, and the gateway's own are appended last: a client that
+ * names one of them in `Connection` removes its own copy only.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
   // Folded once here, not for each request.
@@ -71,7 +71,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
           if (route.passAuthorization) out.push(name, value);
           break;
         case 'forwarding':
-          // The request id goes out once, as the gateway took it.
+          // The gateway has read the request id already, and appends it itself.
           if (context.peerTrusted && name.toLowerCase() !== 'x-request-id') out.push(name, value);
           break;
         case 'forwarded-for':
@@ -88,7 +88,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     }
 
     const headers = named === undefined ? out : withoutNamed(out, named);
-    // Never taken away by `Connection`: without its length the same body would be another message.
+    // `Connection: content-length` must not remove it: without its length the body would be read as another message.
     if (length !== '') headers.push('content-length', length);
     if (host !== '' && route.host === 'preserve') headers.push('host', host);
     pushForwarded(headers, context, said, host);

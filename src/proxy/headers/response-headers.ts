@@ -1,10 +1,10 @@
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 import { namedByConnection, withoutNamed } from './connection-header.ts';
 
-/** What becomes of an upstream's header, by its name alone. */
+/** What happens to a header of the upstream's response, by its name alone. */
 type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding';
 
-/** An answer's headers, ready for the client. */
+/** The headers of a response, ready for the client. */
 export interface FilteredHeaders {
   /** Flat list of names and values. */
   readonly headers: string[];
@@ -12,12 +12,12 @@ export interface FilteredHeaders {
   readonly contentLength: number | undefined;
 }
 
-/** Cleans what upstreams answer with. */
+/** Filters the headers and trailers of upstreams' responses. */
 export interface ResponseHeaderFilter {
   /**
    * @param rawHeaders flat list of names and values
    * @param resolvedTenant `null` where none was resolved
-   * @throws Error where the body has a coding of its own on this connection, which cannot be passed on
+   * @throws Error where the body has another transfer coding than `chunked`, which cannot be passed on
    */
   headers(
     status: number,
@@ -25,13 +25,13 @@ export interface ResponseHeaderFilter {
     requestId: string,
     resolvedTenant: string | null,
   ): FilteredHeaders;
-  /** Flat list; nothing that could not have stood among the headers may come in as a trailer. */
+  /** @param rawTrailers flat list of names and values; one that would be dropped as a header is dropped here too */
   trailers(rawTrailers: readonly string[]): [string, string][];
 }
 
 /**
- * Makes the cleaner: headers of the connection to the upstream stay there, and the names clients trust the gateway
- * for are the gateway's, so an upstream's own are replaced or dropped, whatever their spelling.
+ * Makes the filter. Headers that are for the connection to the upstream only are dropped. So are an upstream's own
+ * versions, in every spelling, of the headers that clients trust the gateway for.
  */
 export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
   const ruleFor = responseRules(names);
@@ -55,11 +55,11 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
           throw new Error('the upstream used an unknown transfer coding');
         }
       }
-      const kept = named === undefined ? headers : withoutNamed(headers, named);
-      if (length !== undefined) kept.push('content-length', length);
-      kept.push('x-request-id', requestId);
-      if (resolvedTenant !== null) kept.push(names.resolvedTenant, resolvedTenant);
-      return { headers: kept, contentLength: length === undefined ? undefined : Number(length) };
+      const passed = named === undefined ? headers : withoutNamed(headers, named);
+      if (length !== undefined) passed.push('content-length', length);
+      passed.push('x-request-id', requestId);
+      if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
+      return { headers: passed, contentLength: length === undefined ? undefined : Number(length) };
     },
 
     trailers(rawTrailers) {
@@ -74,7 +74,7 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
   };
 }
 
-/** Where there can be no body, no length may be stated (RFC 9110 §8.6); a 304 states that of the body it stands for. */
+/** A response that can have no body must not state a length (RFC 9110 §8.6); a 304 states that of the body it stands for. */
 function mayStateLength(status: number): boolean {
   return status >= 200 && status !== 204;
 }
@@ -97,13 +97,13 @@ function responseRules(names: HeaderNames): (rawName: string) => ResponseRule {
   return (rawName) => {
     let rule = known.get(rawName);
     if (rule === undefined) {
-      rule = judge(rawName);
+      rule = decideRule(rawName);
       if (known.size < 2000) known.set(rawName, rule);
     }
     return rule;
   };
 
-  function judge(rawName: string): ResponseRule {
+  function decideRule(rawName: string): ResponseRule {
     const lower = rawName.toLowerCase();
     if (lower === 'content-length' || lower === 'transfer-encoding' || lower === 'connection') return lower;
     const folded = foldHeaderName(rawName);

@@ -2,13 +2,13 @@ import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { hangUp } from './half-close.ts';
 
-/** Bytes that came in behind the heads of requests for an upgrade. */
+/** Bytes that came in right after the head of a request for an upgrade. */
 const early = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Makes a response for a request for an upgrade, so that it goes the way of every request and meets the same checks in
- * the same order. What makes the upgrade takes the connection from the response ({@link takeConnection}); any other
- * response is the last one on it.
+ * Makes a response for a request for an upgrade, so that it meets the same checks as any request, in the same order. The
+ * code that carries out the upgrade takes the connection from the response ({@link takeConnection}); any other response
+ * is the last one on its connection.
  *
  * @returns `undefined` where the connection had to be cut
  */
@@ -17,9 +17,11 @@ export function upgradeResponse(
   socket: Socket,
   head: Buffer,
 ): ServerResponse | undefined {
-  // Node has taken its own listener away. The connection's end is seen by what uses it.
+  // Node has removed its own listener, and an `error` without one would end the process. Users of the socket listen for
+  // `close`.
   socket.on('error', ignore);
-  // A client that wants to upgrade waits for the responses before (RFC 6455 §4.1); ours would go out amid one of them.
+  // A client must wait for earlier responses before it upgrades (RFC 6455 §4.1). This one did not, and our response would
+  // go out in the middle of an earlier one.
   if ((socket as Socket & { _httpMessage?: unknown })._httpMessage) {
     socket.destroy();
     return undefined;
@@ -32,7 +34,7 @@ export function upgradeResponse(
   return response;
 }
 
-/** Takes the connection of a request for an upgrade, and what came in on it already. There can be no response after. */
+/** Takes the connection of a request for an upgrade, and the bytes that came in already. Ends the use of `response`. */
 export function takeConnection(response: ServerResponse): { readonly socket: Socket; readonly head: Buffer } {
   const { req, socket } = response;
   if (socket === null) throw new Error('the connection was taken already');
@@ -41,5 +43,5 @@ export function takeConnection(response: ServerResponse): { readonly socket: Soc
 }
 
 function ignore(): void {
-  /* See above. */
+  /* The socket closes, which its users see. */
 }

@@ -8,10 +8,10 @@ import type { RequestHead } from './framing.ts';
 import type { IngressReader } from './ingress.ts';
 import type { Target } from './target.ts';
 
-/** Where a request goes, by what it is. */
+/** The places a request can go to, once the ingress has read it. */
 export interface Destinations {
   readonly ingress: Pick<IngressReader, 'read'>;
-  /** Requests for upstreams are being shed to get over an overload. */
+  /** Whether requests for upstreams are being rejected with 503 because of an overload. */
   readonly shedding: () => boolean;
   readonly reject: (
     request: IncomingMessage,
@@ -35,7 +35,7 @@ export interface Dispatcher {
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;
 }
 
-/** Makes the one way in: every request is read by the ingress and goes to one destination, however it came. */
+/** Makes the one way in: whatever event Node reports a request with, the ingress reads it and it goes to one destination. */
 export function dispatcher({ ingress, shedding, reject, management, proxy }: Destinations): Dispatcher {
   function request(request: IncomingMessage, response: ServerResponse): void {
     const read = ingress.read(request);
@@ -65,7 +65,7 @@ export function dispatcher({ ingress, shedding, reject, management, proxy }: Des
       noteContinue(message, response);
       request(message, response);
     },
-    // The ingress rejects what it does not know.
+    // The ingress rejects every expectation except `100-continue`.
     checkExpectation: request,
   };
 }

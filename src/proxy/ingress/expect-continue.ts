@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Requests whose client waits to be told before it sends its body (RFC 9110 §10.1.1). */
+/** Requests whose client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Holds `100 Continue` back until the body is wanted: a rejection then costs no body at all. Node ends the connection
- * after one, since the client may still send its body or leave it, and which of the two cannot be told.
+ * Holds `100 Continue` back until the body is read, so that no body is sent with a request that is rejected. Node closes
+ * the connection after such a rejection: the client may or may not send the body now, and the gateway cannot tell.
  */
 export function noteContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);

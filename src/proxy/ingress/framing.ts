@@ -2,14 +2,14 @@ import type { MethodKind } from '../../domain/method.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
 
-/** What is read from the head of a request that has one meaning only. */
+/** What the gateway reads from the head of a request that passed the framing checks. */
 export interface RequestHead {
   readonly kind: MethodKind;
   /** Every value of `Authorization`, in order. */
   readonly authorization: readonly string[];
   /** Every value of the acting header, in order. */
   readonly acting: readonly string[];
-  /** Bytes of the body (RFC 9112 §6.3); `undefined` where it ends when it ends. */
+  /** Bytes of the body (RFC 9112 §6.3); `undefined` for a chunked body. */
   readonly bodyLength: number | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface ParsedHead {
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Makes the reader of heads. It rejects what two readers could cut apart differently, and too many headers: Node has to
- * be told not to drop what is beyond its own limit, see server-options.ts.
+ * Makes the reader of heads. It rejects messages whose end two readers could see in different positions, and messages
+ * with too many headers. Node must not drop headers beyond a limit of its own for that: see server-options.ts.
  */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
   const tooMany: Problem = {
@@ -34,7 +34,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
   return ({ rawHeaders, httpVersion }, kind) => {
     if (rawHeaders.length > 2 * maxHeaders) return { problem: tooMany };
-    // Node's parser reads `GET /path` that ends with a bare LF as HTTP/0.9, and takes headers after it all the same.
+    // Node's parser takes `GET /path` that ends with a bare LF for HTTP/0.9, and still reads headers after it.
     if (httpVersion !== '1.1' && httpVersion !== '1.0')
       return malformed('Its version is neither 1.1 nor 1.0.');
     let authorization: string[] | undefined;
@@ -42,8 +42,8 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     let bodyLength: number | undefined = 0;
     let hosts = 0;
     let lengths = 0;
-    let kept = false;
-    let closed = false;
+    let asksKeepAlive = false;
+    let asksClose = false;
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const value = rawHeaders[i + 1] as string;
       switch (rules(rawHeaders[i] as string)) {
@@ -73,8 +73,8 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
           bodyLength = undefined;
           break;
         case 'connection':
-          kept ||= keepAliveOption.test(value);
-          closed ||= closeOption.test(value);
+          asksKeepAlive ||= keepAliveOption.test(value);
+          asksClose ||= closeOption.test(value);
           break;
         case 'framing':
           return malformed('It has a header that could be taken for Content-Length or Transfer-Encoding.');
@@ -88,8 +88,8 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths > 1) return malformed('Its length is given more than once.');
-    // Node keeps the connection, others close it, and what follows would be a request for some only.
-    if (kept && closed && httpVersion === '1.0')
+    // Node keeps such a connection open and other servers close it, so only some would read a request that follows.
+    if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
     return { kind, authorization: authorization ?? none, acting: acting ?? none, bodyLength };
   };
@@ -101,7 +101,7 @@ const none: readonly string[] = [];
 const hostForm = /^[\w.~!$&'()*+;=:%[\]-]*$/;
 const keepAliveOption = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
-/** A JavaScript number cannot hold more digits than this. */
+/** At most 15 digits: longer numbers are not exact in JavaScript. */
 const lengthForm = /^\d{1,15}$/;
 
 const unknownExpectation = {
@@ -112,8 +112,8 @@ const unknownExpectation = {
 } as const;
 
 /**
- * Dropping these silently would turn the DELETE that a client meant into the POST that carries it, and passing them on
- * lets an upstream execute another method than the acting rules saw.
+ * These headers are not dropped: the client meant DELETE, and the upstream would carry out the POST that it sent. They
+ * are not passed on either: the upstream would carry out another method than the acting rules were applied to.
  */
 const methodOverride = {
   problem: {

@@ -18,30 +18,30 @@ export type Ingress =
       readonly kind: 'rejected';
       readonly problem: Problem;
       readonly target: Target;
-      /** Two readers could cut the message apart differently: what follows on its connection is no request. */
+      /** Two readers could see its end in different positions: nothing more on its connection counts as a request. */
       readonly ambiguous: boolean;
     }
-  /** It came behind an ambiguous message. */
+  /** Its connection has already sent an ambiguous message: ignore what Node still parses from it. */
   | { readonly kind: 'ignored' };
 
-/** What every request to the public listener meets first. */
+/** Reads every request to the public listener, before anything else does. */
 export interface IngressReader {
-  /** Reads target and head, once; before anything else happens, whatever the request is for. */
+  /** Reads target and head, once, whatever the request is for. */
   read(request: IncomingMessage): Ingress;
   /** Where a target leads, by the same rules. */
   readonly targetOf: (rawTarget: string) => Target;
 }
 
 /**
- * Makes the reader. A request that passes has one meaning: the path that was routed is the path its upstream gets, and
- * its framing is the framing every reader sees.
+ * Makes the reader. A request that passes means the same to every reader: the path that was routed is the path its
+ * upstream gets, and all agree where the message ends.
  *
  * @throws Error where two routes have the same prefix, upper and lower case being one
  */
 export function ingressReader(config: Pick<Config, 'routes' | 'limits' | 'headers'>): IngressReader {
   const targetOf = compileTargets(config.routes.map((route) => route.prefix));
   const readHead = headReader(headerRules(config.headers), config.limits.maxHeaders);
-  /** Connections on which nothing more is a request: Node goes on parsing what it has read until the response is out. */
+  /** Connections that have sent an ambiguous message. Node goes on parsing what it has read until the response is out. */
   const ambiguous = new WeakSet<Socket>();
 
   return {

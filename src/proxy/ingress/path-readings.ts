@@ -1,4 +1,4 @@
-/** What readers may take a path for, or why no reader should see it at all. */
+/** The paths that readers may take a path for, or why it must be rejected. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: Iterable<string> }
   | { readonly kind: 'unacceptable'; readonly reason: string };
@@ -7,7 +7,7 @@ export type Readings =
  * Every path that some reader could understand `path` as: the closure under what servers, frameworks and proxies
  * are known to do with paths, in any order. The results are folded to lower case.
  *
- * Answers `unacceptable` where a reading holds what no honest client sends: dot segments, control bytes, overlong
+ * Returns `unacceptable` where a reading holds what no honest client sends: dot segments, control bytes, overlong
  * UTF-8, or encodings nested without end.
  *
  * @param path visible ASCII, starts with `/`, its percent-encodings well formed
@@ -25,16 +25,16 @@ export function readingsOf(path: string): Readings {
 
 type Habit = (path: string) => string;
 
-/** Honest paths have a handful. */
+/** Honest paths have a handful of readings. */
 const mostReadings = 200;
 
-/** Adds what `habits` make of the readings, and of what they made, until nothing new appears or one has a fault. */
+/** Applies `habits` to the readings, and again to the results, until nothing new appears or a reading has a fault. */
 function close(
   readings: Set<string>,
   habits: readonly Habit[],
   faultIn: (path: string) => string | undefined,
 ): string | undefined {
-  // A Set hands out what is added while it is walked.
+  // A loop over a Set also visits what is added during the loop.
   for (const reading of readings) {
     const fault = faultIn(reading);
     if (fault !== undefined) return fault;
@@ -46,13 +46,13 @@ function close(
 
 const encoded = /%([0-9A-Fa-f]{2})/g;
 
-/** Bytes become characters one to one; what is not an encoding stays. */
+/** Decodes once; each byte becomes one character, and what is not an encoding stays. */
 function decodedOnce(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(encoded, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** What readers do to a path's shape before they route by it. Each leaves most paths as they are. */
+/** What readers do to a path before they route by it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
   function backslashesAsSlashes(path) {
     return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -63,12 +63,12 @@ const reshapings: readonly Habit[] = [
   function withoutParameters(path) {
     return path.includes(';') ? path.replace(/;[^/]*/g, '') : path;
   },
-  // A reader that decodes before it splits sees the query or the fragment begin earlier.
+  // For a reader that decodes before it splits, an encoded `?` or `#` ends the path.
   function cutAtQuery(path) {
     const end = path.search(/[?#]/);
     return end === -1 ? path : path.slice(0, end);
   },
-  // `//host/path` is a reference to another host for whoever resolves it as a URL (RFC 3986 §4.2); browsers' URL
+  // A reader that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). Browsers' URL
   // parsers skip any further slashes before the host.
   function withoutAuthority(path) {
     return path.startsWith('//') ? path.replace(/^\/{2,}[^/]*/, '') || '/' : path;
@@ -76,8 +76,7 @@ const reshapings: readonly Habit[] = [
 ];
 
 /**
- * As for a reader that ignores case and one that normalises Unicode: to them full-width `／` is `/` and long `ſ`
- * is `s`.
+ * What readers see that ignore case and normalise Unicode: for them full-width `／` is `/` and long `ſ` is `s`.
  */
 function fold(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8').normalize('NFKC').toLowerCase();

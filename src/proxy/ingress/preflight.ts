@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a browser asks what it may send, before it sends anything: a CORS preflight carries no credentials. */
+/** Whether this is a CORS preflight: a browser asks, without credentials, which request it may send. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'OPTIONS' &&

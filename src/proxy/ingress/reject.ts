@@ -16,7 +16,7 @@ export interface RejectDeps {
   readonly observe: RequestObserver;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
-  /** What logs and metrics call the place that a target leads to. */
+  /** The name of a target in logs and metrics: a route's prefix, never something a client wrote. */
   readonly nameOf: (target: Target) => string;
 }
 
@@ -48,7 +48,7 @@ export function rejecter({
         code,
         durationMs,
       });
-      trace?.end({ requestId, path, status, code, callerKnown: false, upstreamAnswered: false });
+      trace?.end({ requestId, path, status, code, callerKnown: false, upstreamResponded: false });
     });
     const close = ambiguous || bodyMayBeLong(request);
     respond(response, problem, path, requestId, close);
@@ -65,7 +65,7 @@ function respond(
   writeProblem(response, problem, { target, requestId, headers: close ? ['connection', 'close'] : [] });
 }
 
-/** Rejected before it was known who calls. */
+/** The request is rejected before its key is looked at. */
 const callerUnknown = {
   keyId: null,
   resolvedTenant: null,
@@ -75,7 +75,7 @@ const callerUnknown = {
   bytesOut: null,
 } as const;
 
-/** Without its query: a query may hold a secret. What an HTTP/2 client wrote as a target is not a path at all. */
+/** Without its query, which may hold a secret. The first line of HTTP/2 (`PRI *`) has no path. */
 function pathOf({ method, url = '' }: IncomingMessage): string {
   if (method === 'PRI') return '/';
   const query = url.indexOf('?');

@@ -10,12 +10,12 @@ export type Target =
   | { readonly kind: 'rejected'; readonly problem: Problem };
 
 /**
- * Makes the check of request targets. It works on the raw bytes, before anything else has looked at them, and what it
- * finds is the only routing there is: the path that was checked is the path the upstream gets, unchanged.
+ * Makes the function that checks and routes request targets. It works on the raw bytes, and there is no other routing:
+ * the path that was checked is the path the upstream gets, unchanged.
  *
- * A path is rejected where some reader behind us could take it for a path that leads elsewhere; `path-readings.ts`
- * knows what careless readers do. A path that leads to the same place in every reading passes through byte for
- * byte, `%2F` and all.
+ * A path is rejected where a reader behind the gateway could take it for a path of another route; `path-readings.ts`
+ * lists what careless readers do. A path that leads to the same route in every reading passes byte for byte, `%2F` and
+ * all.
  *
  * @param prefixes of the routes; each matches whole segments, the longest wins
  */
@@ -36,7 +36,7 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
   };
 }
 
-/** No encoding, no parameters, no empty and no dot-led segment: every reader understands it alike, but for case. */
+/** No encoding, no parameters, no empty segment and none that starts with a dot: only case can be read differently. */
 const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
 const malformedEncoding = /%(?![0-9A-Fa-f]{2})/;
@@ -52,11 +52,11 @@ function readUnusual(
   asWritten: readonly Landing[],
   folded: readonly Landing[],
 ): Target {
-  // Absolute-form, authority-form and `*` (RFC 9112 §3.2) name no path of ours.
+  // Absolute-form, authority-form and `*` (RFC 9112 §3.2) are not served.
   if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');
   if (!visibleAscii.test(rawTarget)) return notVisible;
   if (path.includes('\\')) return rejected('Its path holds a backslash.');
-  // Decoders disagree about these: some keep them, some drop them, some know `%uXXXX`.
+  // Decoders disagree about these: some keep them, some drop them, some decode `%uXXXX`.
   if (malformedEncoding.test(path)) return rejected('Its path holds a malformed percent-encoding.');
   const readings = readingsOf(path);
   if (readings.kind === 'unacceptable') return rejected(readings.reason);
@@ -73,7 +73,7 @@ interface Landing {
 function landingTable(prefixes: readonly string[]): readonly Landing[] {
   return prefixes
     .map((prefix, route): Landing => {
-      // `/` becomes the empty prefix, which every path continues.
+      // `/` becomes the empty prefix, which every path starts with.
       return { prefix: prefix.replace(/\/+$/, ''), target: { kind: 'route', route } };
     })
     .sort((a, b) => b.prefix.length - a.prefix.length);

@@ -3,7 +3,7 @@ import type { Problem } from '../../domain/problem.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Whether Node took the request for an upgrade; it then has no body, and the connection is ours. */
+    /** Whether Node took the request for an upgrade; it then has no body, and Node no longer uses the connection. */
     readonly upgrade?: boolean;
   }
 }

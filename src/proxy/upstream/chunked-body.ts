@@ -5,9 +5,9 @@ import { latin1 } from './latin1.ts';
 /** Hands on the bytes of a body between two positions. */
 export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
 
-/** Chunk extensions and trailers of one body may take as much. */
+/** Bytes that the chunk extensions and trailers of one body may take. */
 const mostOverheadBytes = 16 * 1024;
-/** Hexadecimal digits of a number JavaScript holds, and whatever extensions follow. */
+/** At most 13 hexadecimal digits, which JavaScript holds exactly; then any extensions. */
 const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
 
 /** Reads a body in chunks (RFC 9112 §7.1), strictly: every line ends with CRLF, every chunk where its size says. */
@@ -68,7 +68,7 @@ export class ChunkedBody {
       if (size === undefined) throw new ResponseFault('a chunk without a size');
       this.#left = Number.parseInt(size, 16);
       this.#reading = this.#left === 0 ? 'trailers' : 'data';
-      // What is short and usual does not count: a long body has any number of it.
+      // A plain size line does not count as overhead: a long body has any number of them.
       this.#overhead -= Math.min(line.length + 2, 20);
       if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many chunk extensions');
     } else if (line !== '') {

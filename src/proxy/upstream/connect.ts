@@ -26,10 +26,10 @@ export interface Connecting {
   readonly ready: 'connect' | 'secureConnect';
 }
 
-/** What becomes of a connection that is opened. */
+/** How a connection is going to be used. */
 export interface Use {
   readonly onread?: OnReadOpts;
-  /** Its halves end apart. */
+  /** Each direction ends by itself. */
   readonly allowHalfOpen?: boolean;
   /** TLS session of an earlier connection. */
   readonly session?: Buffer | undefined;
@@ -61,7 +61,7 @@ export function connector(address: Address): (onread: OnReadOpts) => Connecting 
   return (onread) => {
     const connecting = openConnection(address, { onread, session });
     connecting.socket.on('session', (latest: Buffer) => (session = latest));
-    // One that is refused is not offered again.
+    // The failure may be the upstream's rejection of the session: the next connection does without one.
     connecting.socket.on('error', () => (session = undefined));
     return connecting;
   };

@@ -5,23 +5,23 @@ import { latin1 } from './latin1.ts';
 import type { ReadBuffer } from './read-buffer.ts';
 import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './request-head.ts';
 
-/** The request's side of a connection, while it is on it. */
+/** A request that is on a connection, as its handler sees it. */
 export interface InFlightRequest {
-  /** Grows with everything that goes out or comes in. */
+  /** Bytes that have gone out and come in on the connection: a number that grows while there is progress. */
   readonly progress: number;
-  /** Reads on, after an `onBody` that answered `false`. */
+  /** Reads on, after an `onBody` that returned `false`. */
   resume(): void;
-  /** Ends the connection, and hears nothing of it any more. */
+  /** Ends the connection. The handler is not called again. */
   abort(): void;
 }
 
-/** Hears what becomes of a request: one head, its body, one end; or a failure, at any point. */
+/** Is told what becomes of a request: one head, its body, one end; or a failure, at any point. */
 export interface ResponseHandler {
   /**
-   * Asked in the tick in which the request is written. `false` where it is not to be sent after all; nothing else is
-   * heard then.
+   * Asked in the tick in which the request is written. `false` where it is not to be sent after all; the handler is not
+   * called again then.
    */
-  onSending(wire: InFlightRequest): boolean;
+  onSending(inFlight: InFlightRequest): boolean;
   onHead(head: ResponseHead): void;
   /** `false` where the rest should wait for {@link InFlightRequest.resume}. The bytes are the handler's to keep. */
   onBody(chunk: Buffer): boolean;
@@ -30,28 +30,28 @@ export interface ResponseHandler {
   onFailure(error: Error): void;
 }
 
-/** What a connection tells whoever keeps it. */
+/** What a connection tells the pool that owns it. */
 export interface ConnectionOwner {
   /** It can take another request. */
   free(connection: Connection): void;
-  /** It is of no use any more. */
+  /** It has ended. */
   gone(connection: Connection): void;
 }
 
 /**
- * What may wait to be sent before the other side is told to wait. What `write` answers is of no use: it is `false` for
- * every large piece, even one that the system has taken at once.
+ * Bytes that may wait to be sent on a socket before reading from the other side pauses. What `write` returns is no help:
+ * it is `false` for every large piece, even one that the system has taken at once.
  */
 export const mostUnsentBytes = 64 * 1024;
 
-/** One connection to an upstream. It carries one request at a time, and never another after one that did not end well. */
+/** One connection to an upstream. It carries one request at a time, and is closed after one that did not end well. */
 export class Connection implements InFlightRequest, BodySink, ResponseEvents {
-  /** Since when it has had nothing to do, on the keeper's clock. */
+  /** Since when it has been idle, by the owner's monotonic clock. */
   idleSinceMs = 0;
   readonly #socket: Socket;
   readonly #reading: ReadBuffer;
   readonly #host: string;
-  readonly #keeper: ConnectionOwner;
+  readonly #owner: ConnectionOwner;
   readonly #parser = new ResponseParser(this);
   #handler: ResponseHandler | null = null;
   #body: BodySource | null = null;
@@ -62,22 +62,22 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
 
   /**
    * @param reading what the socket reads into
-   * @param host what upstreams are told where the request names none
+   * @param host the `Host` of requests that name none
    */
-  constructor(socket: Socket, reading: ReadBuffer, host: string, keeper: ConnectionOwner) {
+  constructor(socket: Socket, reading: ReadBuffer, host: string, owner: ConnectionOwner) {
     this.#socket = socket;
     this.#reading = reading;
     this.#host = host;
-    this.#keeper = keeper;
+    this.#owner = owner;
     socket.on('drain', () => this.#body?.resume());
     socket.on('end', () => this.#onFin());
-    // An upstream may answer early and reset. Where a write meets the reset first, Node closes the socket at once, and
-    // what has come in and was not read yet is lost: a failure, though there was an answer.
+    // An upstream may respond early and reset the connection. If our next write meets the reset first, Node closes the
+    // socket at once and the response that was not read yet is lost: the client gets 502, though there was a response.
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => this.#fail(new Error('the upstream closed the connection')));
   }
 
-  /** How long the upstream keeps it while idle, milliseconds, as far as it said. */
+  /** How long the upstream keeps it open while idle, milliseconds; `null` where it does not say. */
   get keepAliveMs(): number | null {
     return this.#parser.head?.keepAliveMs ?? null;
   }
@@ -142,13 +142,13 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     this.close();
   }
 
-  /** Ends it, whatever is on it. */
+  /** Ends it, together with the request that is on it. */
   close(): void {
     if (this.#gone) return;
     this.#gone = true;
     this.#body = null;
     this.#socket.destroy();
-    this.#keeper.gone(this);
+    this.#owner.gone(this);
   }
 
   /** For the socket: where the next read goes. */
@@ -167,12 +167,12 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
       return this.#fail(error as Error);
     }
     if (this.#gone || !this.#parser.over) return;
-    // Bytes that belong to no answer, or a request the upstream answered without hearing it out: what comes next on
-    // this connection could be taken for the answer to something else.
-    const heard = this.#sent && this.#socket.writableLength === 0;
-    if (taken < length || !heard || this.#parser.head?.keepAlive !== true) return this.close();
+    // Not used again after bytes that belong to no response, nor where the upstream responded before it had the whole
+    // request: what comes next on this connection could be taken for the response to another request.
+    const requestSent = this.#sent && this.#socket.writableLength === 0;
+    if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
     this.resume();
-    this.#keeper.free(this);
+    this.#owner.free(this);
   }
 
   onHead(head: ResponseHead): void {
@@ -191,7 +191,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     try {
       handler?.onEnd(trailers);
     } catch (error) {
-      // It hears of it as of every other failure.
+      // `onFailure` is called for this, as for every other failure.
       this.#handler = handler;
       throw error;
     }

@@ -1,13 +1,16 @@
-/** An upstream's answer cannot be read, or not in one way only. For the log; clients are told that it failed. */
+/**
+ * An upstream's response breaks HTTP/1.1, or two readers could understand it differently. For the log: the client gets
+ * 502 without the details.
+ */
 export class ResponseFault extends Error {
-  /** @param what was found, without anything of the answer itself */
+  /** @param what was found, without any bytes of the response itself */
   constructor(what: string) {
-    super(`the upstream's answer has ${what}`);
+    super(`the upstream's response has ${what}`);
     this.name = 'ResponseFault';
   }
 }
 
-/** An upstream took longer than its route allows. For the log; clients are told that it was too slow. */
+/** An upstream took longer than its route allows. For the log: the client gets 504 without the details. */
 export class UpstreamTimeout extends Error {
   /** @param what it did not do in time */
   constructor(what: string) {

@@ -5,7 +5,7 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Reads field lines (RFC 9112 §5), as strictly as they are defined: each ends with CRLF, nothing stands between a name
- * and its colon, nothing is folded. What is malformed could be read otherwise by the next one, so it goes no further.
+ * and its colon, nothing is folded. Another reader could understand a malformed line differently, so it is an error.
  *
  * @param text Latin-1; every line with its CRLF
  * @returns flat list of names and values
@@ -27,7 +27,7 @@ export function parseFieldLines(text: string, from = 0): string[] {
   return fields;
 }
 
-/** Without the optional white space around it, which is not part of a value. */
+/** The value without the optional white space around it (RFC 9110 §5.5). */
 function trimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;

@@ -1,4 +1,4 @@
-/** First in, first out, at the same small cost however many there are. */
+/** A queue whose operations cost the same however long it is; `Array.shift` moves every entry. */
 export class Fifo<T> {
   readonly #entries: (T | undefined)[] = [];
   #first = 0;
@@ -19,7 +19,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     const entry = this.#entries[this.#first];
     if (this.#first < this.#entries.length) this.#entries[this.#first++] = undefined;
-    // Moving the others down is paid for by those that left.
+    // The rest is moved down only once in `mostGone` calls.
     if (this.#first === this.#entries.length || this.#first === mostGone) {
       this.#entries.splice(0, this.#first);
       this.#first = 0;
@@ -28,4 +28,5 @@ export class Fifo<T> {
   }
 }
 
+/** Emptied entries at the front of the array, at most. */
 const mostGone = 1000;

@@ -1,4 +1,4 @@
-/** Text of which every character is one of the bytes. What `toString('latin1')` does in the end, without the way there. */
+/** The bytes as text, one character each: what `toString('latin1')` calls in the end, without its checks. */
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
   return (bytes as Latin1Bytes).latin1Slice(from, to);
 }

@@ -9,15 +9,19 @@ import { UpstreamTimeout } from './errors.ts';
 /** How connections are made, and how many. */
 export interface PoolOptions {
   readonly connect: (onread: OnReadOpts) => { socket: Socket; ready: 'connect' | 'secureConnect' };
-  /** What upstreams are told where a request names no host. */
+  /** The `Host` of requests that name none. */
   readonly host: string;
+  /** Connections open at once. */
   readonly most: number;
   /** Milliseconds for a connection to be made. */
   readonly connectMs: number;
   readonly clock: Clock;
 }
 
-/** An idle connection is given up after this long, and this long before the upstream says it would. */
+/**
+ * An idle connection is closed after `mostMs`, or `marginMs` before the time the upstream states in `Keep-Alive`:
+ * otherwise a request could be written to a connection that the upstream is closing.
+ */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
 interface Waiting {
@@ -28,7 +32,7 @@ interface Waiting {
 
 /**
  * The connections to one upstream. A request takes the one that was used last, or waits in line for the next that is
- * free; connections are made as long as somebody waits, up to the limit. Nothing is sent twice.
+ * free; connections are made while requests wait, up to the limit. Nothing is sent twice.
  */
 export class Pool implements ConnectionOwner {
   readonly #options: PoolOptions;
@@ -86,8 +90,8 @@ export class Pool implements ConnectionOwner {
 
   gone(connection: Connection): void {
     this.#open.delete(connection);
-    const place = this.#idle.lastIndexOf(connection);
-    if (place !== -1) this.#idle.splice(place, 1);
+    const index = this.#idle.lastIndexOf(connection);
+    if (index !== -1) this.#idle.splice(index, 1);
     this.#connectIfNeeded();
   }
 
@@ -105,8 +109,8 @@ export class Pool implements ConnectionOwner {
   }
 
   /**
-   * Whoever has waited as long as a connection may take to be made has waited long enough. Most have left by then,
-   * unnoticed here: all connections may be taken for hours, and nobody may be remembered that long.
+   * Fails requests that have waited for a connection for `connectMs`. Most of them have ended by then, which the pool is
+   * not told; without this they would stay in the queue for as long as all connections are taken.
    */
   #endLongWaits(): void {
     const since = this.#options.clock.monotonicMs() - this.#options.connectMs;
@@ -155,7 +159,7 @@ export class Pool implements ConnectionOwner {
     });
     const failed = (error: Error): void => {
       if (!over()) return;
-      // The one who has waited longest pays for the attempt; for the others there are more.
+      // The request that has waited longest fails with this attempt; for the others new attempts are made.
       this.#waiting.shift()?.handler.onFailure(error);
       this.#connectIfNeeded();
     };

@@ -1,13 +1,13 @@
 /** Bytes of one read, at most. */
 export const readBytes = 64 * 1024;
 
-/** From here on a piece is worth a buffer of its own. */
+/** A piece of this size or more is not copied: the socket reads into a buffer of its own. */
 const largeBytes = readBytes / 2;
 
 /**
- * What one socket reads into. Reads are dealt with before the next one begins, so all sockets share one buffer, and
- * what is to be kept of it is copied. A body that comes in large pieces would be copied whole: while one does, the
- * socket reads into buffers of its own, which are given away as they are.
+ * What one socket reads into. The bytes of a read are dealt with before the next read begins, so all sockets share one
+ * buffer, and what outlives the read is copied. While a body comes in large pieces, its socket reads into buffers of its
+ * own instead, which are handed on without a copy.
  */
 export class ReadBuffer {
   readonly #shared: Buffer;
@@ -37,7 +37,7 @@ export class ReadBuffer {
    * The buffer for the next read.
    *
    * @param length of the latest read
-   * @param more the answer it belonged to goes on
+   * @param more the response it belonged to goes on
    */
   next(length: number, more: boolean): Buffer {
     if (!more || length < largeBytes) this.#current = this.#shared;

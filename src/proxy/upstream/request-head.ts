@@ -1,7 +1,7 @@
 /** A request as it goes out. */
 export interface OutgoingRequest {
   readonly method: string;
-  /** As the client sent it, already judged. */
+  /** As the client sent it; the ingress has checked it. */
   readonly target: string;
   /** Flat list of names and values. What they say about the length of the body does not count. */
   readonly headers: readonly string[];
@@ -10,11 +10,11 @@ export interface OutgoingRequest {
 
 /** A body that is sent as it comes in. */
 export interface BodySource {
-  /** Bytes; `undefined` where it ends when it ends. */
+  /** Bytes; `undefined` where it is not known beforehand, and the body is sent in chunks. */
   readonly length: number | undefined;
   /** Hands everything to `sink` from now on. */
   start(sink: BodySink): void;
-  /** The sink has room again, after a `write` that answered `false`. */
+  /** The sink has room again, after a `write` that returned `false`. */
   resume(): void;
 }
 
@@ -30,13 +30,12 @@ const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
 const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Writes the head of a request (RFC 9112 §3). How the body is framed is written from the body itself, so that what
- * the head says and what follows it cannot part ways. Both that and the host come first: some upstreams drop what is
- * beyond so many headers.
+ * Writes the head of a request (RFC 9112 §3). Its framing headers are made from the body that will be sent, so the two
+ * cannot disagree. They and `Host` come first, since some upstreams drop headers beyond a certain number.
  *
  * @param host for requests that name none
  * @returns Latin-1
- * @throws Error on what would end a line early: it has been judged before, and is not trusted all the same
+ * @throws Error on characters that would end a line early. The ingress rejects them too; this is the second check
  */
 export function requestHead({ method, target, headers, body }: OutgoingRequest, host: string): string {
   if (!token.test(method)) throw new Error('a method that is not a token');
@@ -55,7 +54,7 @@ export function requestHead({ method, target, headers, body }: OutgoingRequest, 
   return `${method} ${target} HTTP/1.1\r\nhost: ${named}\r\n${framing(method, body)}${fields}\r\n`;
 }
 
-/** Which of the headers that are written here this is, however it is spelled. Told by the length, mostly. */
+/** The lower-case name where this function writes that header itself, else `null`. The length rules out most names. */
 function ownName(name: string): string | null {
   if (!ownLengths.has(name.length)) return null;
   const lower = name.toLowerCase();
@@ -72,5 +71,5 @@ function framing(method: string, body: OutgoingRequest['body']): string {
     : `content-length: ${String(body.length)}\r\n`;
 }
 
-/** Methods whose requests say that they have no body, if they have none (RFC 9110 §8.6). */
+/** Methods whose requests state a length of 0 where they have no body (RFC 9110 §8.6). */
 const expectsBody = new Set(['POST', 'PUT', 'PATCH']);

@@ -1,13 +1,13 @@
 import { ResponseFault } from './errors.ts';
 import { parseFieldLines } from './field-lines.ts';
 
-/** Where the body of an answer ends (RFC 9112 §6.3). */
+/** Where the body of a response ends (RFC 9112 §6.3). */
 export type BodyFraming =
   | { readonly kind: 'length'; readonly length: number }
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' };
 
-/** The head of an answer. */
+/** The head of a response. */
 export interface ResponseHead {
   readonly status: number;
   readonly reason: string;
@@ -21,14 +21,14 @@ export interface ResponseHead {
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
-/** More digits than this no JavaScript number holds. */
+/** At most 15 digits: longer numbers are not exact in JavaScript. */
 const lengthForm = /^\d{1,15}$/;
 const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
 const bodyless: BodyFraming = { kind: 'length', length: 0 };
 
 /**
- * Reads the head of an answer. Everything that two readers could understand differently is refused: a length given
- * twice or beside chunks, codings other than `chunked`.
+ * Reads the head of a response. What two readers could understand differently is rejected: a length given twice or
+ * beside chunks, and codings other than `chunked`.
  *
  * @param text Latin-1, up to and with the CRLF of its last line
  * @param toHead the request was a HEAD

@@ -3,7 +3,7 @@ import { parseResponseHead, type ResponseHead } from './response-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { latin1 } from './latin1.ts';
 
-/** Hears of an answer as it comes in. */
+/** Is called as a response comes in. */
 export interface ResponseEvents {
   onHead(head: ResponseHead): void;
   /** A part of the body, between two positions; the bytes are there during the call only. */
@@ -12,26 +12,26 @@ export interface ResponseEvents {
   onEnd(trailers: readonly string[]): void;
 }
 
-/** Answers with a larger head are not relayed. */
+/** Responses with a larger head are rejected. */
 const maxResponseHeadBytes = 64 * 1024;
-/** Of this much, most heads end. */
+/** Most heads end within this many bytes, so the end is looked for here first. */
 const firstLookBytes = 2048;
-/** More answers of the kind 1xx before the one that counts are taken for noise. */
-const mostInterim = 100;
+/** Interim responses (1xx) before the final one; an upstream that sends more is given up. */
+const mostInterimResponses = 100;
 
 /**
- * Reads one answer after another from a connection, strictly (RFC 9112). Answers of the kind 1xx are between the
- * upstream and the gateway and are left out: the gateway asks for none.
+ * Reads one response after another from a connection, strictly (RFC 9112). Interim responses (1xx) are dropped: the
+ * gateway asks upstreams for none, so no client waits for one.
  */
 export class ResponseParser {
-  /** Nothing is expected: before {@link begin}, and after an answer. What comes then belongs to no request. */
+  /** No response is expected: before {@link begin}, and after its end. Bytes that come then belong to no request. */
   over = true;
-  /** Of the latest answer; `null` before there is one. */
+  /** Of the latest response; `null` before there is one. */
   head: ResponseHead | null = null;
   readonly #events: ResponseEvents;
   #toHead = false;
-  #interim = 0;
-  /** What has come of a head. */
+  #interimCount = 0;
+  /** The part of a head that has come in so far. */
   #text = '';
   #left = 0;
   #chunks: ChunkedBody | null = null;
@@ -40,19 +40,19 @@ export class ResponseParser {
     this.#events = events;
   }
 
-  /** Expects the answer to a request. @param toHead it is a HEAD */
+  /** Expects the response to a request. @param toHead it is a HEAD */
   begin(toHead: boolean): void {
     this.over = false;
     this.head = null;
     this.#toHead = toHead;
-    this.#interim = 0;
+    this.#interimCount = 0;
     this.#chunks = null;
   }
 
   /**
    * Takes the next bytes.
    *
-   * @returns the position after the last one that belongs to the answer
+   * @returns the position after the last one that belongs to the response
    * @throws ResponseFault where they cannot be read; the connection is of no use then
    */
   feed(bytes: Buffer, to: number): number {
@@ -63,7 +63,7 @@ export class ResponseParser {
     return at;
   }
 
-  /** The upstream has ended the connection. @throws ResponseFault where that cuts the answer short */
+  /** The upstream has ended the connection. @throws ResponseFault where that cuts the response short */
   close(): void {
     if (this.over) return;
     if (this.head?.body.kind !== 'until-close') throw new ResponseFault('no end');
@@ -91,10 +91,10 @@ export class ResponseParser {
   }
 
   #take(head: ResponseHead): void {
-    if (head.status === 101) throw new ResponseFault('an upgrade nobody asked for');
+    if (head.status === 101) throw new ResponseFault('an upgrade that was not asked for');
     if (head.status < 200) {
-      this.#interim += 1;
-      if (this.#interim > mostInterim) throw new ResponseFault('too many 1xx before it');
+      this.#interimCount += 1;
+      if (this.#interimCount > mostInterimResponses) throw new ResponseFault('too many 1xx before it');
       return;
     }
     this.head = head;

@@ -3,15 +3,15 @@ const opcodeOf = (first: number): number => first & 0x0f;
 const closeOpcode = 0x8;
 const firstControlOpcode = 0x8;
 
-/** Bytes a frame header has beyond its first two, by the length those two state. */
+/** How many bytes of extended length a frame header has, by the 7-bit length in its second byte. */
 const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
 
 /**
- * Follows WebSocket frames (RFC 6455 §5.2) in a byte stream by their lengths alone, without keeping or changing any of
- * them: tells where one ends, so that a frame of our own can go in between.
+ * Follows WebSocket frames (RFC 6455 §5.2) in a byte stream by their lengths alone, without storing or changing them. It
+ * tells where a frame ends, so that the gateway can send a close frame between two frames of the upstream.
  */
 export class FrameTracker {
-  /** Bytes of messages that came by: what frames carry, without their heads and without control frames. */
+  /** Bytes of messages so far: payloads only, without frame headers and without control frames. */
   messageBytes = 0;
   /** A close frame has begun: nothing may follow it. */
   closing = false;
@@ -60,7 +60,7 @@ function lengthIn(header: readonly number[]): number {
   const short = (header[1] as number) & 0x7f;
   const bytes = extendedLength[short];
   if (bytes === undefined) return short;
-  // Lengths beyond 2^53 lose their last bits here; nobody lives to see the end of such a frame.
+  // Lengths beyond 2^53 lose their last bits here; a frame that long takes years to send.
   return header.slice(2, 2 + bytes).reduce((length, byte) => length * 256 + byte, 0);
 }
 

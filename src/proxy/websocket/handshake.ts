@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Answers with a larger head are not relayed. */
+/** Responses with a larger head are rejected. */
 const maxResponseHeadBytes = 64 * 1024;
 
 /**
- * Makes a request for a WebSocket ready on a connection; it goes out with `end()`. Names, values and target go as they
- * are given.
+ * Prepares a request for a WebSocket on a connection; it goes out with `end()`. Names, values and target are sent as
+ * given.
  *
  * @param headers flat list of names and values, without those of the connection
  */
@@ -27,22 +27,22 @@ export function prepareHandshake(
 }
 
 /**
- * What keeps an answer from being the upstream's consent to a WebSocket (RFC 6455 §4.1). Bytes after anything else must
- * not go through: they would be no frames, and perhaps somebody else's answer.
+ * Why a response is not the upstream's consent to a WebSocket (RFC 6455 §4.1); `undefined` where it is. Without consent no
+ * bytes may go through: they would not be frames, and could be the response to another client's request.
  */
 export function consentFault({ statusCode, headers }: IncomingMessage, key: string): string | undefined {
   if (statusCode !== 101) return `the upstream upgraded with status ${statusCode}`;
   if (headers.upgrade?.toLowerCase() !== 'websocket') return 'the upstream upgraded to something else';
   const options = (headers.connection ?? '').toLowerCase().split(',');
   if (!options.some((option) => option.trim() === 'upgrade'))
-    return 'the upstream answered 101 without an upgrade';
+    return 'the upstream sent 101 without an upgrade';
   if (headers['transfer-encoding'] !== undefined) return 'the upstream announced a body after 101';
   return headers['sec-websocket-accept'] === acceptOf(key)
     ? undefined
-    : 'the upstream answered 101 to another key';
+    : 'the upstream sent 101 for another key';
 }
 
-/** @param headers flat list of names and values */
+/** The head of the 101 response for the client. @param headers flat list of names and values */
 export function switchingProtocols(headers: readonly string[]): Buffer {
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket'];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);

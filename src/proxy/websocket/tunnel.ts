@@ -4,13 +4,13 @@ import { hangUp } from '../ingress/half-close.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
-/** A peer that is gone without a word is found out by the system, some minutes after this much silence. */
+/** After this much silence the system probes the peer, and closes the connection if it does not reply for some minutes. */
 const keepAliveMs = 60_000;
 
 /**
- * Two connections on which WebSocket frames go to and fro, byte for byte: extensions, fragments, pings and close codes
- * are between the two ends. It reads no faster than the other end takes, passes on the end of either direction, and
- * breaks off on both sides what breaks off on one.
+ * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes are
+ * between the two ends. It reads no faster than the other end takes, passes on the end of either direction, and closes
+ * both connections when one breaks.
  */
 export class Tunnel {
   readonly #client: Socket;
@@ -53,15 +53,15 @@ export class Tunnel {
     return this.#out.frames.messageBytes;
   }
 
-  /** Lets bytes through from now on, those first that came in early. */
+  /** Lets bytes through from now on, beginning with those that came in already. */
   open(fromClient: Buffer, fromUpstream: Buffer): void {
     this.#in.open(fromClient);
     this.#out.open(fromUpstream);
   }
 
   /**
-   * Lets nothing through any more. The client is told why where its last frame is whole and has left; where a close
-   * frame would end up within another frame, or behind bytes that wait, its connection is cut instead.
+   * Lets nothing through any more. The client gets a close frame, if the last frame for it is complete and written out.
+   * Otherwise the close frame would land inside another frame or wait behind unsent bytes: the connection is cut instead.
    */
   end(code: number, reason: string): void {
     this.#ended = true;
@@ -77,11 +77,12 @@ export class Tunnel {
     }
   }
 
-  /** Looks for an end that takes nothing, or does not end when the other one has. @param nowMs monotonic */
-  stalled(nowMs: number): boolean {
-    const stalledIn = this.#in.stalled(this.#upstream.readableEnded, nowMs);
-    const stalledOut = this.#out.stalled(this.#client.readableEnded, nowMs);
-    return stalledIn || stalledOut;
+  /** Whether one end takes nothing of what waits for it, or does not close after the other has. @param nowMs monotonic */
+  idle(nowMs: number): boolean {
+    // Both are called each time: each keeps count of its own direction.
+    const idleIn = this.#in.idle(this.#upstream.readableEnded, nowMs);
+    const idleOut = this.#out.idle(this.#client.readableEnded, nowMs);
+    return idleIn || idleOut;
   }
 }
 
@@ -90,12 +91,12 @@ class Flow {
   readonly frames = new FrameTracker();
   readonly #from: Socket;
   readonly #to: Socket;
-  readonly #watch: IdleTimeout;
+  readonly #timeout: IdleTimeout;
 
   constructor(from: Socket, to: Socket, idleMs: number) {
     this.#from = from;
     this.#to = to;
-    this.#watch = new IdleTimeout(idleMs);
+    this.#timeout = new IdleTimeout(idleMs);
   }
 
   open(first: Buffer): void {
@@ -110,9 +111,9 @@ class Flow {
     this.#to.off('drain', this.#onDrain);
   }
 
-  stalled(otherEnded: boolean, nowMs: number): boolean {
+  idle(otherEnded: boolean, nowMs: number): boolean {
     const waiting = this.#to.writableLength > 0 || (otherEnded && !this.#from.readableEnded);
-    return this.#watch.expired(waiting, this.#to.bytesWritten, nowMs);
+    return this.#timeout.expired(waiting, this.#to.bytesWritten, nowMs);
   }
 
   readonly #onData = (chunk: Buffer): void => {

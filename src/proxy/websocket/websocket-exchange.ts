@@ -13,16 +13,16 @@ import { connectTo } from '../upstream/upstream.ts';
 import { consentFault, prepareHandshake, switchingProtocols } from './handshake.ts';
 import { Tunnel } from './tunnel.ts';
 
-/** Close code for a WebSocket that depended on an access which was revoked; 4000–4999 are for applications. */
+/** Close code for a WebSocket whose access was revoked; 4000 to 4999 are for applications (RFC 6455 §7.4.2). */
 const revokedCloseCode = 4403;
 /** The process is about to end (RFC 6455 §7.4.1). */
 const goingAwayCode = 1001;
-/** The client breaks a rule that no other code is for (RFC 6455 §7.4.1). */
+/** The client broke a rule that has no code of its own (RFC 6455 §7.4.1). */
 const policyCode = 1008;
 
 /**
- * One request for a WebSocket on its way through: put to the upstream, responded to as the upstream responds; where it
- * consents, a tunnel from then on, counted once when it ends.
+ * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents, a
+ * tunnel passes frames from then on. Counted once, when it ends.
  */
 export class WebSocketExchange extends Exchange {
   #connection: Socket | null = null;
@@ -43,7 +43,7 @@ export class WebSocketExchange extends Exchange {
     this.decideAbout(head);
   }
 
-  /** The client's end is noticed while nothing is read from it, unless it is behind bytes that came too early. */
+  /** Notices that the client closed, though nothing is read from it yet; not where unread bytes came before the close. */
   readonly #onReadable = (): void => {
     const { socket } = this.request;
     if (socket.readableLength === 0) socket.read();
@@ -69,7 +69,7 @@ export class WebSocketExchange extends Exchange {
     handshake.once('socket', () => this.#send(handshake));
   }
 
-  /** Sends the handshake, where what was decided holds in the tick that does so. */
+  /** Sends the handshake if the decision still holds in this tick; otherwise decides again. */
   #send(handshake: ClientRequest): void {
     if (this.state !== 'queued') return void handshake.destroy();
     if (!this.decision.stillHolds()) {
@@ -97,7 +97,7 @@ export class WebSocketExchange extends Exchange {
     this.#tunnel.open(head, upstreamHead);
   }
 
-  /** The upstream responds as to any request, and its response is passed on. */
+  /** The upstream responds without an upgrade, and its response is passed on. */
   #responded(response: IncomingMessage): void {
     if (this.state !== 'sent' || this.#connection === null) return;
     let headers: string[];
@@ -112,7 +112,7 @@ export class WebSocketExchange extends Exchange {
     this.response.flushHeaders();
     response.on('data', (chunk: Buffer) => (this.#responseBytes += chunk.length));
     const cut = (error: unknown): void => this.finish(this.response.statusCode, 'cut_by_upstream', error);
-    // Ahead of the pipeline, which takes the client's connection down before it says so: that is not the client's leaving.
+    // Before `pipeline` destroys the client's connection because of this error: the log must not say that the client left.
     response.once('error', cut);
     pipeline(response, this.response, (error) => {
       if (error) cut(error);
@@ -147,7 +147,7 @@ export class WebSocketExchange extends Exchange {
       (this.state === 'queued' && waitedMs > connectMs) || (this.state === 'sent' && waitedMs > headersMs);
     if (late) return this.reject(upstreamProblem({ code: 'ETIMEDOUT' }));
     if (this.decision.expired) return void this.revoke();
-    if (this.state === 'open' && this.#tunnel?.stalled(nowMs)) {
+    if (this.state === 'open' && this.#tunnel?.idle(nowMs)) {
       this.#close(policyCode, 'nothing was read for too long', 'request_timeout');
     } else if (this.state === 'responding') {
       this.#responseTimeout ??= new IdleTimeout(bodyMs);

@@ -177,7 +177,7 @@ const refused: readonly (readonly [what: string, bytes: string, reason: string])
   ].map(
     (line) => [`status line ${JSON.stringify(line)}`, `${line}\r\nA: b\r\n\r\n`, untrue.statusLine] as const,
   ),
-  ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', 'an upgrade nobody asked for'],
+  ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', 'an upgrade that was not asked for'],
   ['a hundred and one interim answers', 'HTTP/1.1 102 x\r\n\r\n'.repeat(101) + ok, 'too many 1xx before it'],
   ['a broken interim answer', 'HTTP/1.1 103 x\r\nA : b\r\n\r\n', untrue.name],
   // Chunks.
