@@ -41,8 +41,8 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
   if (nestsTooDeeply(text)) return single(file, 'is nested too deeply');
   try {
     return parse(file, text);
-  } catch (error) {
-    return single(file, `cannot be read as YAML: ${String(error)}`);
+  } catch {
+    return single(file, 'cannot be read as YAML');
   }
 }
 
