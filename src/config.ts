@@ -47,6 +47,8 @@ export interface RouteConfig {
   readonly prefix: string;
   /** `http:`, `https:` or `unix:` address. Paths are not rewritten. */
   readonly upstream: string;
+  /** What forwards plain requests: our own HTTP/1.1 client, or @fastify/http-proxy with undici. */
+  readonly client: 'native' | 'undici';
   /** What the upstream gets as `Host`. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;

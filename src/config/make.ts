@@ -79,6 +79,7 @@ function makeRoute(route: RouteFile): RouteConfig {
   return {
     prefix: route.prefix,
     upstream: route.upstream,
+    client: route.client,
     host: route.host,
     passAuthorization: route.pass_authorization,
     preflight: route.preflight,

@@ -3,6 +3,11 @@ import { flag, integer, oneOf, section, text } from './keys.ts';
 
 /** What a route may set, and `route_defaults` for all of them. */
 export const routeSettings = {
+  client: oneOf(
+    "What forwards requests: the gateway's own HTTP/1.1 client (`native`), or @fastify/http-proxy (`undici`), for an upstream that the first cannot talk to.",
+    ['native', 'undici'],
+    { default: 'native' },
+  ),
   host: oneOf(
     "What the upstream gets as `Host`: the client's (`preserve`) or its own name (`upstream`).",
     ['preserve', 'upstream'],

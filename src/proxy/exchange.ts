@@ -35,8 +35,8 @@ export abstract class Exchange implements ActiveExchange {
   /** From the hand-over to the upstream's head; `null` before that. */
   protected upstreamMs: number | null = null;
   protected readonly route: Route;
-  protected readonly request: IncomingMessage;
-  protected readonly response: ServerResponse;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
   /** As the client sent it. */
   protected readonly target: string;
   protected readonly requestId: string;

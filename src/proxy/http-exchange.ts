@@ -62,7 +62,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     this.waitingSinceMs = deps.clock.monotonicMs();
     const headers = headersFor(this.route, this.request, this.requestId, this.decision.admission);
     this.trace?.forward(headers, upstream);
-    upstream.send({ method: this.request.method ?? '', target: this.target, headers, body }, this);
+    upstream.send({ method: this.request.method ?? '', target: this.target, headers, body }, this, this);
     // Not sent in this tick: it waits for a connection now.
     if (this.state === 'ready') this.state = 'queued';
   }
@@ -83,7 +83,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     return true;
   }
 
-  onHead({ status, reason, headers: rawHeaders }: ResponseHead): void {
+  onHead({ status, reason, headers: rawHeaders }: Pick<ResponseHead, 'status' | 'reason' | 'headers'>): void {
     const { clock, responseHeaders } = this.route.deps;
     this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;

@@ -73,10 +73,7 @@ export async function openProxy({ config, directory, clock, logger, ...deps }: P
     responseHeaders: responseHeaderFilter(config.headers),
     limits: config.limits,
   };
-  const routes = config.routes.map((route): Route => {
-    const rules = { scopes: route.scopes, actingHeader: config.headers.acting };
-    return { config: route, rules, upstream: openUpstream(route, clock), deps: shared };
-  });
+  const routes = await openRoutes(shared, config);
   const { exchanges } = deps;
   const unfollow = exchanges.follow(directory);
   const checking = setInterval(() => exchanges.check(clock.monotonicMs()), checkInterval(config)).unref();
@@ -100,6 +97,21 @@ export async function openProxy({ config, directory, clock, logger, ...deps }: P
       for (const { upstream } of routes) upstream.close();
     },
   };
+}
+
+/** Opens them all, or none. */
+async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['config']): Promise<Route[]> {
+  const opened: Route[] = [];
+  try {
+    for (const config of routes) {
+      const rules = { scopes: config.scopes, actingHeader: headers.acting };
+      opened.push({ config, rules, upstream: await openUpstream(config, deps.clock), deps });
+    }
+    return opened;
+  } catch (error) {
+    for (const { upstream } of opened) upstream.close();
+    throw error;
+  }
 }
 
 /** A quarter of the shortest time that a side may be silent, so that none is silent for much longer. */

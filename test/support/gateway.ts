@@ -22,6 +22,7 @@ import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
 import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
 import type { Scope } from './servers.ts';
+import { upstreamClient } from './upstream-client-option.ts';
 
 export interface GatewayOptions {
   /** Routes by prefix; each is an upstream's URL, or more about the route. */
@@ -171,6 +172,7 @@ export async function standstill(progress: () => number): Promise<void> {
 }
 
 const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
+  client: upstreamClient,
   host: 'preserve',
   passAuthorization: false,
   preflight: 'authenticate',

@@ -8,6 +8,7 @@ import { freshDatabase } from './postgres.ts';
 import { freshRedis } from './redis.ts';
 import type { Scope } from './servers.ts';
 import { migrated } from './store.ts';
+import { upstreamClient } from './upstream-client-option.ts';
 import { startUpstream, type Received, type Upstream } from './upstreams.ts';
 
 export interface Replicas {
@@ -32,6 +33,7 @@ export interface Replicas {
 /** @param yaml the configuration file of both, beside what the environment says */
 export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
   const upstream = await startUpstream(t);
+  const client = upstreamClient === 'native' ? '' : `route_defaults: { client: ${upstreamClient} }\n`;
   const env = {
     PORT: '0',
     INTERNAL_PORT: '0',
@@ -39,7 +41,7 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
     REDIS_URL: await freshRedis(t),
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: operatorToken,
-    CONFIG: configFile(t, `${yaml}\n${neverShed}`),
+    CONFIG: configFile(t, `${yaml}\n${client}${neverShed}`),
   };
   const [first, second] = [await start(t, env), await start(t, env)];
   const internal = httpClient(t, first.internalOrigin);

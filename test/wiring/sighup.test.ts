@@ -1,6 +1,9 @@
 /** SIGHUP makes a process read its file anew: what people send, seen from outside. */
 import { renameSync, writeFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer, request as sendRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { operatorToken } from '../support/apis.ts';
 import { configFile } from '../support/config-files.ts';
@@ -46,6 +49,48 @@ drain_delay_ms: 5
     t.equal(await program.kill('SIGTERM'), 0);
   },
 );
+
+t.test('a route goes from one client to the other and back under load: no request fails', async (t) => {
+  /** What undici says to upstreams, and the gateway's own client does not. */
+  const byClient = { native: 0, undici: 0 };
+  const upstream = createServer((request, response) => {
+    byClient[request.headers.connection === 'keep-alive' ? 'undici' : 'native'] += 1;
+    request.resume().on('end', () => response.end('ok'));
+  });
+  upstream.keepAliveTimeout = 60_000;
+  await once(upstream.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => upstream.close().closeAllConnections());
+  const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
+  const yaml = (client: string) => `routes: [{ prefix: /, upstream: "${url}", client: ${client} }]`;
+  const { program, file, origin, key } = await start(t, yaml('native'));
+
+  let over = false;
+  const failures: unknown[] = [];
+  const clients = Array.from({ length: 8 }, async (_, i) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    t.teardown(() => agent.destroy());
+    while (!over) {
+      const { status, body } = await send(
+        agent,
+        `${origin}/${i}`,
+        key,
+        i % 2 === 0 ? null : 'x'.repeat(i * 5000),
+      );
+      if (status !== 200 || body !== 'ok') failures.push({ status, body });
+    }
+  });
+  for (let i = 0; i < 6; i++) {
+    const client = i % 2 === 0 ? 'undici' : 'native';
+    replace(file, yaml(client));
+    program.child.kill('SIGHUP');
+    const enough = byClient[client] + 50;
+    await eventually(() => byClient[client] >= enough);
+  }
+  over = true;
+  await Promise.all(clients);
+  t.same(failures, []);
+  t.equal(await program.kill('SIGTERM'), 0);
+});
 
 t.test('many signals at once: the last state of the file is the one that is used', async (t) => {
   const upstreams = [await named(t, '0'), await named(t, '1'), await named(t, '2')];
@@ -113,5 +158,23 @@ async function start(t: Scope, yaml: string, meanwhile?: (started: Started) => P
   const { key } = await parentOf(t, started.url, started.internalUrl);
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());
-  return { ...started, call: () => get(agent, `${started.url}/x`, key) };
+  return { ...started, origin: started.url, key, call: () => get(agent, `${started.url}/x`, key) };
+}
+
+/** @param body `null` for a GET */
+function send(
+  agent: Agent,
+  url: string,
+  key: string,
+  body: string | null,
+): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const method = body === null ? 'GET' : 'POST';
+    const headers = { authorization: `Bearer ${key}` };
+    const request = sendRequest(url, { agent, method, headers }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode, body }), reject);
+    });
+    request.on('error', reject);
+    request.end(body ?? undefined);
+  });
 }

@@ -22,7 +22,7 @@ export interface ResponseHandler {
    * called again then.
    */
   onSending(inFlight: InFlightRequest): boolean;
-  onHead(head: ResponseHead): void;
+  onHead(head: Pick<ResponseHead, 'status' | 'reason' | 'headers'>): void;
   /** `false` where the rest should wait for {@link InFlightRequest.resume}. The bytes are the handler's to keep. */
   onBody(chunk: Buffer): boolean;
   /** @param trailers flat list of names and values */

@@ -13,7 +13,7 @@ export interface ResponseEvents {
 }
 
 /** Responses with a larger head are rejected. */
-const maxResponseHeadBytes = 64 * 1024;
+export const maxResponseHeadBytes = 64 * 1024;
 /** Most heads end within this many bytes, so the end is looked for here first. */
 const firstLookBytes = 2048;
 /** Interim responses (1xx) before the final one; an upstream that sends more is given up. */

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { RouteConfig } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -7,26 +8,39 @@ import type { ResponseHandler } from './connection.ts';
 import { Pool } from './pool.ts';
 import type { OutgoingRequest } from './request-head.ts';
 
-/** The connections of one route to its upstream. */
-export interface Upstream extends Address {
-  /** Sends one request, once. */
-  send(request: OutgoingRequest, handler: ResponseHandler): void;
+/** What sends the requests of one route to its upstream. */
+export interface UpstreamClient {
+  /** Sends one request, once. @param client the request as it came, and its response */
+  send(request: OutgoingRequest, handler: ResponseHandler, client: ClientMessages): void;
   /** Ends all connections, whatever is on them. */
   close(): void;
 }
 
+export interface ClientMessages {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** One route's upstream: where it is, and what sends requests there. */
+export interface Upstream extends Address, UpstreamClient {}
+
 /**
- * Opens a route's connections. Requests are sent once: nothing is pipelined, and what fails on a connection is
+ * Opens a route's way to its upstream. Requests are sent once: nothing is pipelined, and what fails on a connection is
  * reported, not repeated. An upstream that closes an idle connection just as a request is written to it makes that
  * request fail (502); to make this rare, idle connections are given up early (after 4 s, or 2 s before the time the
  * upstream states in `Keep-Alive`).
  *
  * @throws Error where a certificate or key file cannot be read
  */
-export function openUpstream(route: RouteConfig, clock: Clock): Upstream {
+export async function openUpstream(route: RouteConfig, clock: Clock): Promise<Upstream> {
   const socketPath = route.upstream.startsWith('unix:') ? new URL(route.upstream).pathname : null;
   const origin = new URL(socketPath === null ? route.upstream : 'http://localhost');
   const address = { origin, socketPath, tls: tlsOf(route.tls, origin.hostname) };
+  if (route.client === 'undici') {
+    // Loaded only where it is wanted.
+    const { openForwarder } = await import('../undici/forwarder.ts');
+    return { ...address, ...(await openForwarder(address, route)) };
+  }
   const connections = new Pool({
     connect: connector(address),
     host: origin.host,

@@ -1,0 +1,120 @@
+import { fastifyHttpProxy } from '@fastify/http-proxy';
+import Fastify from 'fastify';
+import type { IncomingMessage } from 'node:http';
+import { Pool, type Dispatcher } from 'undici';
+import type { RouteConfig } from '../../config.ts';
+import { servedMethods } from '../../domain/method.ts';
+import { openConnection, type Address } from '../upstream/connect.ts';
+import { UpstreamTimeout } from '../upstream/errors.ts';
+import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
+import type { UpstreamClient } from '../upstream/upstream.ts';
+import { ForwardedRequest } from './forwarded-request.ts';
+
+/** An idle connection is given up after this long, as by the gateway's own client. */
+const idleMs = 4_000;
+
+/** Carries a request through @fastify/http-proxy, which copies headers and knows nothing of ours. */
+const forwarded = Symbol('the request that is forwarded');
+
+interface MarkedHeaders {
+  readonly [forwarded]?: ForwardedRequest;
+}
+
+/**
+ * Opens a route's way to its upstream through @fastify/http-proxy and undici (`client: undici`), for an upstream that the
+ * gateway's own client cannot talk to.
+ *
+ * @fastify/http-proxy is mounted for the route and forwards what the exchange hands it. Headers both ways, timeouts,
+ * problem bodies and the decision in the tick of sending are the exchange's, as they are with the gateway's own client:
+ * what @fastify/http-proxy would make of the client's request by itself (its headers, a path that it rewrites, up to ten
+ * retries of a GET, an upstream's certificate that it does not verify) has no part in it.
+ */
+export async function openForwarder(address: Address, route: RouteConfig): Promise<UpstreamClient> {
+  const pool = new Pool(address.origin, {
+    connections: route.connections,
+    pipelining: 1,
+    connect: connectorOf(address, route.timeouts.connectMs),
+    keepAliveTimeout: idleMs,
+    maxHeaderSize: maxResponseHeadBytes,
+    // The exchange watches both; these would end a request without its knowing.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  /** Requests on their way through the proxy, by the view of them that it gets. */
+  const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
+
+  const app = Fastify({ logger: false });
+  app.setErrorHandler((error, request, reply) => {
+    reply.hijack();
+    underWay.get(request.raw)?.fail(error as Error);
+  });
+  await app.register(fastifyHttpProxy, {
+    upstream: address.origin.origin,
+    routes: ['/'],
+    httpMethods: [...servedMethods],
+    proxyPayloads: false,
+    disableRequestLogging: true,
+    preHandler: (request, _reply, done) =>
+      done(
+        underWay.has(request.raw)
+          ? undefined
+          : new Error('a request that was not admitted came to the proxy'),
+      ),
+    replyOptions: {
+      rewriteRequestHeaders: ({ raw }) => ({ [forwarded]: underWay.get(raw as IncomingMessage) }),
+      rewriteHeaders: () => ({}),
+      retryDelay: () => null,
+      // The exchange writes the response.
+      onResponse: (_request, reply) => void reply.hijack(),
+      onError: (reply) => void reply.hijack(),
+    },
+    undici: { request: send(pool) as unknown as Dispatcher['request'] },
+  });
+  await app.ready();
+
+  return {
+    send(request, handler, { request: received, response }) {
+      const view = viewOf(received);
+      underWay.set(view, new ForwardedRequest(request, handler, address.origin.hostname));
+      app.routing(view, response);
+    },
+    close() {
+      void pool.destroy();
+      void app.close();
+    },
+  };
+}
+
+/** What @fastify/http-proxy calls to send a request, in place of undici's own function. */
+function send(pool: Pool) {
+  return (
+    { headers }: { readonly headers: MarkedHeaders },
+    done: (error: Error | null, response?: object) => void,
+  ): void => headers[forwarded]?.dispatch(pool, done);
+}
+
+/**
+ * The request as @fastify/http-proxy gets to see it: its method, and nothing else that a client wrote. So its parsers and
+ * its path handling have nothing to work on.
+ */
+function viewOf(request: IncomingMessage): IncomingMessage {
+  return Object.create(request, { url: { value: '/' }, headers: { value: {} } }) as IncomingMessage;
+}
+
+/** Connections are opened, and certificates verified, by the same function as for the gateway's own client. */
+function connectorOf(address: Address, connectMs: number): NonNullable<Pool.Options['connect']> {
+  return (_options, done) => {
+    const { socket, ready } = openConnection(address, {});
+    const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
+    const failed = (error: Error): void => {
+      clearTimeout(timer);
+      done(error, null);
+    };
+    socket.once('error', failed);
+    socket.once(ready, () => {
+      clearTimeout(timer);
+      socket.off('error', failed);
+      done(null, socket);
+    });
+  };
+}
