@@ -5,7 +5,7 @@
  * image's user, without capabilities, over a real PostgreSQL. Holds it to what the Dockerfile promises and says what
  * it measured. `test/e2e/image/build.sh` makes both arguments.
  */
-/* global AbortSignal, fetch, performance */
+/* global AbortSignal, fetch */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
