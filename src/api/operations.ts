@@ -62,7 +62,8 @@ function matches(template: readonly string[], sought: readonly string[]): boolea
   if (template.at(-1) === '*') return sought.length >= template.length;
   return (
     template.length === sought.length &&
-    template.every((part, i) => (part.startsWith(':') ? sought[i] !== '' : part === sought[i]))
+    // As in Fastify's router, a parameter between two slashes may be empty.
+    template.every((part, i) => part.startsWith(':') || part === sought[i])
   );
 }
 
