@@ -28,9 +28,8 @@ import type { RequestObserver } from './ports/request-record.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink, UsageStore } from './ports/usage.ts';
-import { dispatcher } from './proxy/ingress/dispatch.ts';
+import { dispatcher, ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
 import { sendContinue } from './proxy/ingress/expect-continue.ts';
-import { ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
 import { rejecter } from './proxy/ingress/reject.ts';
 import type { Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
@@ -115,7 +114,7 @@ export async function publicServer(
 
   // 4. Everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves here
   //    without a permit.
-  const proxy = await openProxy(deps).catch(async (error: unknown) => {
+  const proxy = await openProxy({ ...deps, newRequestId }).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });
@@ -126,8 +125,7 @@ export async function publicServer(
       shedding,
       reject,
       management: (request, response) => app.routing(request, response),
-      proxy: (route, head, request, response) =>
-        proxy.take(route, head, request, response, newRequestId(request)),
+      proxy: proxy.take,
     }),
     clientError: (error, socket) => respondToClientError(error, socket, newRequestId(noRequest)),
     destinationOf: destinations(config, ingress, (method, path) => findOperation(method, path)),

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
 import type { FactKey } from '../ports/facts.ts';
@@ -162,6 +163,23 @@ export abstract class Exchange implements ActiveExchange {
     this.route.deps.exchanges.leave(this);
     this.decision.leave();
     this.release();
+  }
+
+  /** The headers the upstream gets, of plain requests and of upgrades alike. Flat list of names and values. */
+  protected upstreamHeaders(): string[] {
+    const { config, deps, upstream } = this.route;
+    const { rawHeaders, socket } = this.request;
+    const context = {
+      requestId: this.requestId,
+      // None on a CORS preflight, which is let through without a key.
+      identity: this.decision.admission,
+      peer: socket.remoteAddress,
+      peerTrusted: deps.isTrusted(socket),
+      encrypted: (socket as Partial<TLSSocket>).encrypted === true,
+    };
+    const headers = deps.outboundHeaders(rawHeaders, context, config);
+    this.trace?.forward(headers, upstream);
+    return headers;
   }
 
   dependsOn(): readonly FactKey[] {

@@ -8,7 +8,7 @@ import { SideTimeouts } from './idle-timeout.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { isPreflight } from './ingress/preflight.ts';
 import { accessRevoked, tooSlow, upstreamProblem } from './problems.ts';
-import { headersFor, type Route } from './route.ts';
+import type { Route } from './route.ts';
 import type { InFlightRequest, ResponseHandler } from './upstream/connection.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 import type { ResponseHead } from './upstream/response-head.ts';
@@ -60,8 +60,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     const { upstream, deps } = this.route;
     this.state = this.state === 'deciding' ? 'ready' : 'queued';
     this.waitingSinceMs = deps.clock.monotonicMs();
-    const headers = headersFor(this.route, this.request, this.requestId, this.decision.admission);
-    this.trace?.forward(headers, upstream);
+    const headers = this.upstreamHeaders();
     upstream.send({ method: this.request.method ?? '', target: this.target, headers, body }, this, this);
     // Not sent in this tick: it waits for a connection now.
     if (this.state === 'ready') this.state = 'queued';

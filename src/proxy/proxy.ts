@@ -32,6 +32,7 @@ export interface ProxyDeps {
   /** Counts the requests of each tenant. */
   readonly concurrency: TenantConcurrency;
   readonly logger: FailureLogger;
+  readonly newRequestId: (request: IncomingMessage) => string;
 }
 
 /** Serves every path that is not the gateway's own. */
@@ -42,13 +43,7 @@ export interface Proxy {
    * @param route position in the configuration
    * @param head as the ingress read it
    */
-  take(
-    route: number,
-    head: RequestHead,
-    request: IncomingMessage,
-    response: ServerResponse,
-    requestId: string,
-  ): void;
+  take(route: number, head: RequestHead, request: IncomingMessage, response: ServerResponse): void;
   /** Ends the connections to upstreams, whatever is on them. */
   close(): Promise<void>;
 }
@@ -61,7 +56,14 @@ const checkEveryMs = 1000;
  *
  * @throws Error where a certificate or key file of a route cannot be read
  */
-export async function openProxy({ config, directory, clock, logger, ...deps }: ProxyDeps): Promise<Proxy> {
+export async function openProxy({
+  config,
+  directory,
+  clock,
+  logger,
+  newRequestId,
+  ...deps
+}: ProxyDeps): Promise<Proxy> {
   const shared: RouteDeps = {
     ...deps,
     directory,
@@ -79,10 +81,10 @@ export async function openProxy({ config, directory, clock, logger, ...deps }: P
   const checking = setInterval(() => exchanges.check(clock.monotonicMs()), checkInterval(config)).unref();
 
   return {
-    take(index, head, request, response, requestId) {
+    take(index, head, request, response) {
       const route = routes[index] as Route;
       const Kind = request.upgrade ? WebSocketExchange : HttpExchange;
-      const exchange = new Kind(route, request, response, requestId);
+      const exchange = new Kind(route, request, response, newRequestId(request));
       try {
         exchange.start(head);
       } catch (error) {

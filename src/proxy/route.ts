@@ -1,6 +1,4 @@
-import type { IncomingMessage } from 'node:http';
-import type { TLSSocket } from 'node:tls';
-import type { Admission, RouteRules } from '../authz/proxied-request.ts';
+import type { RouteRules } from '../authz/proxied-request.ts';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
 import type { TrustedPeers } from '../http/trusted-peers.ts';
@@ -40,25 +38,4 @@ export interface Route {
   readonly rules: RouteRules;
   readonly upstream: Upstream;
   readonly deps: RouteDeps;
-}
-
-/**
- * The headers that the upstream gets, for plain requests and for upgrades. Flat list of names and values.
- *
- * @param admission `null` on a CORS preflight, which is let through without identity
- */
-export function headersFor(
-  { config, deps }: Route,
-  { rawHeaders, socket }: IncomingMessage,
-  requestId: string,
-  admission: Admission | null,
-): string[] {
-  const context = {
-    requestId,
-    identity: admission,
-    peer: socket.remoteAddress,
-    peerTrusted: deps.isTrusted(socket),
-    encrypted: (socket as Partial<TLSSocket>).encrypted === true,
-  };
-  return deps.outboundHeaders(rawHeaders, context, config);
 }

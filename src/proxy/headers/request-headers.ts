@@ -1,8 +1,7 @@
 import type { Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { HeaderNames } from '../../domain/header-names.ts';
-import { namedByConnection, withoutNamed } from './connection-header.ts';
-import type { HeaderRules } from './header-rules.ts';
+import { namedByConnection, withoutNamed, type HeaderRules } from './header-rules.ts';
 
 /** What the gateway knows about a request, beside its headers. */
 export interface OutboundContext {

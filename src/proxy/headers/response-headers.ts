@@ -1,5 +1,5 @@
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
-import { namedByConnection, withoutNamed } from './connection-header.ts';
+import { namedByConnection, withoutNamed } from './header-rules.ts';
 
 /** What happens to a header of the upstream's response, by its name alone. */
 type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding';

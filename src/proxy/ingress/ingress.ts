@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../../config.ts';
 import { methodKind } from '../../domain/method.ts';
@@ -9,6 +9,9 @@ import { methodNotServed } from '../problems.ts';
 import { headReader, type RequestHead } from './framing.ts';
 import { compileTargets, type Target } from './target.ts';
 import { upgradeFault } from './websocket-request.ts';
+import { overloaded } from '../../limits/load-shedding.ts';
+import { upgradeResponse } from './accept-upgrades.ts';
+import { noteContinue } from './expect-continue.ts';
 
 /** What a request is, by its target and its head alone. */
 export type Ingress =
@@ -86,4 +89,66 @@ const notHttp1: Problem = { code: 'invalid_request', detail: 'The request is not
 
 function faultOfUpgrade(request: IncomingMessage): Problem | undefined {
   return request.upgrade ? upgradeFault(request) : undefined;
+}
+
+/** The places a request can go to, once the ingress has read it. */
+export interface Destinations {
+  readonly ingress: Pick<IngressReader, 'read'>;
+  /** Whether requests for upstreams are being rejected with 503 because of an overload. */
+  readonly shedding: () => boolean;
+  readonly reject: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    rejected: { readonly problem: Problem; readonly target: Target; readonly ambiguous: boolean },
+  ) => void;
+  readonly management: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly proxy: (
+    route: number,
+    head: RequestHead,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void;
+}
+
+/** What the public listener calls, for each way in which a request may come. */
+export interface Dispatcher {
+  request(request: IncomingMessage, response: ServerResponse): void;
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
+  checkContinue(request: IncomingMessage, response: ServerResponse): void;
+  checkExpectation(request: IncomingMessage, response: ServerResponse): void;
+}
+
+/** Makes the one way in: whatever event Node reports a request with, the ingress reads it and it goes to one destination. */
+export function dispatcher({ ingress, shedding, reject, management, proxy }: Destinations): Dispatcher {
+  function request(request: IncomingMessage, response: ServerResponse): void {
+    const read = ingress.read(request);
+    switch (read.kind) {
+      case 'route': {
+        const { route, head } = read;
+        if (!shedding()) return proxy(route, head, request, response);
+        const target: Target = { kind: 'route', route };
+        return reject(request, response, { problem: overloaded, target, ambiguous: false });
+      }
+      case 'management':
+        return management(request, response);
+      case 'rejected':
+        return reject(request, response, read);
+      case 'ignored':
+        return;
+    }
+  }
+
+  return {
+    request,
+    upgrade(message, socket, head) {
+      const response = upgradeResponse(message, socket, head);
+      if (response !== undefined) request(message, response);
+    },
+    checkContinue(message, response) {
+      noteContinue(message, response);
+      request(message, response);
+    },
+    // The ingress rejects every expectation except `100-continue`.
+    checkExpectation: request,
+  };
 }

@@ -6,7 +6,7 @@ import type { RequestObserver } from '../../ports/request-record.ts';
 import type { Tracer } from '../../ports/tracer.ts';
 import { clientGone } from '../finish.ts';
 import { writeProblem } from '../write-problem.ts';
-import type { Destinations } from './dispatch.ts';
+import type { Destinations } from './ingress.ts';
 import type { Target } from './target.ts';
 
 /** What rejecting a request needs. */

@@ -1,6 +1,6 @@
 import { ResponseFault } from './errors.ts';
-import { parseFieldLines } from './field-lines.ts';
-import { latin1 } from './latin1.ts';
+import { parseFieldLines } from './response-head.ts';
+import { latin1 } from './read-buffer.ts';
 
 /** Hands on the bytes of a body between two positions. */
 export type OnBytes = (bytes: Buffer, from: number, to: number) => void;

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser, type ResponseEvents } from './response-parser.ts';
-import { latin1 } from './latin1.ts';
-import type { ReadBuffer } from './read-buffer.ts';
+import { latin1, type ReadBuffer } from './read-buffer.ts';
 import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './request-head.ts';
 
 /** A request that is on a connection, as its handler sees it. */

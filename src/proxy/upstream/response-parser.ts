@@ -1,7 +1,7 @@
 import { ResponseFault } from './errors.ts';
 import { parseResponseHead, type ResponseHead } from './response-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
-import { latin1 } from './latin1.ts';
+import { latin1 } from './read-buffer.ts';
 
 /** Is called as a response comes in. */
 export interface ResponseEvents {

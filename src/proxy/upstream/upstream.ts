@@ -50,8 +50,8 @@ export async function openUpstream(route: RouteConfig, clock: Clock): Promise<Up
   });
   return {
     ...address,
-    send: (request, handler) => connections.send(request, handler),
-    close: () => connections.close(),
+    send: connections.send.bind(connections),
+    close: connections.close.bind(connections),
   };
 }
 

@@ -8,7 +8,6 @@ import { IdleTimeout } from '../idle-timeout.ts';
 import { takeConnection } from '../ingress/accept-upgrades.ts';
 import type { RequestHead } from '../ingress/framing.ts';
 import { upstreamProblem } from '../problems.ts';
-import { headersFor } from '../route.ts';
 import { connectTo } from '../upstream/upstream.ts';
 import { consentFault, prepareHandshake, switchingProtocols } from './handshake.ts';
 import { Tunnel } from './tunnel.ts';
@@ -61,8 +60,7 @@ export class WebSocketExchange extends Exchange {
   #prepare(connection: Socket): void {
     if (this.#connection !== connection) return;
     const { config, upstream } = this.route;
-    const headers = headersFor(this.route, this.request, this.requestId, this.decision.admission);
-    this.trace?.forward(headers, upstream);
+    const headers = this.upstreamHeaders();
     if (config.host === 'upstream') headers.push('host', upstream.origin.host);
     const handshake = prepareHandshake(connection, this.target, headers);
     handshake.on('error', (error) => this.#failed(connection, error));
