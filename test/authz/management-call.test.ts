@@ -16,10 +16,10 @@ import { freshStore } from '../support/store.ts';
 const apis = await startApis(t);
 
 const acting = 'X-Service-Acting-Tenant';
-/** Well formed, and nobody's. */
+/** Well formed, and no account has it. */
 const unknownKey = formatSecret('tgw', randomBytes(secretRandomBytes));
 
-t.test('the first thing that is wrong decides the answer, in the one order', async (t) => {
+t.test('the first thing that is wrong decides the response, in the one order', async (t) => {
   const parent = await apis.parent();
   const reader = await apis.parent(['sub_accounts:read']);
   const suspended = await apis.parent();
@@ -47,17 +47,17 @@ t.test('the first thing that is wrong decides the answer, in the one order', asy
     ['existence', 'PATCH', '/unknown', { key: parent.key, body: { name: 'x' } }, 404, 'not_found'],
   ];
   for (const [name, method, path, options, status, code] of rows) {
-    const answer = await apis.call(method, `/v1/sub-accounts${path}`, options);
-    t.match(answer, { status, body: { code, status } }, name);
-    t.match(answer.headers, {
+    const response = await apis.call(method, `/v1/sub-accounts${path}`, options);
+    t.match(response, { status, body: { code, status } }, name);
+    t.match(response.headers, {
       'content-type': 'application/problem+json',
-      'x-request-id': answer.body['request_id'],
+      'x-request-id': response.body['request_id'],
     });
-    t.equal(answer.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
+    t.equal(response.headers['www-authenticate'], status === 401 ? 'Bearer' : undefined);
   }
 });
 
-t.test('a sub-account key gets one and the same answer everywhere under the prefix', async (t) => {
+t.test('a sub-account key gets one and the same response everywhere under the prefix', async (t) => {
   const parent = await apis.parent();
   const child = await parent.create();
   const key = await child.mint(['tracking:read']);
@@ -73,8 +73,8 @@ t.test('a sub-account key gets one and the same answer everywhere under the pref
   ];
   for (const path of paths) {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'TRACE']) {
-      const answer = await apis.call(method, `/v1/sub-accounts${path}`, { key });
-      t.match(answer, { status: 403, body: { code: 'parent_key_required' } }, `${method} ${path}`);
+      const response = await apis.call(method, `/v1/sub-accounts${path}`, { key });
+      t.match(response, { status: 403, body: { code: 'parent_key_required' } }, `${method} ${path}`);
     }
   }
 });
@@ -143,8 +143,8 @@ t.test('a store that cannot be asked is 503, never 401 and never open', async (t
     ['POST', '', { body: { name: 'x' } }],
     ['GET', '/no/such/path', {}],
   ] as const) {
-    const answer = await parent.call(method, path, options);
-    t.match(answer, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': /^\d+$/ } });
+    const response = await parent.call(method, path, options);
+    t.match(response, { status: 503, body: { code: 'unavailable' }, headers: { 'retry-after': /^\d+$/ } });
   }
   t.match(
     await parent.call('GET', '', { key: 'no key' }),

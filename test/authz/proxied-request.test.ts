@@ -75,13 +75,13 @@ t.test('acting rules come before the scope of a route', async (t) => {
   });
 });
 
-t.test('an external_id whose account is not there names nobody', async (t) => {
+t.test('an external_id whose account is not there names no tenant', async (t) => {
   const gone = parseAccountId('01890000-0000-7000-8000-000000000000') as AccountId;
   directory.facts.set(factKey.externalId(parent.id, 'gone'), gone);
   t.match(decided(requestOf(parent, 'ext:gone', 'read')), { problem: { code: 'acting_tenant_unknown' } });
 });
 
-t.test('a caller is known where the acting rules refuse it, and unknown where its key does', async (t) => {
+t.test('a caller is known where the acting rules reject it, and unknown where its key does', async (t) => {
   t.match(decided(requestOf(parent, 'ext:nobody', 'read')), { caller: { accountId: parent.id } });
   const stranger = new MemoryDirectory().addParent();
   t.match(decided(requestOf(stranger, 'self', 'read')), {

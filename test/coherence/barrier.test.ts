@@ -34,7 +34,7 @@ function make() {
   return { time, log, lease, view, wait };
 }
 
-t.test('a writer is answered once every replica has confirmed', async (t) => {
+t.test('a writer gets its response once every replica has confirmed', async (t) => {
   const { time, log, wait } = make();
   log.rows = [row('a', 5, { streamsClosed: 2 }), row('b', 4)];
   const writer = wait(5);
@@ -117,7 +117,7 @@ t.test('a count that began before the commit says nothing about it', async (t) =
   t.equal(later.state, 'waiting');
 });
 
-t.test('without a count it is never answered by a 2xx', async (t) => {
+t.test('without a count it never gets a 2xx', async (t) => {
   const { time, log, wait } = make();
   log.failure = new Error('away');
   const writer = wait(5);
@@ -149,7 +149,7 @@ t.test('a mutation of a history that is gone is not confirmed', async (t) => {
   }
 });
 
-t.test('after a restore every writer waits a full lease, until somebody has waited it for all', async (t) => {
+t.test('after a restore every writer waits a full lease, until one has waited it for all', async (t) => {
   const { time, log, wait } = make();
   log.adopted = false;
   const first = wait(5);

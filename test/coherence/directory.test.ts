@@ -56,12 +56,12 @@ t.test('an absence decides the request it was read for, and is not kept', async 
   t.equal(source.asked.length, 2);
 });
 
-t.test('an absence from before a request arrived is not its answer', async (t) => {
+t.test('an absence from before a request arrived does not decide it', async (t) => {
   const { source, ask } = await makePieces();
   source.hold();
   const before = ask(externalId);
   await everythingThatFollows();
-  // It was read, and not there. Now it is made, answered with 2xx, and asked for.
+  // It was read, and not there. Now it is made, its creator gets 2xx, and it is asked for.
   source.facts.set('x:p:e', 'a' as AccountId);
   const after = [ask(externalId), ask(externalId)];
   source.release();
@@ -175,7 +175,7 @@ t.test('another history: nothing of the old one decides', async (t) => {
   t.equal(after.outcome, 0);
 });
 
-t.test('keys that nobody has are remembered, and do not crowd out what is known', async (t) => {
+t.test('keys that do not exist are remembered, and do not crowd out what is known', async (t) => {
   const { source, ask, time } = await makePieces();
   source.facts.set('n:p', 2);
   ask(count);
@@ -194,7 +194,7 @@ t.test('keys that nobody has are remembered, and do not crowd out what is known'
   t.same(source.asked, []);
 });
 
-t.test('a flood of made-up keys is bounded, and keeps nobody else waiting', async (t) => {
+t.test('a flood of made-up keys is bounded, and keeps no known caller waiting', async (t) => {
   const { source, ask } = await makePieces();
   source.hold();
   const flood = Array.from({ length: 3_000 }, (_, i) => ask(() => new MissingFact(`k:${i}`)));

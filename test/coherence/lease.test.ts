@@ -40,27 +40,30 @@ async function started(over: { events?: CoherenceEvents } = {}) {
   return made;
 }
 
-t.test('it registers, reads, confirms, in this order, each after the one before has answered', async (t) => {
-  const { log, lease, revocations } = make();
-  revocations.onRevoked(() => log.asked.push('end streams'));
-  log.reading = { ...log.reading, entries: [{ seq: 5, key: 'n:a', withdrawn: true }] };
-  const seen: number[] = [];
-  log.hold();
-  lease.start();
-  for (let step = 0; step < 3; step++) {
-    await everythingThatFollows();
-    seen.push(log.asked.length);
-    t.equal(lease.holds(), false);
-    log.release();
+t.test(
+  'it registers, reads, confirms, in this order, each after the response to the one before',
+  async (t) => {
+    const { log, lease, revocations } = make();
+    revocations.onRevoked(() => log.asked.push('end streams'));
+    log.reading = { ...log.reading, entries: [{ seq: 5, key: 'n:a', withdrawn: true }] };
+    const seen: number[] = [];
     log.hold();
-  }
-  await everythingThatFollows();
-  t.same(log.asked, ['register r1 r2 1200', 'read after 0', 'end streams', 'ack r1 5 3']);
-  t.same(seen, [1, 2, 4]);
-  t.equal(lease.holds(), true);
-});
+    lease.start();
+    for (let step = 0; step < 3; step++) {
+      await everythingThatFollows();
+      seen.push(log.asked.length);
+      t.equal(lease.holds(), false);
+      log.release();
+      log.hold();
+    }
+    await everythingThatFollows();
+    t.same(log.asked, ['register r1 r2 1200', 'read after 0', 'end streams', 'ack r1 5 3']);
+    t.same(seen, [1, 2, 4]);
+    t.equal(lease.holds(), true);
+  },
+);
 
-t.test('it counts from before it registered, however long the answers took', async (t) => {
+t.test('it counts from before it registered, however long the responses took', async (t) => {
   const { time, log, lease } = make();
   log.hold();
   lease.start();
@@ -115,7 +118,7 @@ t.test('it ends by either clock', async (t) => {
   t.equal(frozen.lease.holds(), false, 'the machine was frozen, and its wall clock shows it');
 });
 
-t.test('whoever finds it ended waits for a renewal that all share', async (t) => {
+t.test('requests that find it ended wait for one renewal that all share', async (t) => {
   const lapses: string[] = [];
   const { time, log, lease } = await started({ events: { leaseLapsed: () => lapses.push('lapsed') } });
   time.pause(2 * leaseMs);
@@ -147,19 +150,19 @@ t.test('without the store it lasts to its end, fails fast after that, and recove
   t.equal(lease.holds(), true);
   await time.advance(1);
   t.equal(lease.holds(), false);
-  t.match(await refusal(lease), { code: 'unavailable', retryAfter: 1 });
+  t.match(await rejection(lease), { code: 'unavailable', retryAfter: 1 });
   await time.advance(60_000);
   log.failure = undefined;
   await time.advance(timing.retryLongestMs);
   t.equal(lease.holds(), true);
 });
 
-t.test('a store that never answers counts as one that is away', async (t) => {
+t.test('a store that never responds counts as one that is away', async (t) => {
   const { time, log, lease } = await started();
   log.hold();
   await time.advance(10 * leaseMs);
   t.equal(lease.holds(), false);
-  t.match(await refusal(lease), { code: 'unavailable' });
+  t.match(await rejection(lease), { code: 'unavailable' });
   log.release();
   await time.advance(leaseMs);
   t.equal(lease.holds(), true);
@@ -190,10 +193,10 @@ t.test('stopped, it decides no more and takes its row away', async (t) => {
   await lease.stop();
   t.equal(lease.holds(), false);
   t.same(log.asked, ['remove r1 r2']);
-  t.match(await refusal(lease), { code: 'unavailable' });
+  t.match(await rejection(lease), { code: 'unavailable' });
 });
 
-async function refusal(lease: Lease): Promise<unknown> {
+async function rejection(lease: Lease): Promise<unknown> {
   const error = await lease.renewed().then(
     () => undefined,
     (reason: unknown) => reason,

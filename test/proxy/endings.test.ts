@@ -35,7 +35,7 @@ t.test('a client that leaves takes its request with it, wherever that is', async
   t.equal(finished.length, 3);
 });
 
-t.test('an answer that breaks off is cut, never ended as if it were whole', async (t) => {
+t.test('a response that breaks off is cut, never ended as if it were whole', async (t) => {
   const upstream = await startTcpUpstream(t, (socket, head) => {
     if (head.includes('/chunked'))
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nsome\r\n');
@@ -53,7 +53,7 @@ t.test('an answer that breaks off is cut, never ended as if it were whole', asyn
   }
 });
 
-t.test('a short answer that breaks off is 502: nothing of it was sent yet', async (t) => {
+t.test('a short response that breaks off is 502: nothing of it was sent yet', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.end('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsome');
   });
@@ -62,7 +62,7 @@ t.test('a short answer that breaks off is 502: nothing of it was sent yet', asyn
 });
 
 t.test(
-  'an answer given before the body was read reaches the client, and its connection goes on',
+  'a response given before the body was read reaches the client, and its connection goes on',
   async (t) => {
     const upstream = await startTcpUpstream(t, (socket, head) => {
       const status = head.startsWith('POST') ? '413 Content Too Large' : '200 OK';
@@ -80,7 +80,7 @@ t.test(
   },
 );
 
-t.test('a refusal does not wait for the body, and the connection goes on', async (t) => {
+t.test('a rejection does not wait for the body, and the connection goes on', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
@@ -92,7 +92,7 @@ t.test('a refusal does not wait for the body, and the connection goes on', async
 });
 
 t.test(
-  'an upstream that keeps silent is 504, before its head and in the middle of a short answer',
+  'an upstream that keeps silent is 504, before its head and in the middle of a short response',
   async (t) => {
     const upstream = await startTcpUpstream(t, (socket, head) => {
       if (head.includes('/half')) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nsome');
@@ -102,10 +102,10 @@ t.test(
       routes: { '/': { upstream: upstream.url, timeouts: { ...timeouts, headersMs: 200, bodyMs: 200 } } },
     });
     for (const target of ['/silent', '/half']) {
-      const answer = await call('GET', target);
-      t.equal(answer.status, 504, target);
-      t.equal(answer.json().code, 'upstream_timeout');
-      t.ok(answer.headers['x-service-resolved-tenant']);
+      const response = await call('GET', target);
+      t.equal(response.status, 504, target);
+      t.equal(response.json().code, 'upstream_timeout');
+      t.ok(response.headers['x-service-resolved-tenant']);
     }
     const client = await rawClient(t, port);
     client.send(requestText('GET', '/streaming', [['Authorization', `Bearer ${parent.key}`]]));
@@ -116,21 +116,21 @@ t.test(
 );
 
 t.test('a request that gets no connection is 504, and is not sent later', async (t) => {
-  const answers: (() => void)[] = [];
-  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('late')));
+  const responses: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => responses.push(() => response.end('late')));
   const { call, finished } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, connections: 1, timeouts: { ...timeouts, connectMs: 200 } } },
     limits: { bodyIdleMs: 400 },
   });
   const first = call('GET', '/first');
-  await eventually(() => answers.length === 1, 'the first request');
+  await eventually(() => responses.length === 1, 'the first request');
   const second = await call('POST', '/second', { body: 'body' });
   t.equal(second.status, 504);
-  answers[0]?.();
+  responses[0]?.();
   t.equal((await first).body, 'late');
   const third = call('GET', '/third');
-  await eventually(() => answers.length === 2, 'the third request');
-  answers[1]?.();
+  await eventually(() => responses.length === 2, 'the third request');
+  responses[1]?.();
   t.equal((await third).status, 200);
   t.strictSame(
     upstream.received.map(({ target }) => target),
@@ -140,7 +140,7 @@ t.test('a request that gets no connection is 504, and is not sent later', async 
   t.equal(finished.length, 3);
 });
 
-t.test('an upstream that lets nobody in is 504 in time', async (t) => {
+t.test('an upstream that accepts no connection is 504 in time', async (t) => {
   const listening = "require('net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }";
   const program = `${listening}, function () { console.log(this.address().port) })`;
   const stopped = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -148,7 +148,7 @@ t.test('an upstream that lets nobody in is 504 in time', async (t) => {
   const [line] = (await once(stopped.stdout, 'data')) as [Buffer];
   const port = Number(line.toString());
   stopped.kill('SIGSTOP');
-  // The system accepts a few for a process that does not; whoever comes after them hears nothing.
+  // The system accepts a few connections for a process that does not; later ones get no reply.
   for (let i = 0; i < 4; i++) {
     const filler = connect(port, '127.0.0.1').on('error', () => undefined);
     t.teardown(() => filler.destroy());
@@ -161,16 +161,16 @@ t.test('an upstream that lets nobody in is 504 in time', async (t) => {
     },
   });
   for (const target of ['/full', '/no-tls']) {
-    const answer = await call('GET', target);
-    t.equal(answer.status, 504, target);
-    t.equal(answer.json().code, 'upstream_timeout');
+    const response = await call('GET', target);
+    t.equal(response.status, 504, target);
+    t.equal(response.json().code, 'upstream_timeout');
     t.ok((finished.at(-1)?.durationMs ?? Infinity) < 2000, 'long before the others would');
   }
 });
 
 t.test('one tenant cannot take every place', async (t) => {
-  const answers: (() => void)[] = [];
-  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('ok')));
+  const responses: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => responses.push(() => response.end('ok')));
   const { call, directory, parent, finished, usage } = await startGateway(t, {
     routes: { '/': upstream.url },
     limits: { inFlightPerTenant: 2 },
@@ -178,22 +178,22 @@ t.test('one tenant cannot take every place', async (t) => {
   const other = directory.addParent();
   const child = directory.addSubAccount(parent);
   const held = [call('GET', '/'), call('GET', '/')];
-  await eventually(() => answers.length === 2, 'two requests');
-  const refused = await call('GET', '/');
-  t.equal(refused.status, 429);
-  t.equal(refused.json().code, 'too_many_requests');
-  t.equal(refused.headers['retry-after'], '1');
+  await eventually(() => responses.length === 2, 'two requests');
+  const rejected = await call('GET', '/');
+  t.equal(rejected.status, 429);
+  t.equal(rejected.json().code, 'too_many_requests');
+  t.equal(rejected.headers['retry-after'], '1');
   held.push(
     call('GET', '/', { key: other.key }),
     call('GET', '/', { headers: [['X-Service-Acting-Tenant', child.id]] }),
   );
-  await eventually(() => answers.length === 4, 'requests of other tenants');
-  for (const answer of answers) answer();
-  for (const answer of await Promise.all(held)) t.equal(answer.status, 200);
+  await eventually(() => responses.length === 4, 'requests of other tenants');
+  for (const response of responses) response();
+  for (const response of await Promise.all(held)) t.equal(response.status, 200);
   const again = call('GET', '/');
-  await eventually(() => answers.length === 5, 'a place that was given back');
-  answers[4]?.();
+  await eventually(() => responses.length === 5, 'a slot that was given back');
+  responses[4]?.();
   t.equal((await again).status, 200);
   await eventually(() => finished.length === 6, 'the records');
-  t.equal(usage.length, 5, 'what was turned away operated on nobody');
+  t.equal(usage.length, 5, 'what was turned away is counted for no tenant');
 });

@@ -13,7 +13,7 @@ import { UpstreamTimeout } from '../../src/proxy/upstream/errors.ts';
 import type { FactKey } from '../../src/ports/facts.ts';
 import { MemoryDirectory } from '../support/memory-directory.ts';
 
-t.test('a name is judged alike the first time and ever after, however many others there were', async () => {
+t.test('a name is checked alike the first time and ever after, however many others there were', async () => {
   const token = fc.string({ unit: fc.constantFrom(...'xXsService-_.RToken'), minLength: 1, maxLength: 20 });
   const rules = headerRules(headerNames());
   for (let i = 0; i < 5000; i++) rules(`filler-${i}`);
@@ -67,7 +67,7 @@ t.test('the length of a body is given once, in one way', async (t) => {
   for (const lines of [length, chunked, []]) {
     t.equal(problemOf({ rawHeaders: ['Host', 'a', ...lines], httpVersion: '1.1' }), undefined);
   }
-  // Node's parser refuses these by itself, as long as nobody makes it lenient.
+  // Node's parser rejects these by itself, unless it is made lenient.
   for (const lines of [
     [...length, ...length],
     [...length, ...chunked],
@@ -153,7 +153,7 @@ t.test('a peer is stalled once it was its turn for too long without anything hap
 });
 
 t.test(
-  'an upstream may be silent for as long as its route says, before its answer and within it',
+  'an upstream may be silent for as long as its route says, before its response and within it',
   async (t) => {
     const timeouts = (headersMs: number, bodyMs: number): SideTimeouts =>
       new SideTimeouts({ timeouts: { connectMs: 1, headersMs, bodyMs } }, { bodyIdleMs: 50 });
@@ -179,12 +179,15 @@ t.test(
       'client',
       "the silence is not the upstream's",
     );
-    t.equal(asked.silentSide({ ...head, upstreamProgress: null }, 1e9), null, 'nobody has asked it');
+    t.equal(asked.silentSide({ ...head, upstreamProgress: null }, 1e9), null, 'it has no request');
   },
 );
 
 t.test('failures on the way to an upstream are 504 where time ran out, 502 otherwise', async (t) => {
-  for (const error of [new UpstreamTimeout('answer'), Object.assign(new Error('x'), { code: 'ETIMEDOUT' })]) {
+  for (const error of [
+    new UpstreamTimeout('response'),
+    Object.assign(new Error('x'), { code: 'ETIMEDOUT' }),
+  ]) {
     t.equal(upstreamProblem(error).code, 'upstream_timeout', error.message);
   }
   for (const error of [

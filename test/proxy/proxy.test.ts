@@ -10,14 +10,14 @@ import { startRawUpstream, startTcpUpstream, startUpstream } from '../support/up
 t.test('a request goes through with the headers of the gateway, and is counted', async (t) => {
   const upstream = await startUpstream(t);
   const { call, parent, usage, finished } = await startGateway(t, { routes: { '/': upstream.url } });
-  const answer = await call('GET', '/v1/shipments/1?q=%2F', {
+  const response = await call('GET', '/v1/shipments/1?q=%2F', {
     headers: [
       ['X-Custom', 'yes'],
       ['x-custom', 'again'],
       ['X-Latin1', 'caf\xe9'],
     ],
   });
-  t.equal(answer.status, 200);
+  t.equal(response.status, 200);
   const [got] = upstream.received;
   t.equal(got?.target, '/v1/shipments/1?q=%2F');
   t.strictSame(got?.values('x-service-resolved-tenant'), [parent.id]);
@@ -28,8 +28,8 @@ t.test('a request goes through with the headers of the gateway, and is counted',
   t.strictSame(got?.values('x-custom'), ['yes', 'again']);
   t.strictSame(got?.values('x-latin1'), ['caf\xe9']);
   t.strictSame(got?.values('host'), ['gateway.test']);
-  t.equal(answer.headers['x-service-resolved-tenant'], parent.id);
-  t.equal(answer.headers['x-request-id'], got?.values('x-request-id')[0]);
+  t.equal(response.headers['x-service-resolved-tenant'], parent.id);
+  t.equal(response.headers['x-request-id'], got?.values('x-request-id')[0]);
   t.match(finished, [
     {
       status: 200,
@@ -41,7 +41,7 @@ t.test('a request goes through with the headers of the gateway, and is counted',
     },
   ]);
   t.match(usage, [{ accountId: parent.id, keyId: parent.keyId, kind: 'read', status: 200, bytesIn: 0 }]);
-  t.equal(usage[0]?.bytesOut, answer.body.length);
+  t.equal(usage[0]?.bytesOut, response.body.length);
 });
 
 t.test('bodies of every kind and length go through both ways, byte for byte', async (t) => {
@@ -53,15 +53,15 @@ t.test('bodies of every kind and length go through both ways, byte for byte', as
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'OPTIONS']) {
     for (const length of [1, 10, 16_384, 16_385, 300_000]) {
       const body = randomBytes(length).toString('latin1');
-      const answer = await call(method, '/', {
+      const response = await call(method, '/', {
         body,
         headers: [
           ['Content-Type', 'text/plain; charset=utf-8'],
           ['Content-Encoding', 'unknown'],
         ],
       });
-      t.equal(answer.status, 200);
-      t.ok(answer.body === body, `${method} ${length}`);
+      t.equal(response.status, 200);
+      t.ok(response.body === body, `${method} ${length}`);
       t.equal(finished.at(-1)?.bytesIn, length);
     }
   }
@@ -93,7 +93,7 @@ t.test('empty bodies stay empty', async (t) => {
   t.strictSame(upstream.received[1]?.values('transfer-encoding'), []);
 });
 
-t.test('answers without a body have none, and the connection goes on', async (t) => {
+t.test('responses without a body have none, and the connection goes on', async (t) => {
   const upstream = await startUpstream(t, ({ target }, response) => {
     const status = Number(target.slice(1));
     response
@@ -111,10 +111,10 @@ t.test('answers without a body have none, and the connection goes on', async (t)
     ['DELETE', 204],
   ] as const) {
     client.send(requestText(method, `/${status}`, [authorization]));
-    const answer = await client.response(method);
-    t.equal(answer.status, status);
-    t.equal(answer.headers['etag'], '"1"');
-    if (method === 'HEAD' && status === 200) t.equal(answer.headers['content-length'], '100');
+    const response = await client.response(method);
+    t.equal(response.status, status);
+    t.equal(response.headers['etag'], '"1"');
+    if (method === 'HEAD' && status === 200) t.equal(response.headers['content-length'], '100');
   }
 });
 
@@ -142,7 +142,7 @@ t.test(
   },
 );
 
-t.test('an answer is told as it was: status, reason, headers in their order, cookies apart', async (t) => {
+t.test('a response is told as it was: status, reason, headers in their order, cookies apart', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write(
       'HTTP/1.1 299 Rather Fine\r\nX-B: 1\r\nX-A: 2\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\n' +
@@ -161,7 +161,7 @@ t.test('an answer is told as it was: status, reason, headers in their order, coo
   t.equal(rawHead.match(/^date:/gim)?.length, 1);
 });
 
-t.test('interim answers of an upstream stay on its side', async (t) => {
+t.test('interim responses of an upstream stay on its side', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write(
       'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n' +
@@ -235,7 +235,7 @@ t.test('an event stream lives as long as it talks, and is cut when it falls sile
   t.equal(finished[0]?.code, 'cut_by_upstream');
 });
 
-t.test('a long answer is not held in memory for a slow reader', async (t) => {
+t.test('a long response is not held in memory for a slow reader', async (t) => {
   const total = 64 * 1024 * 1024;
   const hash = createHash('sha256');
   let written = 0;
@@ -341,8 +341,8 @@ t.test('connections to an upstream are kept, and not more of them opened than al
     }, 10);
   });
   const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 4 } } });
-  const answers = await Promise.all(Array.from({ length: 40 }, () => call('GET', '/')));
-  t.ok(answers.every(({ status }) => status === 200));
+  const responses = await Promise.all(Array.from({ length: 40 }, () => call('GET', '/')));
+  t.ok(responses.every(({ status }) => status === 200));
   t.equal(most, 4);
   t.equal(upstream.connections, 4);
 });
@@ -355,9 +355,9 @@ t.test('HTTP/1.0 clients are served', async (t) => {
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(`GET / HTTP/1.0\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`);
-  const answer = await client.response();
-  t.equal(answer.body, 'in pieces');
-  t.notOk(answer.headers['transfer-encoding']);
+  const response = await client.response();
+  t.equal(response.body, 'in pieces');
+  t.notOk(response.headers['transfer-encoding']);
 });
 
 t.test('the longest prefix wins, by whole segments; a path without a route is nowhere', async (t) => {
@@ -372,9 +372,9 @@ t.test('the longest prefix wins, by whole segments; a path without a route is no
     t.equal(rates.received.at(-1)?.target, path);
   }
   for (const path of ['/', '/v2', '/v1x', '/-/route/0', '/-/none']) {
-    const answer = await call('GET', path);
-    t.equal(answer.status, 404, path);
-    t.equal(answer.json().code, 'not_found');
-    t.equal(answer.json().instance, path);
+    const response = await call('GET', path);
+    t.equal(response.status, 404, path);
+    t.equal(response.json().code, 'not_found');
+    t.equal(response.json().instance, path);
   }
 });

@@ -87,73 +87,73 @@ t.test('all streams end when it is not known what was withdrawn', async (t) => {
   for (const client of clients) await client.end();
 });
 
-t.test('a request whose answer has not begun is told that nobody knows what became of it', async (t) => {
+t.test('a request whose response has not begun is told that its effect is not known', async (t) => {
   const upstream = await startRawUpstream(t, () => () => undefined);
   const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(requestText('POST', '/', [['Authorization', `Bearer ${parent.key}`]]));
   await eventually(() => upstream.heads === 1, 'the request');
   t.equal(directory.revoke(parent.revoked), 1);
-  const answer = await client.response('POST');
-  t.equal(answer.status, 503);
-  t.equal(answer.json().code, 'unavailable');
-  t.match(answer.json().detail, /not known/);
+  const response = await client.response('POST');
+  t.equal(response.status, 503);
+  t.equal(response.json().code, 'unavailable');
+  t.match(response.json().detail, /not known/);
 });
 
 t.test('a request that waits for a connection is decided again in the tick that sends it', async (t) => {
-  const answers: (() => void)[] = [];
-  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('ok')));
+  const responses: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => responses.push(() => response.end('ok')));
   const { call, parent, directory } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, connections: 1 } },
   });
   const other = directory.addParent();
   const first = call('GET', '/first', { key: other.key });
-  await eventually(() => answers.length === 1, 'the first request');
+  await eventually(() => responses.length === 1, 'the first request');
 
   const decisions = directory.decisions;
   const second = call('POST', '/second', { body: 'body' });
   await eventually(() => directory.decisions > decisions, 'the decision about the second');
   t.equal(directory.revoke(parent.revoked), 0, 'nothing was sent yet');
-  answers[0]?.();
+  responses[0]?.();
   t.equal((await first).status, 200);
-  const refused = await second;
-  t.equal(refused.status, 401);
-  t.equal(refused.json().code, 'api_key_revoked');
+  const rejected = await second;
+  t.equal(rejected.status, 401);
+  t.equal(rejected.json().code, 'api_key_revoked');
   t.equal(upstream.heads, 1);
 });
 
 t.test('one that has to load facts for that goes on when they are there, body and all', async (t) => {
-  const answers: (() => void)[] = [];
-  const upstream = await startUpstream(t, (_request, response) => answers.push(() => response.end('ok')));
+  const responses: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => responses.push(() => response.end('ok')));
   const { call, parent, directory, finished } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, connections: 1 } },
     limits: { inFlightPerTenant: 2 },
   });
   const first = call('GET', '/first');
-  await eventually(() => answers.length === 1, 'the first request');
+  await eventually(() => responses.length === 1, 'the first request');
   const decisions = directory.decisions;
   const second = call('POST', '/second', { body: 'body' });
   await eventually(() => directory.decisions > decisions, 'the decision about the second');
   directory.late.add(parent.keyKey);
-  answers[0]?.();
+  responses[0]?.();
   await first;
   await eventually(() => directory.waiting > 0, 'the load');
   directory.deliver();
-  await eventually(() => answers.length === 2, 'the second request');
+  await eventually(() => responses.length === 2, 'the second request');
   t.equal(upstream.received[1]?.body.toString(), 'body');
-  answers[1]?.();
+  responses[1]?.();
   t.equal((await second).status, 200);
   await eventually(() => finished.length === 2, 'the records');
 });
 
-t.test('where nothing can be decided the answer is 503, never 401 and never open', async (t) => {
+t.test('where nothing can be decided the response is 503, never 401 and never open', async (t) => {
   const upstream = await startUpstream(t);
   const { call, directory } = await startGateway(t, { routes: { '/': upstream.url } });
   directory.failure = new ProblemError({ code: 'unavailable', detail: 'Later.', retryAfter: 2 });
-  const answer = await call('GET', '/');
-  t.equal(answer.status, 503);
-  t.equal(answer.json().code, 'unavailable');
-  t.equal(answer.headers['retry-after'], '2');
+  const response = await call('GET', '/');
+  t.equal(response.status, 503);
+  t.equal(response.json().code, 'unavailable');
+  t.equal(response.headers['retry-after'], '2');
   t.equal(upstream.heads, 0);
 });
 

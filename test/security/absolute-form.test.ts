@@ -17,13 +17,13 @@ t.test('only origin-form targets are accepted (RFC 9112 §3.2)', async (t) => {
     ['GET', 'v1/sub-accounts'],
     ['GET', '?x'],
   ] as const) {
-    const answer = await call(method, target);
-    t.equal(answer.status, 400, `${method} ${target}`);
+    const response = await call(method, target);
+    t.equal(response.status, 400, `${method} ${target}`);
   }
   t.equal(upstream.heads, 0);
 });
 
-t.test('CONNECT is not answered', async (t) => {
+t.test('CONNECT gets no response', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);

@@ -24,7 +24,7 @@ t.test('a client cannot take a trusted header away by naming it in Connection', 
 t.test('what Connection names is dropped, but for what the message cannot be read without', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
-  const answer = await call('POST', '/', {
+  const response = await call('POST', '/', {
     headers: [
       ['X-Private', 'for this hop'],
       ['Connection', 'X-Private, Content-Length, Host'],
@@ -32,7 +32,7 @@ t.test('what Connection names is dropped, but for what the message cannot be rea
     ],
     body: 'twelve bytes',
   });
-  t.equal(answer.status, 200);
+  t.equal(response.status, 200);
   const [got] = upstream.received;
   t.strictSame(got?.values('x-private'), []);
   t.strictSame(got?.values('x-other'), ['for the upstream']);

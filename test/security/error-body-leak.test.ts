@@ -4,7 +4,7 @@ import { startGateway } from '../support/gateway.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
 
 t.test(
-  'an answer about a failing upstream names neither its host nor its port, nor what went wrong',
+  'a response about a failing upstream names neither its host nor its port, nor what went wrong',
   async (t) => {
     const refused = await closedPort();
     const reset = await startTcpUpstream(t, (socket) => socket.resetAndDestroy());
@@ -26,17 +26,17 @@ t.test(
       ['/unknown', 502],
       ['/socket', 502],
     ] as const) {
-      const answer = await call('GET', path);
-      t.equal(answer.status, status, path);
-      t.equal(answer.headers['content-type'], 'application/problem+json');
-      t.equal(answer.json().code, status === 502 ? 'upstream_unreachable' : 'upstream_timeout');
+      const response = await call('GET', path);
+      t.equal(response.status, status, path);
+      t.equal(response.headers['content-type'], 'application/problem+json');
+      t.equal(response.json().code, status === 502 ? 'upstream_unreachable' : 'upstream_timeout');
       t.notMatch(
-        answer.rawHead + answer.body.replace(path, ''),
+        response.rawHead + response.body.replace(path, ''),
         /127\.0\.0\.1|no-such-host|upstream\.sock|ECONN|ENOTFOUND|UND_ERR|errno|\bat \w+/,
         path,
       );
       for (const port of [refused, reset.port, silent.port])
-        t.notOk(answer.body.includes(String(port)), path);
+        t.notOk(response.body.includes(String(port)), path);
     }
     t.match(log.text, /ECONNREFUSED/, 'the operator is told');
   },

@@ -29,7 +29,7 @@ t.test('a client that waits is told to go on only once its request was admitted'
   t.equal((await client.response('POST')).status, 200);
 });
 
-t.test('one that is refused is told so at once, and its connection ends', async (t) => {
+t.test('one that is rejected is told so at once, and its connection ends', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const [text, status] of [
@@ -39,10 +39,10 @@ t.test('one that is refused is told so at once, and its connection ends', async 
   ] as const) {
     const client = await rawClient(t, port);
     client.send(text);
-    const answer = await client.response('POST');
-    t.equal(answer.status, status);
-    t.equal(answer.headers['content-type'], 'application/problem+json');
-    t.equal(answer.headers['connection'], 'close');
+    const response = await client.response('POST');
+    t.equal(response.status, status);
+    t.equal(response.headers['content-type'], 'application/problem+json');
+    t.equal(response.headers['connection'], 'close');
     t.notMatch(client.text, /100 Continue/);
     await client.end();
   }

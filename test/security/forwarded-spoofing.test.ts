@@ -16,21 +16,21 @@ const claims: [string, string][] = [
 t.test('what a client says about where it comes from does not count', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
-  const answer = await call('GET', '/', { headers: claims });
+  const response = await call('GET', '/', { headers: claims });
   const [got] = upstream.received;
   t.strictSame(got?.values('x-forwarded-for'), ['127.0.0.1']);
   t.strictSame(got?.values('x-forwarded-proto'), ['http']);
   t.strictSame(got?.values('x-forwarded-host'), ['gateway.test']);
   for (const name of ['x-forwarded-port', 'forwarded', 'x-real-ip'])
     t.strictSame(got?.values(name), [], name);
-  t.not(answer.headers['x-request-id'], 'from-the-proxy');
-  t.strictSame(got?.values('x-request-id'), [answer.headers['x-request-id']]);
+  t.not(response.headers['x-request-id'], 'from-the-proxy');
+  t.strictSame(got?.values('x-request-id'), [response.headers['x-request-id']]);
 });
 
 t.test('what a trusted proxy says does, with its own address added', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': upstream.url }, trustedProxies: ['127.0.0.0/8'] });
-  const answer = await call('GET', '/', { headers: claims });
+  const response = await call('GET', '/', { headers: claims });
   const [got] = upstream.received;
   t.strictSame(got?.values('x-forwarded-for'), ['203.0.113.7, 203.0.113.8, 127.0.0.1']);
   t.strictSame(got?.values('x-forwarded-proto'), ['https']);
@@ -39,7 +39,7 @@ t.test('what a trusted proxy says does, with its own address added', async (t) =
   t.strictSame(got?.values('forwarded'), ['for=203.0.113.7']);
   t.strictSame(got?.values('x-real-ip'), ['203.0.113.7']);
   t.strictSame(got?.values('x-request-id'), ['from-the-proxy']);
-  t.equal(answer.headers['x-request-id'], 'from-the-proxy');
+  t.equal(response.headers['x-request-id'], 'from-the-proxy');
 });
 
 t.test('a trusted proxy does not speak for a tenant', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
-t.test('a request with too many headers is refused as a whole: none of them goes unseen', async (t) => {
+t.test('a request with too many headers is rejected as a whole: none of them goes unseen', async (t) => {
   const upstream = await startUpstream(t);
   const { call, parent } = await startGateway(t, {
     routes: { '/': upstream.url },
@@ -10,19 +10,19 @@ t.test('a request with too many headers is refused as a whole: none of them goes
   });
   // Node by itself keeps 1,000 and drops what comes after, such as the key or the length of the body.
   const filler = Array.from({ length: 1200 }, (_, i): [string, string] => [`X-Filler-${i}`, '1']);
-  const answer = await call('POST', '/', {
+  const response = await call('POST', '/', {
     key: null,
     headers: [...filler, ['Authorization', `Bearer ${parent.key}`]],
     body: 'seen',
   });
-  t.equal(answer.status, 200);
+  t.equal(response.status, 200);
   t.equal(upstream.received[0]?.body.toString(), 'seen');
 
   const more = Array.from({ length: 2001 }, (_, i): [string, string] => [`X-${i}`, '1']);
-  const refused = await call('GET', '/', { headers: more });
-  t.equal(refused.status, 431);
-  t.equal(refused.json().code, 'headers_too_large');
-  t.equal(refused.headers['connection'], 'close');
+  const rejected = await call('GET', '/', { headers: more });
+  t.equal(rejected.status, 431);
+  t.equal(rejected.json().code, 'headers_too_large');
+  t.equal(rejected.headers['connection'], 'close');
   t.equal(upstream.heads, 1);
 });
 

@@ -3,7 +3,7 @@ import { startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
-t.test('a head that is too large is refused before it is a request', async (t) => {
+t.test('a head that is too large is rejected before it is a request', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, {
     routes: { '/': upstream.url },
@@ -21,10 +21,10 @@ t.test('a head that is too large is refused before it is a request', async (t) =
   ]) {
     const client = await rawClient(t, port);
     client.send(text);
-    const answer = await client.response();
-    t.equal(answer.status, 431);
-    t.equal(answer.json().code, 'headers_too_large');
-    t.ok(answer.headers['x-request-id']);
+    const response = await client.response();
+    t.equal(response.status, 431);
+    t.equal(response.json().code, 'headers_too_large');
+    t.ok(response.headers['x-request-id']);
     await client.end();
   }
   const fine = await rawClient(t, port);

@@ -50,7 +50,7 @@ t.test('headers of the connection to the client do not reach upstreams', async (
     socket.end('HTTP/1.1 204 No Content\r\n\r\n');
   });
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
-  const answer = await call('GET', '/', {
+  const response = await call('GET', '/', {
     headers: [
       ['Keep-Alive', 'timeout=5'],
       ['TE', 'trailers'],
@@ -63,7 +63,7 @@ t.test('headers of the connection to the client do not reach upstreams', async (
       ['Connection', 'keep-alive'],
     ],
   });
-  t.equal(answer.status, 204);
+  t.equal(response.status, 204);
   // undici has a word of its own to say about its connection.
   if (upstreamClient === 'undici') seen = seen.replace('connection: keep-alive\r\n', '');
   t.notMatch(seen, /^(?:connection|keep-alive|te|trailer|upgrade|http2-settings|proxy[a-z-]*):/im);

@@ -4,9 +4,9 @@ import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
 
 t.test(
-  'requests pipelined with different keys each get their own identity and their own answer',
+  'requests pipelined with different keys each get their own identity and their own response',
   async (t) => {
-    // The first ones are answered last.
+    // The first ones get their responses last.
     const upstream = await startUpstream(t, ({ target, values }, response) => {
       const tenant = values('x-service-resolved-tenant').join();
       setTimeout(() => response.end(`${target} ${tenant}`), 60 - 5 * Number(target.slice(1)));
@@ -24,15 +24,15 @@ t.test(
     });
     client.send(requests.map(({ text }) => text).join(''));
     for (const { target, holder } of requests) {
-      const answer = await client.response();
-      t.equal(answer.body, `${target} ${holder?.id}`);
-      t.equal(answer.headers['x-service-resolved-tenant'], holder?.id);
+      const response = await client.response();
+      t.equal(response.body, `${target} ${holder?.id}`);
+      t.equal(response.headers['x-service-resolved-tenant'], holder?.id);
     }
   },
 );
 
 t.test(
-  'a refused request in the middle takes nothing from its neighbours, and gives them nothing',
+  'a rejected request in the middle takes nothing from its neighbours, and gives them nothing',
   async (t) => {
     const upstream = await startUpstream(t, ({ values }, response) => {
       response.end(values('x-service-resolved-tenant').join());
@@ -75,8 +75,8 @@ t.test('when the connection ends, so do requests that wait for their turn on it'
 
 t.test('requests of many tenants at once over few upstream connections are never mixed up', async (t) => {
   const upstream = await startUpstream(t, ({ target, values, body }, response) => {
-    const answer = `${target} ${values('x-service-resolved-tenant').join()} ${body.toString()}`;
-    setTimeout(() => response.end(answer), Math.random() * 5);
+    const text = `${target} ${values('x-service-resolved-tenant').join()} ${body.toString()}`;
+    setTimeout(() => response.end(text), Math.random() * 5);
   });
   const { port, directory } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, connections: 3 } },

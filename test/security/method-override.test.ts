@@ -5,7 +5,7 @@ import { startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
-t.test('a request that asks to be read as another method is refused', async (t) => {
+t.test('a request that asks to be read as another method is rejected', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const name of [
@@ -17,9 +17,9 @@ t.test('a request that asks to be read as another method is refused', async (t) 
     'X.Method.Override',
   ]) {
     for (const method of ['GET', 'POST']) {
-      const answer = await call(method, '/v1/shipments/1', { headers: [[name, 'DELETE']] });
-      t.equal(answer.status, 400, name);
-      t.equal(answer.json().code, 'invalid_request');
+      const response = await call(method, '/v1/shipments/1', { headers: [[name, 'DELETE']] });
+      t.equal(response.status, 400, name);
+      t.equal(response.json().code, 'invalid_request');
     }
   }
   t.equal(upstream.heads, 0);
@@ -43,14 +43,14 @@ t.test('methods beyond those of the acting rules are never forwarded', async (t)
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const method of METHODS) {
     if (method === 'CONNECT' || servedMethods.includes(method)) continue;
-    const answer = await call(method, '/v1/shipments');
-    t.equal(answer.status, 405, method);
-    t.equal(answer.headers['allow'], servedMethods.join(', '));
+    const response = await call(method, '/v1/shipments');
+    t.equal(response.status, 405, method);
+    t.equal(response.headers['allow'], servedMethods.join(', '));
   }
   t.equal(upstream.heads, 0);
 });
 
-t.test('methods nobody knows, and lower-case ones, end the connection', async (t) => {
+t.test('unknown methods, and lower-case ones, end the connection', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const method of ['FROBNICATE', 'get', 'Post', 'PRI']) {
@@ -62,7 +62,7 @@ t.test('methods nobody knows, and lower-case ones, end the connection', async (t
   t.equal(upstream.heads, 0);
 });
 
-t.test('the first line of HTTP/2 is refused like any other that is none of HTTP/1.1', async (t) => {
+t.test('the first line of HTTP/2 is rejected like any other that is none of HTTP/1.1', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent, log } = await startGateway(t, { routes: { '/': upstream.url } });
   const head = `Host: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`;

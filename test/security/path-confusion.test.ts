@@ -2,7 +2,7 @@ import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
-/** Spellings that some reader takes for a path under management; each must be management's or nobody's. */
+/** Spellings that some reader takes for a path under management; each must be management's or rejected. */
 const towardsManagement = [
   '/v1/./sub-accounts',
   '/v1/%2e/sub-accounts',
@@ -62,10 +62,10 @@ t.test('no spelling brings a management path to an upstream, nor anything else t
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const target of towardsManagement) {
     for (const method of ['GET', 'POST', 'PUT']) {
-      const answer = await call(method, target);
-      t.equal(answer.status, 400, `${method} ${target}`);
-      // What Node's parser itself refuses has no target to be invalid.
-      if (!target.includes('\u0000')) t.equal(answer.json().code, 'invalid_target', `${method} ${target}`);
+      const response = await call(method, target);
+      t.equal(response.status, 400, `${method} ${target}`);
+      // What Node's parser itself rejects has no target to be invalid.
+      if (!target.includes('\u0000')) t.equal(response.json().code, 'invalid_target', `${method} ${target}`);
     }
   }
   t.equal(upstream.heads, 0);
@@ -84,21 +84,21 @@ t.test('everything at and below the management path is the gateway’s own', asy
     '/v1/sub-accounts/x/y/z',
   ]) {
     for (const method of ['GET', 'PUT', 'DELETE']) {
-      const answer = await call(method, target);
-      t.notOk(answer.headers['x-service-resolved-tenant'], `${method} ${target}`);
+      const response = await call(method, target);
+      t.notOk(response.headers['x-service-resolved-tenant'], `${method} ${target}`);
     }
   }
   t.equal(upstream.heads, 0);
 });
 
-t.test('a target is judged before the key', async (t) => {
+t.test('a target is checked before the key', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
-  const answer = await call('GET', '/v1/%2e/sub-accounts', { key: null });
-  t.equal(answer.status, 400);
+  const response = await call('GET', '/v1/%2e/sub-accounts', { key: null });
+  t.equal(response.status, 400);
 });
 
-t.test('a path that some reader takes to another route is refused', async (t) => {
+t.test('a path that some reader takes to another route is rejected', async (t) => {
   const open = await startUpstream(t);
   const guarded = await startUpstream(t);
   const { call } = await startGateway(t, {
@@ -152,8 +152,8 @@ t.test('ordinary paths go through byte for byte', async (t) => {
     '/v1/',
     `/long/${'a'.repeat(4000)}`,
   ]) {
-    const answer = await call('GET', target);
-    t.equal(answer.status, 200, target);
+    const response = await call('GET', target);
+    t.equal(response.status, 200, target);
     t.equal(upstream.received.at(-1)?.target, target);
   }
 });

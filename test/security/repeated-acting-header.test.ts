@@ -21,9 +21,9 @@ t.test('an acting header that is sent twice decides nothing, whatever its values
         ['Accept', '*/*'],
         [name.toLowerCase(), second],
       ];
-      const answer = await call(method, '/', { headers });
-      t.equal(answer.status, 400, `${method} ${first} ${second}`);
-      t.equal(answer.json().code, 'invalid_acting_tenant');
+      const response = await call(method, '/', { headers });
+      t.equal(response.status, 400, `${method} ${first} ${second}`);
+      t.equal(response.json().code, 'invalid_acting_tenant');
       const forbidden = await call(method, '/', { key: child.key, headers });
       t.equal(forbidden.json().code, 'acting_tenant_forbidden');
     }
@@ -36,8 +36,8 @@ t.test('values that a proxy has joined are no value', async (t) => {
   const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   directory.addSubAccount(parent, 'a');
   for (const value of ['self, ext:a', 'self,self', 'ext:a, self', 'ext:a,b']) {
-    const answer = await call('GET', '/', { headers: [[name, value]] });
-    t.equal(answer.json().code, 'invalid_acting_tenant', value);
+    const response = await call('GET', '/', { headers: [[name, value]] });
+    t.equal(response.json().code, 'invalid_acting_tenant', value);
   }
   t.equal(upstream.heads, 0);
 });
@@ -46,7 +46,7 @@ t.test('a spelling that is not the name is not the header', async (t) => {
   const upstream = await startUpstream(t);
   const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   directory.addSubAccount(parent, 'a');
-  const answer = await call('POST', '/', { headers: [['X_Service_Acting_Tenant', 'self']] });
-  t.equal(answer.json().code, 'acting_tenant_required');
+  const response = await call('POST', '/', { headers: [['X_Service_Acting_Tenant', 'self']] });
+  t.equal(response.json().code, 'acting_tenant_required');
   t.equal(upstream.heads, 0);
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
-t.test('two Authorization headers are nobody: neither the first nor the last one wins', async (t) => {
+t.test('two Authorization headers are 401: neither the first nor the last one wins', async (t) => {
   const upstream = await startUpstream(t);
   const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const other = directory.addParent();
@@ -13,16 +13,16 @@ t.test('two Authorization headers are nobody: neither the first nor the last one
     [parent.key, 'nonsense'],
     ['nonsense', parent.key],
   ]) {
-    const answer = await call('GET', '/', {
+    const response = await call('GET', '/', {
       key: null,
       headers: [
         ['Authorization', `Bearer ${first}`],
         ['authorization', `Bearer ${second}`],
       ],
     });
-    t.equal(answer.status, 401);
-    t.equal(answer.json().code, 'unauthenticated');
-    t.equal(answer.headers['www-authenticate'], 'Bearer');
+    t.equal(response.status, 401);
+    t.equal(response.json().code, 'unauthenticated');
+    t.equal(response.headers['www-authenticate'], 'Bearer');
   }
   t.equal(upstream.heads, 0);
 });
@@ -38,8 +38,8 @@ t.test('nor do two keys in one header count', async (t) => {
     'Bearer',
     '',
   ]) {
-    const answer = await call('GET', '/', { key: null, headers: [['Authorization', value]] });
-    t.equal(answer.status, 401, value);
+    const response = await call('GET', '/', { key: null, headers: [['Authorization', value]] });
+    t.equal(response.status, 401, value);
   }
   t.equal(upstream.heads, 0);
 });

@@ -47,8 +47,8 @@ const ambiguous: Readonly<Record<string, string>> = {
   'no name': head(': 1'),
   'no Host': 'GET / HTTP/1.1\r\nAuthorization: KEY\r\n\r\n',
   'two Hosts': head('Host: elsewhere.test'),
-  'a request in one piece with a refused one': head('Host: elsewhere.test') + 'SMUGGLED',
-  'a request behind a doubtful length and a refused target':
+  'a request in one piece with a rejected one': head('Host: elsewhere.test') + 'SMUGGLED',
+  'a request behind an ambiguous length and a rejected target':
     'POST /a/../b HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: KEY\r\nContent_Length: 90\r\n\r\nSMUGGLED',
   'Host that is none': 'GET / HTTP/1.1\r\nHost: a b\r\nAuthorization: KEY\r\n\r\n',
   'Host with user info': 'GET / HTTP/1.1\r\nHost: a@b\r\nAuthorization: KEY\r\n\r\n',
@@ -70,7 +70,7 @@ const ambiguous: Readonly<Record<string, string>> = {
   'blank in the target': 'GET /a b HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\n',
 };
 
-t.test('a message that could be cut apart in two ways is refused and ends its connection', async (t) => {
+t.test('a message that could be cut apart in two ways is rejected and ends its connection', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const [name, text] of Object.entries(ambiguous)) {

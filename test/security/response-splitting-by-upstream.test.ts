@@ -2,7 +2,7 @@ import t from 'tap';
 import { startGateway } from '../support/gateway.ts';
 import { startTcpUpstream } from '../support/upstreams.ts';
 
-/** Answers that are none, or that could be taken for two. */
+/** Responses that are none, or that could be taken for two. */
 const broken: Readonly<Record<string, string>> = {
   'bare CR in a header': 'HTTP/1.1 200 OK\r\nX-A: 1\rSet-Cookie: forged=1\r\nContent-Length: 0\r\n\r\n',
   'bare LF in a header': 'HTTP/1.1 200 OK\r\nX-A: 1\nSet-Cookie: forged=1\r\nContent-Length: 0\r\n\r\n',
@@ -18,12 +18,12 @@ const broken: Readonly<Record<string, string>> = {
   'a head that is too large': `HTTP/1.1 200 OK\r\nX-Large: ${'a'.repeat(70_000)}\r\n\r\n`,
 };
 
-t.test('an answer that breaks the protocol becomes 502, and nothing of it reaches the client', async (t) => {
-  let answer = '';
-  const upstream = await startTcpUpstream(t, (socket) => socket.end(Buffer.from(answer, 'latin1')));
+t.test('a response that breaks the protocol becomes 502, and nothing of it reaches the client', async (t) => {
+  let response = '';
+  const upstream = await startTcpUpstream(t, (socket) => socket.end(Buffer.from(response, 'latin1')));
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const [name, bytes] of Object.entries(broken)) {
-    answer = bytes;
+    response = bytes;
     const got = await call('GET', '/');
     t.equal(got.status, 502, name);
     t.equal(got.json().code, 'upstream_unreachable', name);
@@ -31,7 +31,7 @@ t.test('an answer that breaks the protocol becomes 502, and nothing of it reache
   }
 });
 
-t.test('bytes after an answer are not the answer to the next request', async (t) => {
+t.test('bytes after a response are not the response to the next request', async (t) => {
   const upstream = await startTcpUpstream(t, (socket, head) => {
     const target = head.split(' ')[1] ?? '';
     const body = `for ${target}`;
@@ -42,26 +42,29 @@ t.test('bytes after an answer are not the answer to the next request', async (t)
   });
   const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 1 } } });
   for (let i = 0; i < 10; i++) {
-    const answer = await call('GET', `/${i}`);
-    if (answer.status === 200) t.equal(answer.body, `for /${i}`);
-    else t.equal(answer.status, 502);
+    const response = await call('GET', `/${i}`);
+    if (response.status === 200) t.equal(response.body, `for /${i}`);
+    else t.equal(response.status, 502);
   }
 });
 
-t.test('bytes beyond ASCII in a header stay the bytes they are, however the answer is written', async (t) => {
-  let framing = '';
-  const upstream = await startTcpUpstream(t, (socket) => {
-    socket.end(Buffer.from(`HTTP/1.1 200 caf\xe9\r\nX-Bytes: caf\xe9\r\n${framing}`, 'latin1'));
-  });
-  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
-  for (framing of [
-    'Content-Length: 2\r\n\r\nok',
-    'Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
-    '\r\nok',
-  ]) {
-    const answer = await call('GET', '/');
-    t.equal(answer.status, 200);
-    t.equal(answer.headers['x-bytes'], 'caf\xe9', JSON.stringify(framing));
-    t.equal(answer.body, 'ok');
-  }
-});
+t.test(
+  'bytes beyond ASCII in a header stay the bytes they are, however the response is written',
+  async (t) => {
+    let framing = '';
+    const upstream = await startTcpUpstream(t, (socket) => {
+      socket.end(Buffer.from(`HTTP/1.1 200 caf\xe9\r\nX-Bytes: caf\xe9\r\n${framing}`, 'latin1'));
+    });
+    const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+    for (framing of [
+      'Content-Length: 2\r\n\r\nok',
+      'Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+      '\r\nok',
+    ]) {
+      const response = await call('GET', '/');
+      t.equal(response.status, 200);
+      t.equal(response.headers['x-bytes'], 'caf\xe9', JSON.stringify(framing));
+      t.equal(response.body, 'ok');
+    }
+  },
+);

@@ -17,9 +17,9 @@ t.test('a body that stops coming is given up, on both sides', async (t) => {
   client.send(
     `POST / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\nContent-Length: 100000\r\n\r\nsome`,
   );
-  const answer = await client.response('POST');
-  t.equal(answer.status, 408);
-  t.equal(answer.json().code, 'request_timeout');
+  const response = await client.response('POST');
+  t.equal(response.status, 408);
+  t.equal(response.json().code, 'request_timeout');
   await eventually(() => aborted, 'the end of the upstream request');
   t.match(finished, [{ status: 408, code: 'request_timeout', bytesIn: 4 }]);
 });
@@ -61,7 +61,7 @@ t.test('a body that keeps coming is not, even if it takes long', async (t) => {
   }
 });
 
-t.test('a client that does not read its answer is given up, on both sides', async (t) => {
+t.test('a client that does not read its response is given up, on both sides', async (t) => {
   let closed = false;
   const upstream = await startRawUpstream(t, () => (_request, response) => {
     response.on('close', () => (closed = true));
@@ -80,11 +80,11 @@ t.test('a client that does not read its answer is given up, on both sides', asyn
   client.send(`GET / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`);
   await client.until(() => client.text.length > 0);
   client.socket.pause();
-  await eventually(() => closed, 'the end of the upstream answer');
+  await eventually(() => closed, 'the end of the upstream response');
   t.match(finished, [{ status: 200, code: 'request_timeout' }]);
 });
 
-t.test('nothing is read without end from a client that was refused', async (t) => {
+t.test('nothing is read without end from a client that was rejected', async (t) => {
   const upstream = await startUpstream(t);
   const { port } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);

@@ -10,9 +10,9 @@ t.test('a head that does not end is cut off, however it drips', async (t) => {
   client.send('GET / HTTP/1.1\r\nHost: gateway.test\r\n');
   const dripping = setInterval(() => client.send('X-Drip: 1\r\n'), 50);
   t.teardown(() => clearInterval(dripping));
-  const answer = await client.response();
-  t.equal(answer.status, 408);
-  t.equal(answer.json().code, 'request_timeout');
+  const response = await client.response();
+  t.equal(response.status, 408);
+  t.equal(response.json().code, 'request_timeout');
   await client.end();
   t.equal(upstream.heads, 0);
 });

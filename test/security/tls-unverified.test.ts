@@ -11,11 +11,11 @@ import { eventually, startGateway } from '../support/gateway.ts';
 import type { Scope } from '../support/servers.ts';
 import { openWebSocket } from '../support/websockets.ts';
 
-t.test('an upstream with a certificate nobody vouches for gets no request', async (t) => {
+t.test('an upstream with a certificate of no known issuer gets no request', async (t) => {
   const { upstream } = await startTlsUpstream(t);
   const { call, port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const answer = await call('GET', '/');
-  t.equal(answer.status, 502);
+  const response = await call('GET', '/');
+  t.equal(response.status, 502);
   await t.rejects(openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` }), {
     message: 'status 502',
   });

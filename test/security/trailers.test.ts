@@ -17,7 +17,7 @@ t.test('trailers of a request do not reach the upstream: none of them can be a t
   t.notOk(upstream.received[0]?.rawHeaders.includes('forged'));
 });
 
-t.test('trailers of an answer are cleaned like its headers', async (t) => {
+t.test('trailers of a response are cleaned like its headers', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write(
       'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n' +
@@ -28,8 +28,8 @@ t.test('trailers of an answer are cleaned like its headers', async (t) => {
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(`GET / HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`);
-  const answer = await client.response();
-  t.equal(answer.body, 'body');
+  const response = await client.response();
+  t.equal(response.body, 'body');
   await eventually(() => client.text.includes('X-Checksum: abc\r\n\r\n'), 'the trailers');
   t.notMatch(client.text, /forged/);
 });

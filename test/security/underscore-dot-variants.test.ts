@@ -25,8 +25,8 @@ t.test('no spelling of a trusted name stands beside the real one', async (t) => 
     const headers = trusted.map((name): [string, string] => [name.replaceAll('-', separator), 'forged']);
     headers.push([`x${separator}service${separator}anything`, 'forged']);
     headers.push([`X-Service${separator}Anything`, 'forged']);
-    const answer = await call('GET', '/', { headers });
-    t.equal(answer.status, 200, separator);
+    const response = await call('GET', '/', { headers });
+    t.equal(response.status, 200, separator);
     t.notOk(upstream.received.at(-1)?.rawHeaders.includes('forged'), separator);
   }
 });
@@ -73,7 +73,7 @@ t.test('with a prefix of its own, both it and the usual one are reserved', async
   t.strictSame(got?.values('acmeish'), ['fine']);
 });
 
-t.test('however many names a client makes up, the next ones are judged all the same', async (t) => {
+t.test('however many names a client makes up, the next ones are checked all the same', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': upstream.url } });
   for (let i = 0; i < 30; i++) {

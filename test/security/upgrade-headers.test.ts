@@ -37,7 +37,7 @@ t.test(
   },
 );
 
-t.test('a WebSocket is refused as a plain request would be', async (t) => {
+t.test('a WebSocket is rejected as a plain request would be', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const { port, parent, directory, call } = await startGateway(t, {
     routes: { '/': { upstream: upstream.url, scopes: { read: 'tracking:read', write: null } } },
@@ -53,7 +53,7 @@ t.test('a WebSocket is refused as a plain request would be', async (t) => {
   t.equal((await call('GET', '/')).status, 426, 'a plain request still gets there');
 });
 
-t.test('other upgrades, and handshakes that are none, are refused', async (t) => {
+t.test('other upgrades, and handshakes that are none, are rejected', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const good: Record<string, string> = {
@@ -73,9 +73,9 @@ t.test('other upgrades, and handshakes that are none, are refused', async (t) =>
   ] as const) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', '/', Object.entries({ ...good, ...change })));
-    const answer = await client.response();
-    t.equal(answer.status, 400, name);
-    t.equal(answer.headers['content-type'], 'application/problem+json', name);
+    const response = await client.response();
+    t.equal(response.status, 400, name);
+    t.equal(response.headers['content-type'], 'application/problem+json', name);
     await client.end();
   }
   const post = await rawClient(t, port);
@@ -84,7 +84,7 @@ t.test('other upgrades, and handshakes that are none, are refused', async (t) =>
   t.equal(upstream.heads, 0);
 });
 
-t.test('what follows a refused upgrade on its connection is not a request', async (t) => {
+t.test('what follows a rejected upgrade on its connection is not a request', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
@@ -94,7 +94,7 @@ t.test('what follows a refused upgrade on its connection is not a request', asyn
       requestText('GET', '/smuggled', [authorization]),
   );
   await client.end();
-  t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one answer');
+  t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');
   t.equal(upstream.heads, 0);
 });
 
@@ -123,17 +123,17 @@ t.test('a client that resets its connection while its upgrade is decided does no
   fine.socket.terminate();
 });
 
-t.test('an answer about a failing upstream names neither its host nor its port', async (t) => {
+t.test('a response about a failing upstream names neither its host nor its port', async (t) => {
   const { port, parent, log } = await startGateway(t, {
     routes: { '/refused': 'http://127.0.0.1:1', '/unknown': 'http://no-such-host.invalid:81' },
   });
   for (const path of ['/refused', '/unknown']) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', path, handshake(parent.key)));
-    const answer = await client.response();
-    t.equal(answer.status, 502, path);
-    t.match(answer.json(), { code: 'upstream_unreachable', instance: path });
-    t.notMatch(answer.body, /127\.0\.0\.1|no-such|ECONN|ENOTFOUND|:81?\b/, path);
+    const response = await client.response();
+    t.equal(response.status, 502, path);
+    t.match(response.json(), { code: 'upstream_unreachable', instance: path });
+    t.notMatch(response.body, /127\.0\.0\.1|no-such|ECONN|ENOTFOUND|:81?\b/, path);
     await client.end();
   }
   t.match(log.text, 'ECONNREFUSED', 'the operator can see it');
@@ -148,17 +148,17 @@ t.test('bytes behind the handshake go nowhere unless the upstream consents', asy
   client.send(requestText('GET', '/', handshake(parent.key)) + requestText('GET', '/smuggled'));
   t.equal((await client.response()).body, 'no');
   await client.end();
-  t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one answer');
+  t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');
   t.equal(upstream.heads, 1, 'nothing came behind it');
 });
 
 t.test('a consent that is none is a failure of the upstream, and opens nothing', async (t) => {
   const accept = 'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
   const both = 'Connection: Upgrade\r\nUpgrade: websocket';
-  let answer = '';
+  let response = '';
   const upstream = await startTcpUpstream(
     t,
-    (socket) => void socket.write(`${answer}\r\n\r\nHTTP/1.1 200 OK`),
+    (socket) => void socket.write(`${response}\r\n\r\nHTTP/1.1 200 OK`),
   );
   const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const head of [
@@ -171,19 +171,19 @@ t.test('a consent that is none is a failure of the upstream, and opens nothing',
     `200 X\r\n${both}\r\n${accept}\r\nTransfer-Encoding: gzip`,
     `101 X\r\n${both}\r\n${accept}\r\nX: a\x00b`,
   ]) {
-    answer = `HTTP/1.1 ${head}`;
+    response = `HTTP/1.1 ${head}`;
     const client = await rawClient(t, port);
     client.send(requestText('GET', '/', handshake(parent.key)));
-    const refused = await client.response();
-    t.equal(refused.status, 502, head);
-    t.equal(refused.json().code, 'upstream_unreachable', head);
+    const rejected = await client.response();
+    t.equal(rejected.status, 502, head);
+    t.equal(rejected.json().code, 'upstream_unreachable', head);
     await client.end();
-    t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one answer');
+    t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');
   }
   t.ok(finished.every(({ status }) => status === 502));
 });
 
-t.test('what an upstream says with its consent is cleaned as in any answer', async (t) => {
+t.test('what an upstream says with its consent is cleaned as in any response', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     const lines = ['HTTP/1.1 101 Whatever', 'connection: x-hop, upgrade', 'UPGRADE: WebSocket', 'X-Hop: a'];
     lines.push('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=', 'X-Service-Resolved-Tenant: forged');
@@ -202,7 +202,7 @@ t.test('what an upstream says with its consent is cleaned as in any answer', asy
   t.ok(head.some((line) => /^x-request-id: [0-9a-f]{32}$/.test(line)));
 });
 
-t.test('an upgrade amid answers that are still to come does no harm', async (t) => {
+t.test('an upgrade amid responses that are still to come does no harm', async (t) => {
   const upstream = await startRawUpstream(t, () => () => undefined);
   const { port, parent, call } = await startGateway(t, { routes: { '/': upstream.url } });
   const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];

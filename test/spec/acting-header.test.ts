@@ -23,10 +23,10 @@ t.test('the acting header', async (t) => {
       const parent = await newParent();
       const sub = await parent.create();
       for (const method of writes) {
-        const answer = await call(method, '/x', { key: parent.key });
-        t.equal(answer.status, 400, method);
-        t.equal(answer.body['code'], 'acting_tenant_required');
-        t.match(answer.body['detail'], /self.*<sub-account UUID>.*ext:<external_id>/);
+        const response = await call(method, '/x', { key: parent.key });
+        t.equal(response.status, 400, method);
+        t.equal(response.body['code'], 'acting_tenant_required');
+        t.match(response.body['detail'], /self.*<sub-account UUID>.*ext:<external_id>/);
       }
       await sub.act('deactivate');
       t.equal(
@@ -71,9 +71,9 @@ t.test('the acting header', async (t) => {
         [parent.id.toUpperCase(), parent.id],
       ] as const) {
         for (const method of ['GET', 'POST']) {
-          const answer = await call(method, '/x', { key: parent.key, ...acting(value) });
-          t.equal(answer.status, 200, `${method} ${value}`);
-          t.equal(answer.headers['x-service-resolved-tenant'], id, 'the client is told');
+          const response = await call(method, '/x', { key: parent.key, ...acting(value) });
+          t.equal(response.status, 200, `${method} ${value}`);
+          t.equal(response.headers['x-service-resolved-tenant'], id, 'the client is told');
           t.same(last().values('x-service-resolved-tenant'), [id], 'the upstream is told');
           t.same(last().values('x-service-caller-tenant'), [parent.id]);
           t.same(last().values('x-service-caller-key'), [parent.keyId]);
@@ -88,18 +88,18 @@ t.test('the acting header', async (t) => {
     const sub = await parent.create({ name: 'Ada', external_id: 'ada' });
     for (const value of [sub.id, 'ext:ada']) {
       await sub.act('deactivate');
-      const refused = await call('GET', '/x', { key: parent.key, ...acting(value) });
-      t.equal(refused.status, 403);
-      t.equal(refused.body['code'], 'acting_tenant_deactivated');
+      const rejected = await call('GET', '/x', { key: parent.key, ...acting(value) });
+      t.equal(rejected.status, 403);
+      t.equal(rejected.body['code'], 'acting_tenant_deactivated');
       await sub.act('reactivate');
       t.equal((await call('GET', '/x', { key: parent.key, ...acting(value) })).status, 200);
     }
   });
 
-  t.test('an unknown, a foreign and an unused target get one and the same refusal', async (t) => {
+  t.test('an unknown, a foreign and an unused target get one and the same rejection', async (t) => {
     const [parent, stranger] = [await newParent(), await newParent()];
     const foreign = await stranger.create({ name: 'Foreign', external_id: 'theirs' });
-    const answers = [];
+    const responses = [];
     for (const value of [
       foreign.id,
       stranger.id,
@@ -108,11 +108,11 @@ t.test('the acting header', async (t) => {
       'ext:none',
     ]) {
       const { status, body } = await call('GET', '/x', { key: parent.key, ...acting(value) });
-      answers.push({ status, ...body, request_id: '' });
+      responses.push({ status, ...body, request_id: '' });
     }
-    t.equal(answers[0]?.status, 403);
-    t.match(answers[0], { code: 'acting_tenant_unknown' });
-    for (const answer of answers) t.same(answer, answers[0]);
+    t.equal(responses[0]?.status, 403);
+    t.match(responses[0], { code: 'acting_tenant_unknown' });
+    for (const response of responses) t.same(response, responses[0]);
   });
 
   t.test(
@@ -124,16 +124,16 @@ t.test('the acting header', async (t) => {
       const key = await ada.mint();
       for (const value of [undefined, 'self', ada.id, ada.id.toUpperCase(), 'ext:ada']) {
         for (const method of ['GET', 'POST']) {
-          const answer = await call(method, '/x', { key, ...(value === undefined ? {} : acting(value)) });
-          t.equal(answer.status, 200, `${method} ${value ?? 'without'}`);
+          const response = await call(method, '/x', { key, ...(value === undefined ? {} : acting(value)) });
+          t.equal(response.status, 200, `${method} ${value ?? 'without'}`);
           t.same(last().values('x-service-resolved-tenant'), [ada.id]);
           t.same(last().values('x-service-caller-tenant'), [ada.id]);
         }
       }
       for (const value of [bob.id, parent.id, 'ext:bob', 'ext:Ada', 'Self', '', 'ext:', '*', 'self, self']) {
-        const answer = await call('GET', '/x', { key, ...acting(value) });
-        t.equal(answer.status, 403, JSON.stringify(value));
-        t.equal(answer.body['code'], 'acting_tenant_forbidden');
+        const response = await call('GET', '/x', { key, ...acting(value) });
+        t.equal(response.status, 403, JSON.stringify(value));
+        t.equal(response.body['code'], 'acting_tenant_forbidden');
       }
       const twice = [
         ['X-Service-Acting-Tenant', 'self'],
@@ -143,12 +143,12 @@ t.test('the acting header', async (t) => {
     },
   );
 
-  t.test('a parent key that sends the header malformed, empty or twice is answered 400', async (t) => {
+  t.test('a parent key that sends the header malformed, empty or twice gets 400', async (t) => {
     const parent = await newParent();
     for (const value of ['', 'Self', 'ext:', 'ext:a,b', 'nobody', 'self, self', '{}']) {
-      const answer = await call('GET', '/x', { key: parent.key, ...acting(value) });
-      t.equal(answer.status, 400, JSON.stringify(value));
-      t.equal(answer.body['code'], 'invalid_acting_tenant');
+      const response = await call('GET', '/x', { key: parent.key, ...acting(value) });
+      t.equal(response.status, 400, JSON.stringify(value));
+      t.equal(response.body['code'], 'invalid_acting_tenant');
     }
     const twice = [
       ['X-Service-Acting-Tenant', 'self'],
@@ -160,7 +160,7 @@ t.test('the acting header', async (t) => {
     );
   });
 
-  t.test('the header is judged after the caller, and the body is never read for it', async (t) => {
+  t.test('the header is checked after the caller, and the body is never read for it', async (t) => {
     const unknown = await call('POST', '/x', { key: 'tgw_wrong', ...acting('nobody') });
     t.equal(unknown.status, 401);
     const parent = await newParent();

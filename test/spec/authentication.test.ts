@@ -27,10 +27,10 @@ t.test('authentication', async (t) => {
       const before = upstream.received.length;
       for (const path of ['/x', '/v1/sub-accounts']) {
         for (const headers of bad) {
-          const answer = await call('GET', path, { headers });
-          t.equal(answer.status, 401, JSON.stringify(headers.map(([name]) => name)));
-          t.equal(answer.body['code'], 'unauthenticated');
-          t.equal(answer.headers['www-authenticate'], 'Bearer');
+          const response = await call('GET', path, { headers });
+          t.equal(response.status, 401, JSON.stringify(headers.map(([name]) => name)));
+          t.equal(response.body['code'], 'unauthenticated');
+          t.equal(response.headers['www-authenticate'], 'Bearer');
         }
       }
       t.equal(upstream.received.length, before, 'nothing reached the upstream');
@@ -42,10 +42,10 @@ t.test('authentication', async (t) => {
     const { key } = await newParent();
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     for (const wrong of [typo, 'tgw_', 'x', operatorToken]) {
-      const answer = await call('GET', '/x', { key: wrong });
-      t.equal(answer.status, 401);
-      t.equal(answer.body['code'], 'invalid_api_key');
-      t.equal(answer.headers['www-authenticate'], 'Bearer');
+      const response = await call('GET', '/x', { key: wrong });
+      t.equal(response.status, 401);
+      t.equal(response.body['code'], 'invalid_api_key');
+      t.equal(response.headers['www-authenticate'], 'Bearer');
     }
   });
 
@@ -59,9 +59,9 @@ t.test('authentication', async (t) => {
     t.equal(revoked.status, 200);
     t.match(revoked.headers['x-service-enforced'], /^replicas=2; ms=\d+/);
     for (const from of [call, manage]) {
-      const answer = await from('GET', '/x', { key });
-      t.equal(answer.status, 401);
-      t.equal(answer.body['code'], 'api_key_revoked');
+      const response = await from('GET', '/x', { key });
+      t.equal(response.status, 401);
+      t.equal(response.body['code'], 'api_key_revoked');
     }
   });
 
@@ -71,10 +71,10 @@ t.test('authentication', async (t) => {
     const minted = await operator('POST', `/accounts/${parent.id}/api-keys`, { body });
     t.equal(minted.status, 201);
     const key = String(minted.body['api_key']);
-    let answer = await call('GET', '/x', { key });
-    while (answer.status === 200) answer = await call('GET', '/x', { key });
-    t.equal(answer.status, 401);
-    t.equal(answer.body['code'], 'api_key_expired');
+    let response = await call('GET', '/x', { key });
+    while (response.status === 200) response = await call('GET', '/x', { key });
+    t.equal(response.status, 401);
+    t.equal(response.body['code'], 'api_key_expired');
   });
 
   t.test(
@@ -85,9 +85,9 @@ t.test('authentication', async (t) => {
       const key = await sub.mint(['tracking:read']);
       for (const path of ['', '/', `/${sub.id}`, '/no/such/path', '/usage', `/${sub.id}/api-keys`]) {
         for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
-          const answer = await call(method, `/v1/sub-accounts${path}`, { key });
-          t.equal(answer.status, 403, `${method} ${path}`);
-          t.equal(answer.body['code'], 'parent_key_required');
+          const response = await call(method, `/v1/sub-accounts${path}`, { key });
+          t.equal(response.status, 403, `${method} ${path}`);
+          t.equal(response.body['code'], 'parent_key_required');
         }
       }
     },
@@ -127,9 +127,9 @@ t.test('authentication', async (t) => {
       const key = await sub.mint();
       await sub.act('deactivate');
       for (const path of ['/x', '/v1/sub-accounts', '/v1/sub-accounts/none']) {
-        const answer = await call('GET', path, { key, headers: { 'X-Service-Acting-Tenant': parent.id } });
-        t.equal(answer.status, 403, path);
-        t.equal(answer.body['code'], 'account_deactivated');
+        const response = await call('GET', path, { key, headers: { 'X-Service-Acting-Tenant': parent.id } });
+        t.equal(response.status, 403, path);
+        t.equal(response.body['code'], 'account_deactivated');
       }
       await sub.act('reactivate');
       t.equal((await call('GET', '/x', { key })).status, 200);
@@ -144,9 +144,9 @@ t.test('authentication', async (t) => {
       t.equal((await operator('POST', `/accounts/${parent.id}/suspend`)).status, 200);
       for (const used of [parent.key, key]) {
         for (const path of ['/x', '/v1/sub-accounts']) {
-          const answer = await call('GET', path, { key: used });
-          t.equal(answer.status, 403);
-          t.equal(answer.body['code'], 'account_suspended');
+          const response = await call('GET', path, { key: used });
+          t.equal(response.status, 403);
+          t.equal(response.body['code'], 'account_suspended');
         }
       }
       t.equal((await operator('POST', `/accounts/${parent.id}/resume`)).status, 200);
@@ -165,8 +165,8 @@ t.test('a route may ask for scopes of its own, by kind of method', async (t) => 
 `,
   );
   const key = await (await (await newParent()).create()).mint(['tracking:read']);
-  const refused = await call('POST', '/v1/tracking/1', { key });
-  t.match(refused.body, { status: 403, code: 'insufficient_scope', scope: 'tracking:write' });
+  const rejected = await call('POST', '/v1/tracking/1', { key });
+  t.match(rejected.body, { status: 403, code: 'insufficient_scope', scope: 'tracking:write' });
   t.equal(
     (await call('GET', '/v1/tracking/1', { key })).status,
     502,

@@ -9,16 +9,16 @@ t.test('managing sub-accounts', async (t) => {
   const read = (path: string) => call('GET', `/v1/sub-accounts${path}`, { key: parent.key });
 
   t.test('create a sub-account: 201 with its record, name and external_id as sent', async (t) => {
-    const answer = await parent.call('POST', '', { body: { name: 'Ada', external_id: 'ada' } });
-    t.equal(answer.status, 201);
-    t.match(answer.body, {
+    const response = await parent.call('POST', '', { body: { name: 'Ada', external_id: 'ada' } });
+    t.equal(response.status, 201);
+    t.match(response.body, {
       name: 'Ada',
       external_id: 'ada',
       status: 'active',
       metadata: {},
       deactivated_at: null,
     });
-    t.match(answer.body['id'], /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    t.match(response.body['id'], /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
   });
 
   t.test('list sub-accounts: newest first', async (t) => {
@@ -51,15 +51,15 @@ t.test('managing sub-accounts', async (t) => {
       ['reactivate', 'active'],
       ['reactivate', 'active'],
     ] as const) {
-      const answer = await sub.act(action);
-      t.equal(answer.status, 200);
-      t.equal(answer.body['status'], status);
-      t.match(answer.headers['x-service-enforced'], /^replicas=2; ms=\d+/);
+      const response = await sub.act(action);
+      t.equal(response.status, 200);
+      t.equal(response.body['status'], status);
+      t.match(response.headers['x-service-enforced'], /^replicas=2; ms=\d+/);
       t.equal((await read(`/${sub.id}`)).body['status'], status);
     }
   });
 
-  t.test('mint, list and revoke keys: the secrets are in the first answer alone', async (t) => {
+  t.test('mint, list and revoke keys: the secrets are in the first response alone', async (t) => {
     const sub = await parent.create();
     const minted = await parent.call('POST', `/${sub.id}/api-keys`, {
       body: { name: 'k', scopes: ['tracking:read'] },
@@ -113,9 +113,9 @@ t.test('managing sub-accounts', async (t) => {
     const sub = await parent.create();
     const paths = [`/${sub.id}`, `/${sub.id}/api-keys`];
     for (const path of paths) {
-      const answer = await call('GET', `/v1/sub-accounts${path}`, { key: stranger.key });
-      t.equal(answer.status, 404);
-      t.equal(answer.body['code'], 'not_found');
+      const response = await call('GET', `/v1/sub-accounts${path}`, { key: stranger.key });
+      t.equal(response.status, 404);
+      t.equal(response.body['code'], 'not_found');
     }
     t.equal((await stranger.call('POST', `/${sub.id}/deactivate`)).status, 404);
     t.same((await stranger.call('GET', '')).body['data'], []);
@@ -123,18 +123,18 @@ t.test('managing sub-accounts', async (t) => {
 
   t.test('concurrent creates with one external_id, on both replicas: exactly one 201', async (t) => {
     const body = { name: 'Same', external_id: 'same' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
         i % 2 === 0
           ? parent.call('POST', '', { body })
           : call('POST', '/v1/sub-accounts', { key: parent.key, body }),
       ),
     );
-    const created = answers.filter(({ status }) => status === 201);
+    const created = responses.filter(({ status }) => status === 201);
     t.equal(created.length, 1);
-    for (const { status, body: refused } of answers.filter(({ status }) => status !== 201)) {
+    for (const { status, body: rejected } of responses.filter(({ status }) => status !== 201)) {
       t.equal(status, 409);
-      t.match(refused, { code: 'external_id_taken', sub_account_id: created[0]?.body['id'] });
+      t.match(rejected, { code: 'external_id_taken', sub_account_id: created[0]?.body['id'] });
     }
   });
 

@@ -51,32 +51,32 @@ t.test('what an upstream sees', async (t) => {
         'X-Request-Id': 'mine',
         Host: 'h',
       };
-      const answer = await call('GET', '/x', { key: parent.key, headers });
+      const response = await call('GET', '/x', { key: parent.key, headers });
       const received = last();
       t.same(received.values('authorization'), []);
       t.same(received.values('x-forwarded-for'), ['127.0.0.1']);
       t.same(received.values('x-forwarded-proto'), ['http']);
       t.same(received.values('x-forwarded-host'), ['h']);
-      t.same(received.values('x-request-id'), [String(answer.headers['x-request-id'])]);
-      t.not(answer.headers['x-request-id'], 'mine');
+      t.same(received.values('x-request-id'), [String(response.headers['x-request-id'])]);
+      t.not(response.headers['x-request-id'], 'mine');
     },
   );
 
-  t.test('every answer carries X-Request-Id and, once resolved, X-Service-Resolved-Tenant', async (t) => {
+  t.test('every response carries X-Request-Id and, once resolved, X-Service-Resolved-Tenant', async (t) => {
     const resolved = await call('GET', '/x', { key: parent.key });
     t.equal(resolved.headers['x-service-resolved-tenant'], parent.id);
-    const refused = await call('GET', '/x');
-    t.match(refused.headers['x-request-id'], /^[0-9a-f]{32}$/);
-    t.equal(refused.body['request_id'], refused.headers['x-request-id']);
-    t.notOk('x-service-resolved-tenant' in refused.headers);
+    const rejected = await call('GET', '/x');
+    t.match(rejected.headers['x-request-id'], /^[0-9a-f]{32}$/);
+    t.equal(rejected.body['request_id'], rejected.headers['x-request-id']);
+    t.notOk('x-service-resolved-tenant' in rejected.headers);
   });
 
-  t.test('methods outside the acting rules are 405 or refused, and never proxied', async (t) => {
+  t.test('methods outside the acting rules are 405 or rejected, and never proxied', async (t) => {
     for (const method of ['TRACE', 'PROPFIND', 'LOCK']) {
-      const answer = await call(method, '/x', { key: parent.key });
-      t.equal(answer.status, 405, method);
-      t.equal(answer.body['code'], 'method_not_allowed');
-      t.ok(answer.headers['allow']);
+      const response = await call(method, '/x', { key: parent.key });
+      t.equal(response.status, 405, method);
+      t.equal(response.body['code'], 'method_not_allowed');
+      t.ok(response.headers['allow']);
     }
   });
 
@@ -108,13 +108,16 @@ t.test('another prefix renames all of the headers, and both prefixes are reserve
   t.notOk(last().rawHeaders.includes('forged'));
 });
 
-t.test('an upstream that refuses is 502, and the answer does not say where it is', async (t) => {
-  const { call, parent: newParent } = await startReplicas(
-    t,
-    'routes:\n  - prefix: /dead\n    upstream: http://127.0.0.1:9\n',
-  );
-  const answer = await call('GET', '/dead/x', { key: (await newParent()).key });
-  t.equal(answer.status, 502);
-  t.equal(answer.body['code'], 'upstream_unreachable');
-  t.notMatch(answer.text, /127\.0\.0\.1|:9\b/);
-});
+t.test(
+  'an upstream that accepts no connection is 502, and the response does not say where it is',
+  async (t) => {
+    const { call, parent: newParent } = await startReplicas(
+      t,
+      'routes:\n  - prefix: /dead\n    upstream: http://127.0.0.1:9\n',
+    );
+    const response = await call('GET', '/dead/x', { key: (await newParent()).key });
+    t.equal(response.status, 502);
+    t.equal(response.body['code'], 'upstream_unreachable');
+    t.notMatch(response.text, /127\.0\.0\.1|:9\b/);
+  },
+);

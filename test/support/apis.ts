@@ -1,4 +1,4 @@
-/** The management and the operator API on real sockets and a real store, for tests of what they answer. */
+/** The management and the operator API on real sockets and a real store, for tests of their responses. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,14 +43,14 @@ export interface Parent {
   readonly keyId: string;
   /** Calls `/v1/sub-accounts<path>` with the parent's key. */
   readonly call: Call;
-  /** Creates a sub-account; the answer's body. */
+  /** Creates a sub-account; the response's body. */
   create(body?: Readonly<Record<string, unknown>>): Promise<SubAccountUnderTest>;
 }
 
 /** A sub-account with what tests most often want to do with it. */
 export interface SubAccountUnderTest {
   readonly id: string;
-  /** Its record, as it was answered when it was created. */
+  /** Its record, from the response when it was created. */
   readonly body: HttpResponse['body'];
   /** Mints a key; the API key itself. */
   mint(scopes?: readonly string[]): Promise<string>;
@@ -65,7 +65,7 @@ export interface Apis {
   readonly operator: Call;
   readonly internalOrigin: string;
   readonly store: Store;
-  /** Positions that answers waited for, in order. */
+  /** Positions that responses waited for, in order. */
   readonly waitedFor: Seq[];
   /** Makes a parent whose key has `scopes`, by default both of management. */
   parent(scopes?: readonly string[]): Promise<Parent>;
@@ -177,7 +177,7 @@ function makeSubAccount(call: Call, body: HttpResponse['body']): SubAccountUnder
   };
 }
 
-function expectStatus(answer: HttpResponse, status: number): HttpResponse['body'] {
-  if (answer.status === status) return answer.body;
-  throw new Error(`expected ${status}, was answered ${answer.status}: ${answer.text}`);
+function expectStatus(response: HttpResponse, status: number): HttpResponse['body'] {
+  if (response.status === status) return response.body;
+  throw new Error(`expected ${status}, got ${response.status}: ${response.text}`);
 }

@@ -18,7 +18,7 @@ export async function dump(url: string, file: string): Promise<void> {
   await run(join(backupTools ?? '', 'pg_dump'), ['--format=custom', `--file=${file}`, `--dbname=${url}`]);
 }
 
-/** Drops the database at `url` under whoever is connected, and makes it again from `file`. */
+/** Drops the database at `url` under all its connections, and makes it again from `file`. */
 export async function restore(url: string, file: string): Promise<void> {
   const database = new URL(url).pathname.slice(1);
   const server = new URL(url);

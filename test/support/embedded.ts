@@ -26,7 +26,7 @@ async function make(template: string): Promise<void> {
   await mkdir(draft, { recursive: true });
   const store = await openEmbedded(draft);
   await store.close();
-  // Somebody else may have been quicker; then theirs is as good.
+  // Another process may have been quicker; then its template is as good.
   await rename(draft, template).catch(() => rm(draft, { recursive: true }));
 }
 

@@ -1,4 +1,4 @@
-/** Checks manifests as an API server would: by its own OpenAPI document, unknown fields refused. */
+/** Checks manifests as an API server would: by its own OpenAPI document, unknown fields rejected. */
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -74,7 +74,7 @@ function* customResources(): Generator<[string, object]> {
   }
 }
 
-/** The schema with unknown fields refused, and with what OpenAPI cannot say: numbers where text is declared. */
+/** The schema with unknown fields rejected, and with what OpenAPI cannot say: numbers where text is declared. */
 function beStrict(schema: Schema): Schema {
   if (schema.format === 'int-or-string' || schema['x-kubernetes-int-or-string'] === true)
     return { type: ['integer', 'string'] as never };

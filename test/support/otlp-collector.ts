@@ -23,12 +23,12 @@ export interface CollectedSpan {
 export interface Collector {
   readonly endpoint: string;
   readonly spans: CollectedSpan[];
-  /** Exports that came in, answered or not. */
+  /** Exports that came in, with or without a response. */
   readonly exports: IncomingMessage[];
   readonly bodies: Buffer[];
 }
 
-/** @param hangs take exports and never answer @param status what it answers */
+/** @param hangs take exports and never respond @param status of its responses */
 export async function startCollector(t: Scope, { hangs = false, status = 200 } = {}): Promise<Collector> {
   const collector = {
     endpoint: '',

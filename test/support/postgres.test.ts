@@ -2,7 +2,7 @@ import t from 'tap';
 import postgres from 'postgres';
 import { freshDatabase, startPostgres, type Template } from './postgres.ts';
 
-t.test('a fresh database is empty and nobody else sees it', async (t) => {
+t.test('a fresh database is empty and no other test sees it', async (t) => {
   const [first, second] = await Promise.all([freshDatabase(t), freshDatabase(t)]);
   t.not(first, second);
   const sql = connect(t, first);
@@ -54,16 +54,16 @@ t.test('a private server keeps address and data through kill and restart', async
   t.equal((await tables(sql)).length, 1);
 });
 
-t.test('a paused server answers nothing until it is resumed, on open connections too', async (t) => {
+t.test('a paused server sends nothing until it is resumed, on open connections too', async (t) => {
   const server = await startPostgres(t);
   const sql = connect(t, server.url);
   await sql`select 1`;
   await server.pause();
-  const answer = sql`select 1 as one`.then(() => 'answered');
-  const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 200, 'silence'))]);
+  const response = sql`select 1 as one`.then(() => 'responded');
+  const first = await Promise.race([response, new Promise((resolve) => setTimeout(resolve, 200, 'silence'))]);
   t.equal(first, 'silence');
   await server.resume();
-  t.equal(await answer, 'answered');
+  t.equal(await response, 'responded');
 });
 
 function connect(t: { teardown(end: () => unknown): unknown }, url: string): postgres.Sql {

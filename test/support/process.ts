@@ -112,7 +112,7 @@ export async function readiness(internalUrl: string): Promise<{ status: number; 
   return { status: response.status, reasons: (body.reasons ?? []).map(({ reason }) => reason) };
 }
 
-/** Waits until `/readyz` answers `status`, with `reason` among its reasons where one is given. */
+/** Waits until `/readyz` responds with `status`, with `reason` among its reasons where one is given. */
 export async function becomes(internalUrl: string, status: number, reason?: string): Promise<void> {
   await eventually(
     async () => {

@@ -21,16 +21,16 @@ t.test('a killed server comes back at its address, empty', async (t) => {
   t.equal(await redis.get('key'), null);
 });
 
-t.test('a paused server answers nothing until it is resumed', async (t) => {
+t.test('a paused server sends nothing until it is resumed', async (t) => {
   const server = await startRedis(t);
   const redis = connect(t, server.url);
   await redis.ping();
   await server.pause();
-  const answer = redis.ping();
-  const first = await Promise.race([answer, new Promise((resolve) => setTimeout(resolve, 200, 'silence'))]);
+  const response = redis.ping();
+  const first = await Promise.race([response, new Promise((resolve) => setTimeout(resolve, 200, 'silence'))]);
   t.equal(first, 'silence');
   await server.resume();
-  t.equal(await answer, 'PONG');
+  t.equal(await response, 'PONG');
 });
 
 function connect(t: { teardown(end: () => unknown): unknown }, url: string): Redis {

@@ -2,7 +2,7 @@
 import { fromRunner, startPrivateServer, type PrivateServer, type Scope } from './servers.ts';
 
 /**
- * An empty Redis that nobody else uses, ended with the test. Returns its URL.
+ * An empty Redis that no other test uses, ended with the test. Returns its URL.
  *
  * It is a server of its own, since one starts in milliseconds and then a FLUSHALL or a CONFIG SET cannot disturb the
  * test file running beside this one.

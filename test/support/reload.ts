@@ -43,7 +43,7 @@ export function parentOf(t: Scope, origin: string, internalOrigin: string): Prom
   )();
 }
 
-/** An upstream that answers with its name, and may hold its answers back. */
+/** An upstream that responds with its name, and may hold its responses back. */
 export async function named(t: Scope, name: string, holds = false) {
   const held: (() => void)[] = [];
   let open = 0;
@@ -64,7 +64,7 @@ export async function named(t: Scope, name: string, holds = false) {
     url: upstream.url,
     open: () => open,
     holding: () => held.length,
-    release: () => held.forEach((answer) => answer()),
+    release: () => held.forEach((respond) => respond()),
   };
 }
 

@@ -1,7 +1,7 @@
-/** What the parser of upstream answers tells, written down so that two readings can be compared. */
+/** What the parser of upstream responses tells, written down so that two readings can be compared. */
 import { ResponseParser } from '../../src/proxy/upstream/response-parser.ts';
 
-export interface ReadAnswer {
+export interface ReadResponse {
   status: number;
   reason: string;
   headers: readonly string[];
@@ -11,30 +11,30 @@ export interface ReadAnswer {
   trailers: readonly string[];
 }
 
-/** All answers on a connection, and what became of it. */
+/** All responses on a connection, and what became of it. */
 export interface ReadBuffer {
-  answers: ReadAnswer[];
-  /** Bytes that belong to the answers, up to the first that belongs to none. */
+  responses: ReadResponse[];
+  /** Bytes that belong to the responses, up to the first that belongs to none. */
   taken: number;
   fault: string | null;
-  /** Of an answer that did not end. */
-  unfinished: ReadAnswer | null;
+  /** Of a response that did not end. */
+  unfinished: ReadResponse | null;
 }
 
 /**
  * Feeds `bytes` in pieces, the way a connection does: every piece comes in the same buffer.
  *
- * @param heads for each expected answer, whether it is one to a HEAD
+ * @param heads for each expected response, whether it is one to a HEAD
  * @param cuts positions where a piece ends
  * @param closes the upstream ends the connection after the last piece
  */
-export function readAnswers(
+export function readResponses(
   bytes: Buffer,
   heads: readonly boolean[],
   cuts: readonly number[] = [],
   closes = true,
 ): ReadBuffer {
-  const reading: ReadBuffer = { answers: [], taken: 0, fault: null, unfinished: null };
+  const reading: ReadBuffer = { responses: [], taken: 0, fault: null, unfinished: null };
   const expected = [...heads];
   const body: Buffer[] = [];
   const parser = new ResponseParser({
@@ -48,7 +48,7 @@ export function readAnswers(
     onEnd(trailers) {
       if (reading.unfinished === null) throw new Error('an end without a head');
       const text = Buffer.concat(body.splice(0)).toString('latin1');
-      reading.answers.push({ ...reading.unfinished, body: text, trailers });
+      reading.responses.push({ ...reading.unfinished, body: text, trailers });
       reading.unfinished = null;
     },
   });
@@ -62,7 +62,7 @@ export function readAnswers(
     let from = 0;
     for (const to of [...cuts, bytes.length]) {
       if (to <= from) continue;
-      // One feed ends with the answer; what is left of the piece is for the next one.
+      // One feed ends with the response; what is left of the piece is for the next one.
       while (from < to && !parser.over) {
         bytes.copy(shared, 0, from, to);
         const taken = parser.feed(shared, to - from);

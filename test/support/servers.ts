@@ -19,7 +19,7 @@ export interface Scope {
 export class PrivateServer {
   url = '';
   readonly #supervisor: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #answers: AsyncIterator<string>;
+  readonly #responses: AsyncIterator<string>;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(kind: 'postgres' | 'redis', options: object) {
@@ -29,10 +29,10 @@ export class PrivateServer {
       detached: true,
       env: { ...process.env, NODE_OPTIONS: '' },
     });
-    this.#answers = createInterface({ input: this.#supervisor.stdout })[Symbol.asyncIterator]();
+    this.#responses = createInterface({ input: this.#supervisor.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Starts it, on the same port and data when it ran before. Resolves when it answers. */
+  /** Starts it, on the same port and data when it ran before. Resolves when it responds. */
   start(): Promise<void> {
     return this.#command('start');
   }
@@ -47,7 +47,7 @@ export class PrivateServer {
     return this.#command('kill');
   }
 
-  /** SIGSTOP: connections stay open and new ones are accepted by the kernel, but nothing is answered. */
+  /** SIGSTOP: connections stay open and new ones are accepted by the kernel, but there is no response. */
   pause(): Promise<void> {
     return this.#command('pause');
   }
@@ -71,18 +71,18 @@ export class PrivateServer {
   }
 
   #command(name: string): Promise<void> {
-    const answered = this.#last.then(() => this.#ask(name));
-    this.#last = answered.catch(() => undefined);
-    return answered;
+    const responded = this.#last.then(() => this.#ask(name));
+    this.#last = responded.catch(() => undefined);
+    return responded;
   }
 
   async #ask(name: string): Promise<void> {
     this.#supervisor.stdin.write(`${name}\n`);
-    const next: IteratorResult<string, unknown> = await this.#answers.next();
+    const next: IteratorResult<string, unknown> = await this.#responses.next();
     if (next.done) throw new Error(`the test server's supervisor ended during ${name}`);
-    const answer = JSON.parse(next.value) as { ok: true; url: string } | { ok: false; error: string };
-    if (!answer.ok) throw new Error(`${name}: ${answer.error}`);
-    this.url = answer.url;
+    const response = JSON.parse(next.value) as { ok: true; url: string } | { ok: false; error: string };
+    if (!response.ok) throw new Error(`${name}: ${response.error}`);
+    this.url = response.url;
   }
 }
 

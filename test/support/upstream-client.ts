@@ -22,12 +22,12 @@ export function openConnections(t: Scope, url: string, { most = 4, connectMs = 5
   return { connections, clock };
 }
 
-/** Sends one request and takes its whole answer, as Latin-1. @param hears what else is to happen on the way */
+/** Sends one request and takes its whole response, as Latin-1. @param hears what else is to happen on the way */
 export function ask(
   to: Pool,
   target = '/',
   body: OutgoingRequest['body'] = null,
-  hears: Partial<ResponseHandler> & { onWire?: (wire: InFlightRequest) => void } = {},
+  hears: Partial<ResponseHandler> & { onInFlight?: (inFlight: InFlightRequest) => void } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -35,8 +35,8 @@ export function ask(
     to.send(
       { method, target, headers: [], body },
       {
-        onSending: (wire) => {
-          hears.onWire?.(wire);
+        onSending: (inFlight) => {
+          hears.onInFlight?.(inFlight);
           return true;
         },
         onHead: () => undefined,
@@ -49,7 +49,7 @@ export function ask(
   });
 }
 
-/** An answer with a length. @param extra header lines, each with its end */
-export function answer(body: string, extra = ''): string {
+/** A response with a length. @param extra header lines, each with its end */
+export function rawResponse(body: string, extra = ''): string {
   return `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n${extra}\r\n${body}`;
 }

@@ -26,10 +26,10 @@ export interface Upstream {
   connections: number;
 }
 
-/** A server of Node's. By default it answers with what it got; `answer` may do something else, once the body is in. */
+/** A server of Node's. By default it responds with what it got; `handler` may do something else, once the body is in. */
 export async function startUpstream(
   t: Scope,
-  answer: (request: Received, response: ServerResponse) => void = echo,
+  handler: (request: Received, response: ServerResponse) => void = echo,
   listening: { readonly path?: string } = {},
 ): Promise<Upstream> {
   return startRawUpstream(
@@ -38,7 +38,7 @@ export async function startUpstream(
       void buffer(request).then((body) => {
         const received = describe(request, body);
         upstream.received.push(received);
-        answer(received, response);
+        handler(received, response);
       }, ignore);
     },
     listening,
@@ -58,7 +58,7 @@ export async function startRawUpstream(
     listen(request, response);
   });
   server.on('connection', () => (upstream.connections += 1));
-  // Newer versions of Node refuse more than a thousand headers, older ones leave out the others.
+  // Newer versions of Node reject more than a thousand headers, older ones leave out the others.
   server.maxHeadersCount = 0;
   await new Promise<void>((resolve) => {
     if (listening.path === undefined) server.listen(0, '127.0.0.1', resolve);

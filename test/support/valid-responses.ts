@@ -1,8 +1,8 @@
-/** Arbitrary answers that RFC 9112 allows, with what is to be read in them. */
+/** Arbitrary responses that RFC 9112 allows, with what is to be read in them. */
 import fc from 'fast-check';
-import type { ReadAnswer } from './response-log.ts';
+import type { ReadResponse } from './response-log.ts';
 
-export interface ValidAnswer extends ReadAnswer {
+export interface ValidResponse extends ReadResponse {
   /** Latin-1. */
   readonly bytes: string;
   readonly toHead: boolean;
@@ -62,7 +62,7 @@ const chunkedBody = fc
 
 type Kind = 'length' | 'empty' | 'chunked' | 'until-close' | 'head' | 'bodyless';
 
-export function validAnswer(...kinds: Kind[]): fc.Arbitrary<ValidAnswer> {
+export function validResponse(...kinds: Kind[]): fc.Arbitrary<ValidResponse> {
   return fc
     .record({
       kind: fc.constantFrom(...kinds),
@@ -85,7 +85,7 @@ export function validAnswer(...kinds: Kind[]): fc.Arbitrary<ValidAnswer> {
       body: bytes.filter((each) => each.length > 0),
       chunks: chunkedBody,
     })
-    .map((it): ValidAnswer => {
+    .map((it): ValidResponse => {
       const { kind } = it;
       const chunked = kind === 'chunked';
       const old = it.old && !chunked;
@@ -136,7 +136,14 @@ function fieldOf(written: string): string[] {
   return written === '' ? [] : [name, content];
 }
 
-/** What is to be read in an answer, without how it was written. */
-export function expected({ status, reason, headers, keepAlive, body, trailers }: ValidAnswer): ReadAnswer {
+/** What is to be read in a response, without how it was written. */
+export function expected({
+  status,
+  reason,
+  headers,
+  keepAlive,
+  body,
+  trailers,
+}: ValidResponse): ReadResponse {
   return { status, reason, headers, keepAlive, body, trailers };
 }

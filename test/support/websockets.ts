@@ -47,7 +47,7 @@ export interface WebSocketClient {
   readonly closed: { code: number; reason: string } | null;
 }
 
-/** Opens a WebSocket through the gateway. Rejects with the status where there is an answer instead. */
+/** Opens a WebSocket through the gateway. Rejects with the status where there is a response instead. */
 export async function openWebSocket(
   t: Scope,
   port: number,

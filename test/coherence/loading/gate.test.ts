@@ -2,7 +2,7 @@ import t from 'tap';
 import { Gate } from '../../../src/coherence/loading/gate.ts';
 import { everythingThatFollows } from '../../support/coherence/manual-time.ts';
 
-t.test('it runs so many at once, lets so many wait, and refuses the rest', async (t) => {
+t.test('it runs so many at once, lets so many wait, and rejects the rest', async (t) => {
   const gate = new Gate(2, 3);
   const finish: (() => void)[] = [];
   const outcomes: string[] = [];

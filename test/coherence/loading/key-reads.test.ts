@@ -64,18 +64,18 @@ t.test('a reading that takes long does not keep the next one waiting', async (t)
   t.equal(under.length, 2);
 });
 
-t.test('a flood takes a few readings of many keys; what is too much is refused', async (t) => {
+t.test('a flood takes a few readings of many keys; what is too much is rejected', async (t) => {
   const { time, under, ask, outcomes } = makeReads();
   ask(5_000);
   await everythingThatFollows();
   t.equal(under.length, 4, 'those that are full do not wait');
   t.same(new Set(outcomes), new Set(['overloaded']));
-  const refused = outcomes.length;
+  const rejected = outcomes.length;
   for (let ended = 0; ended < under.length; ended++) {
     under[ended]?.end();
     await time.advance(6);
   }
-  t.equal(outcomes.filter((outcome) => outcome === 'read').length, 5_000 - refused);
+  t.equal(outcomes.filter((outcome) => outcome === 'read').length, 5_000 - rejected);
   t.ok(under.every(({ keys }) => keys.length <= 128));
   t.ok(under.length < 40, `${under.length} readings`);
 });
@@ -91,7 +91,7 @@ t.test('a reading that fails fails its own keys alone, and makes room', async (t
   t.same(outcomes, ['broken', 'read', 'read']);
 });
 
-t.test('nobody waits longer than a request may', async (t) => {
+t.test('no look-up waits longer than a request may', async (t) => {
   const { time, under, ask, outcomes } = makeReads();
   // Four readings that hang, and keys that wait for one of them to end.
   for (let reading = 0; reading < 4; reading++) {

@@ -36,7 +36,7 @@ async function cacheTests(t: Test, makeTable: () => Table, key: (i: number) => s
     t.equal(most, 10);
   });
 
-  await t.test('what is asked for stays, what nobody asks for goes', async (t) => {
+  await t.test('what is asked for stays, what is not goes', async (t) => {
     const cache = cacheOf(10, makeTable());
     for (let i = 0; i < 10; i++) cache.put(key(i), i, 1);
     for (let i = 10; i < 200; i++) {

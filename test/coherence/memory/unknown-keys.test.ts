@@ -32,7 +32,7 @@ t.test('a key that is asked for again and again stays, whatever comes between', 
   t.equal(keys.has(digest(0)), true);
 });
 
-t.test('it answers as a map would, while everything fits', async (t) => {
+t.test('it finds what a map would, while everything fits', async (t) => {
   const random = new Random(3);
   const keys = new UnknownKeys(1_000);
   const model = new Map<string, number>();

@@ -48,7 +48,7 @@ t.test('a window forgets what the log no longer keeps', async (t) => {
   t.equal(window.floor, 96);
 });
 
-t.test('a reading drops the facts it touches and tells which were withdrawn', async (t) => {
+t.test('a reading drops the facts it touches and tells which were revoked', async (t) => {
   const it = view();
   for (const key of ['n:a', 'n:b', 'n:c'] as const) it.keep(key, fact(0));
   const withdrawn = it.take(reading({ seq: 2, entries: [entry(1, 'n:a', true), entry(2, 'n:b')] }));
@@ -82,7 +82,7 @@ t.test('a log that is empty and pruned admits what was read at its end', async (
   t.equal(view({ seq: 100, floor: 101 }).admits('n:a', fact(99)), false);
 });
 
-t.test('a reading that does not continue what is known is refused whole', async (t) => {
+t.test('a reading that does not continue what is known is rejected whole', async (t) => {
   for (const [what, broken] of [
     ['another history', { incarnation: 'j', seq: 9 }],
     ['positions went back', { seq: 4 }],

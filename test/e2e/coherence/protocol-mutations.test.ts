@@ -1,7 +1,7 @@
-/** Take one part of the protocol out, and the judge of histories must notice: else a green run means nothing. */
+/** Take one part of the protocol out, and the checker of histories must notice: else a green run means nothing. */
 import t from 'tap';
 import * as mutations from '../../support/coherence/protocol-mutations.ts';
-import { simulate, type Faults, type Sabotage } from '../../support/coherence/simulation.ts';
+import { simulate, type Faults, type ProtocolMutation } from '../../support/coherence/simulation.ts';
 
 const virtualMs = 10_000;
 const trouble: Partial<Faults> = {
@@ -20,12 +20,12 @@ const trouble: Partial<Faults> = {
 const mostRuns = 60;
 
 for (const [name, mutation] of Object.entries(mutations)) {
-  t.test(`the judge notices: ${name}`, async (t) => {
+  t.test(`the checker notices: ${name}`, async (t) => {
     t.ok(await caught(trouble, mutation));
   });
 }
 
-t.test('the judge notices a row that goes away while its replica lives', async (t) => {
+t.test('the checker notices a row that goes away while its replica lives', async (t) => {
   t.ok(await caught({ ...trouble, dropRow: 0.05 }));
 });
 
@@ -33,9 +33,9 @@ t.test('the one gap: a machine that stands still without any of its clocks showi
   t.ok(await caught({ freezeUnseen: 0.03 }));
 });
 
-async function caught(faults: Partial<Faults>, sabotage: Sabotage = {}): Promise<boolean> {
+async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}): Promise<boolean> {
   for (let seed = 1; seed <= mostRuns; seed++) {
-    const { stale } = await simulate({ seed, virtualMs, faults, sabotage });
+    const { stale } = await simulate({ seed, virtualMs, faults, mutation });
     if (stale.length > 0) return true;
   }
   return false;

@@ -8,14 +8,14 @@ t.test('no decision by what was before a 2xx, whatever is killed, paused or cut'
     durationMs: 12_000,
     replicas: 3,
     leaseMs: 800,
-    probeLanes: 1,
+    probesAtOnce: 1,
     probePauseMs: 8,
     schedule: [
       'a replica cannot reach PostgreSQL',
       'a replica is paused',
       'Redis is brought back to what it was',
       'a replica is paused',
-      'a writer is killed between commit and answer',
+      'a writer is killed between commit and response',
       'connections to PostgreSQL are cut',
       'Redis is paused',
       'PostgreSQL is killed',
@@ -25,5 +25,5 @@ t.test('no decision by what was before a 2xx, whatever is killed, paused or cut'
   t.same(outcome.odd, []);
   t.ok(outcome.recovered, 'every replica recovers by itself');
   t.ok(outcome.decisions > 200, `${outcome.decisions} decisions were looked at`);
-  t.ok(outcome.mutationMs.length > 15, `${outcome.mutationMs.length} mutations were answered`);
+  t.ok(outcome.mutationMs.length > 15, `${outcome.mutationMs.length} mutations got a 2xx`);
 });

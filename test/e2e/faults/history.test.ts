@@ -1,4 +1,4 @@
-/** The judge of long runs judges while they go on: it must come to what a judge with everything before him would. */
+/** The checker of long runs checks while they go on: it must find what a check of the whole history would. */
 import t from 'tap';
 import { Random } from '../../support/coherence/random.ts';
 import { anything, findStale, type Change, type Observation } from '../../support/coherence/staleness.ts';
@@ -7,7 +7,7 @@ import { History, type PendingChange } from './support/history.ts';
 const runs = 300;
 const steps = 200;
 
-t.test('what is judged at once is judged as it would be at the end', async (t) => {
+t.test('what is checked at once is checked as it would be at the end', async (t) => {
   let [stale, fine] = [0, 0];
   for (let seed = 1; seed <= runs; seed++) {
     const { history, changes, observations } = live(new Random(seed));
@@ -25,7 +25,7 @@ t.test('what is judged at once is judged as it would be at the end', async (t) =
 function live(random: Random): { history: History; changes: Change[]; observations: Observation[] } {
   let now = 0;
   const history = new History(() => now);
-  const changes: (Change & { value: unknown; answered: number | null })[] = [];
+  const changes: (Change & { value: unknown; responded: number | null })[] = [];
   const observations: Observation[] = [];
   const pending = new Map<
     string,
@@ -35,7 +35,7 @@ function live(random: Random): { history: History; changes: Change[]; observatio
 
   for (const object of ['one', 'two']) {
     history.begin(object, 'a');
-    changes.push({ object, value: 'a', invoked: 0, answered: 0 });
+    changes.push({ object, value: 'a', invoked: 0, responded: 0 });
   }
   for (let step = 0; step < steps; step++) {
     now += random.between(1, 10);
@@ -48,7 +48,7 @@ function live(random: Random): { history: History; changes: Change[]; observatio
       history.observe(seen);
     } else if (open === undefined) {
       const value = random.chance(0.3) ? anything : random.pick(values);
-      const change = { object, value, invoked: now, answered: null };
+      const change = { object, value, invoked: now, responded: null };
       changes.push(change);
       pending.set(object, { change, handle: history.change(object, value) });
     } else {
@@ -58,8 +58,8 @@ function live(random: Random): { history: History; changes: Change[]; observatio
         open.handle.became(open.change.value);
       }
       if (random.chance(0.8)) {
-        open.change.answered = now;
-        open.handle.answered();
+        open.change.responded = now;
+        open.handle.responded();
       }
     }
   }

@@ -42,7 +42,7 @@ if (values.help) {
         durationMs: Number(values.minutes) * 60_000,
         replicas: Number(values.replicas),
         leaseMs: Number(values['lease-ms']),
-        probeLanes: Number(values.lanes),
+        probesAtOnce: Number(values.lanes),
         probePauseMs: 4,
         ...(values.only.length > 0 && { from: values.only }),
         say: (line) => say(`${((performance.now() - began) / 1000).toFixed(1).padStart(7)} s  ${line}`),
@@ -62,8 +62,8 @@ function report(outcome: RunOutcome, seconds: number): boolean {
     `${faults.length} faults, ${decisions} decisions (${Math.round(decisions / seconds)} a second), ` +
       `${undecided} probes undecided`,
   );
-  say(`${mutationMs.length} mutations answered: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}`);
-  for (const answer of odd.slice(0, 10)) say(`ODD    ${answer}`);
+  say(`${mutationMs.length} mutations got a 2xx: p50 ${at(0.5)}, p90 ${at(0.9)}, p99 ${at(0.99)}`);
+  for (const response of odd.slice(0, 10)) say(`ODD    ${response}`);
   for (const each of stale.slice(0, 10)) say(`STALE  ${JSON.stringify(each)}`);
   if (!recovered) say('NOT RECOVERED: a replica was not ready at the end');
   say(`${stale.length} stale decisions`);

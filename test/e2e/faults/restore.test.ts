@@ -24,11 +24,11 @@ interface Probe {
   readonly what: string;
   readonly key: string;
   readonly acting?: string;
-  /** The answer by the dump: a status and, where it is refused, the code. */
+  /** The response by the dump: a status and, where it is rejected, the code. */
   readonly byDump: string;
-  /** The answer by what was done after the dump. */
+  /** The response by what was done after the dump. */
   readonly byLater: string;
-  /** The answer by some facts of the one and some of the other. */
+  /** The response by some facts of the one and some of the other. */
   readonly mixed?: string;
 }
 
@@ -136,7 +136,7 @@ t.test(
 
     // The dump comes back under load.
     const watch = keepAsking(replicas, probes);
-    await eventually(() => watch.answers.length > 100);
+    await eventually(() => watch.responses.length > 100);
     await restore(databaseUrl, file);
     const held = await subAccountsIn(databaseUrl, parent.id);
     const { code, stdout, stderr } = await cli(env, 'restored');
@@ -153,13 +153,14 @@ t.test(
           deactivated: '403 acting_tenant_deactivated',
           none: '403 acting_tenant_unknown',
         };
-        const answer = await ask(replica, { key: parent.key, acting: id });
-        if (answer !== expected[held.get(id) ?? 'none']) t.fail(`replica ${i} answers ${answer} for ${id}`);
+        const response = await ask(replica, { key: parent.key, acting: id });
+        if (response !== expected[held.get(id) ?? 'none'])
+          t.fail(`replica ${i} responds ${response} for ${id}`);
       }
     });
     t.ok(held.size >= 5 && busy.created.some((id) => !held.has(id)), 'some of those created are in the dump');
-    const after = watch.answers.length;
-    await eventually(() => watch.answers.length > after + 200);
+    const after = watch.responses.length;
+    await eventually(() => watch.responses.length > after + 200);
     const { during, since } = await watch.stop();
 
     // And it is enforced as ever.
@@ -176,21 +177,21 @@ t.test(
 
     t.same(
       during.filter(
-        ({ probe: { byDump, byLater, mixed }, answer }) =>
-          ![byDump, byLater, mixed, '503 unavailable'].includes(answer),
+        ({ probe: { byDump, byLater, mixed }, response }) =>
+          ![byDump, byLater, mixed, '503 unavailable'].includes(response),
       ),
       [],
       'while it came back: by what was, by what was again, or not at all',
     );
     t.same(
-      since.filter(({ probe, answer }) => answer !== probe.byDump),
+      since.filter(({ probe, response }) => response !== probe.byDump),
       [],
       'after that by the dump alone',
     );
     t.comment(`${during.length} decisions while it came back, ${since.length} after that`);
     t.ok(
       processes.every(({ program }) => program.running),
-      'nobody was restarted',
+      'no replica was restarted',
     );
 
     async function everywhere(work: (replica: Call, i: number) => unknown): Promise<void> {
@@ -199,11 +200,11 @@ t.test(
   },
 );
 
-/** Status and, of a pass, the tenant; of a refusal, the code. */
+/** Status and, of a pass, the tenant; of a rejection, the code. */
 async function ask(replica: Call, { key, acting }: Pick<Probe, 'key' | 'acting'>): Promise<string> {
   const headers = acting === undefined ? {} : { 'X-Service-Acting-Tenant': acting };
-  const { status, body, headers: answered } = await replica('GET', '/v1/x', { key, headers });
-  return `${status} ${String(status === 200 ? answered['x-service-resolved-tenant'] : body['code'])}`;
+  const { status, body, headers: responseHeaders } = await replica('GET', '/v1/x', { key, headers });
+  return `${status} ${String(status === 200 ? responseHeaders['x-service-resolved-tenant'] : body['code'])}`;
 }
 
 async function mint(parent: Parent, sub: string): Promise<{ readonly id: string; readonly key: string }> {
@@ -237,31 +238,31 @@ function keepCreating(call: Call, parent: Parent) {
 
 interface Asked {
   readonly probe: Probe;
-  readonly answer: string;
+  readonly response: string;
 }
 
 /** Sends the probes to every replica all the time. `startOver` tells requests sent before it from those after. */
 function keepAsking(replicas: readonly Call[], probes: readonly Probe[]) {
-  const answers: (Asked & { readonly age: number })[] = [];
+  const responses: (Asked & { readonly age: number })[] = [];
   let age = 0;
   let stopped = false;
   const done = replicas.map(async (replica) => {
     while (!stopped) {
       for (const probe of probes) {
         const began = age;
-        answers.push({ probe, answer: await ask(replica, probe), age: began });
+        responses.push({ probe, response: await ask(replica, probe), age: began });
       }
       await sleep(5);
     }
   });
   return {
-    answers,
+    responses,
     startOver: () => (age += 1),
     stop: async () => {
       stopped = true;
       await Promise.all(done);
       const of = (wanted: number): Asked[] =>
-        answers.filter((each) => each.age === wanted).map(({ probe, answer }) => ({ probe, answer }));
+        responses.filter((each) => each.age === wanted).map(({ probe, response }) => ({ probe, response }));
       return { during: of(0), since: of(1) };
     },
   };

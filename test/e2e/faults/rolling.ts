@@ -47,7 +47,7 @@ if (values.help) {
 function report(outcome: RollingOutcome, perSecond: number): boolean {
   const { sent, failed, failures, slowestMs, medianMs, p99Ms, restarts, downloads, counted, seconds } =
     outcome;
-  const answered = sent - failed + downloads.whole;
+  const responded = sent - failed + downloads.whole;
   const badExits = restarts.filter(({ exitCode }) => exitCode !== 0).length;
   const most = (of: 'drainMs' | 'startMs'): number => Math.max(...restarts.map((restart) => restart[of]));
   const rows: [string, string][] = [
@@ -57,7 +57,7 @@ function report(outcome: RollingOutcome, perSecond: number): boolean {
     ['requests failed', `${failed}`],
     ['median, p99, slowest', [medianMs, p99Ms, slowestMs].map((ms) => `${ms.toFixed(1)} ms`).join(', ')],
     ['downloads', `${downloads.begun}, ${downloads.whole} of them whole`],
-    ['answered / counted as usage', `${answered} / ${counted}`],
+    ['responses / counted as usage', `${responded} / ${counted}`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   say('');
@@ -65,7 +65,7 @@ function report(outcome: RollingOutcome, perSecond: number): boolean {
   for (const fault of [...failures, ...downloads.faults]) say(`FAILED  ${fault}`);
   const enough = sent > 0.95 * perSecond * seconds;
   if (!enough) say('TOO SLOW: the load could not be kept up, so this says little');
-  const lost = failed > 0 || downloads.whole < downloads.begun || counted !== answered || badExits > 0;
+  const lost = failed > 0 || downloads.whole < downloads.begun || counted !== responded || badExits > 0;
   say(lost ? '\nSOMETHING WAS LOST' : '\nNothing was lost.');
   return !lost && enough;
 }

@@ -25,5 +25,5 @@ export function asKept({ name, notes, bytes }: Kept): string {
 
 export const corpusFile = {
   requests: new URL('corpus/requests.http', import.meta.url),
-  answers: new URL('corpus/responses.http', import.meta.url),
+  responses: new URL('corpus/responses.http', import.meta.url),
 };

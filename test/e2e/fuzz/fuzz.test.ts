@@ -2,7 +2,7 @@
 import t from 'tap';
 import { freshDatabase } from '../../support/postgres.ts';
 import { freshRedis } from '../../support/redis.ts';
-import { runAnswers } from './responses/run.ts';
+import { runResponses } from './responses/run.ts';
 import { asKept, corpusFile, readCorpus } from './corpus.ts';
 import { escape, unescape } from './escape.ts';
 import { runRequests } from './requests/run.ts';
@@ -11,7 +11,7 @@ import { builtGateway } from './world.ts';
 
 for (const [name, run, count] of [
   ['an upstream sees what a client sent and may send, and nothing else', runRequests, 60],
-  ['a client gets the answer meant for it, a refusal, or a cut', runAnswers, 150],
+  ['a client gets the response meant for it, a rejection, or a cut', runResponses, 150],
 ] as const) {
   t.test(name, async (t) => {
     const tally = new Tally();

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../../support/postgres.ts';
 import { startRedis } from '../../support/redis.ts';
-import { runAnswers } from './responses/run.ts';
+import { runResponses } from './responses/run.ts';
 import { readCorpus } from './corpus.ts';
 import { runRequests } from './requests/run.ts';
 import { describe, progress, summary, table, Tally } from './tally.ts';
@@ -13,7 +13,7 @@ const usage = `npm run fuzz -- [options]
   --minutes N      how long (1)
   --seed N         what is sent (drawn and printed)
   --count N        stop after so many drawn inputs
-  --only MODE      requests: hostile clients; answers: hostile upstreams (both, one after the other)
+  --only MODE      requests: hostile clients; responses: hostile upstreams (both, one after the other)
   --replay FILE    send what stands in a file, as it is printed for a failure; needs --only
   --most N         end after so many failures (5)
   --show N         failures to print in full (3)
@@ -34,15 +34,15 @@ const { values } = parseArgs({
   },
 });
 
-const modes = { requests: runRequests, answers: runAnswers };
+const modes = { requests: runRequests, responses: runResponses };
+/** Version 0.1.0 called the second mode `answers`. */
+const only = values.only === 'answers' ? 'responses' : values.only;
 
 if (values.help) {
   process.stdout.write(usage);
 } else {
-  const names = (Object.keys(modes) as (keyof typeof modes)[]).filter(
-    (name) => (values.only ?? name) === name,
-  );
-  if (names.length === 0 || (values.replay !== undefined && values.only === undefined)) {
+  const names = (Object.keys(modes) as (keyof typeof modes)[]).filter((name) => (only ?? name) === name);
+  if (names.length === 0 || (values.replay !== undefined && only === undefined)) {
     process.stderr.write(usage);
     process.exit(2);
   }

@@ -60,9 +60,9 @@ export function readRequests(bytes: string, from = 0): StrictRequests {
   }
 }
 
-/** One answer as far as it can be read. */
-export interface StrictAnswer {
-  /** Of the final answer; 0 where there is none. */
+/** One response as far as it can be read. */
+export interface StrictResponse {
+  /** Of the final response; 0 where there is none. */
   readonly status: number;
   readonly fields: Fields;
   readonly trailers: Fields;
@@ -70,14 +70,14 @@ export interface StrictAnswer {
   readonly body: string;
   /** `until-close`: the body ends where the connection does. */
   readonly state: 'whole' | 'until-close' | 'partial' | 'malformed';
-  /** Number of interim answers before it. */
+  /** Number of interim responses before it. */
   readonly interim: number;
-  /** Bytes it took, interim answers included. */
+  /** Bytes it took, interim responses included. */
   readonly end: number;
 }
 
-/** Reads the answer to a request with `method`. Empty lines before it are skipped, as many readers do. */
-export function readAnswer(bytes: string, method: string, from = 0): StrictAnswer {
+/** Reads the response to a request with `method`. Empty lines before it are skipped, as many readers do. */
+export function readResponse(bytes: string, method: string, from = 0): StrictResponse {
   let at = from;
   for (let interim = 0; ; interim++) {
     while (bytes.startsWith('\r\n', at)) at += 2;
@@ -95,7 +95,7 @@ export function readAnswer(bytes: string, method: string, from = 0): StrictAnswe
     }
     const { fields } = head;
     const known = { status, fields, interim };
-    const framing = answerFraming(fields, method, status);
+    const framing = responseFraming(fields, method, status);
     if (framing === undefined) return { ...nothing, ...known, state: 'malformed' };
     if (framing.kind === 'until-close')
       return { ...nothing, ...known, body: bytes.slice(head.end), state: 'until-close', end: bytes.length };
@@ -112,7 +112,7 @@ export function valuesOf(fields: Fields, name: string): string[] {
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 /** More blanks than one may stand between the words (RFC 9112 §3), since they do not go on. */
 const requestLine = /^([A-Z][A-Z-]*) +([!-~\x80-\xff]+) +HTTP\/1\.([01])$/;
-/** Of an interim answer as of the one that counts: tabs, blanks and what can be seen may stand in a reason (§4). */
+/** Of an interim response as of the one that counts: tabs, blanks and what can be seen may stand in a reason (§4). */
 const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 const fieldLine = new RegExp(
   `^(${token}):[ \\t]*((?:[!-~\\x80-\\xff](?:[\\t -~\\x80-\\xff]*[!-~\\x80-\\xff])?)?)[ \\t]*$`,
@@ -137,7 +137,7 @@ function readFields(lines: readonly string[], ofRequest = false): Fields | undef
   for (const line of lines) {
     const [, name, value] = fieldLine.exec(line) ?? [];
     if (name === undefined || value === undefined) return undefined;
-    // Not everybody takes a tab for a blank here.
+    // Not every reader takes a tab for a blank here.
     if (ofRequest && line.includes('\t') && name.toLowerCase() === 'transfer-encoding') return undefined;
     fields.push([name.toLowerCase(), value]);
   }
@@ -149,7 +149,7 @@ type Framing =
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' };
 
-/** `undefined` where the length is doubtful: given twice, in two ways, or in a way some reader misreads. */
+/** `undefined` where the length is ambiguous: given twice, in two ways, or in a way some reader misreads. */
 function requestFraming(fields: Fields, version: string): Framing | undefined {
   const hosts = valuesOf(fields, 'host').length;
   if (hosts > 1 || (hosts === 0 && version === '1.1')) return undefined;
@@ -160,7 +160,7 @@ function requestFraming(fields: Fields, version: string): Framing | undefined {
   return framing.kind === 'chunked' && version === '1.0' ? undefined : framing;
 }
 
-function answerFraming(fields: Fields, method: string, status: number): Framing | undefined {
+function responseFraming(fields: Fields, method: string, status: number): Framing | undefined {
   const framing = givenFraming(fields);
   if (framing === undefined) return undefined;
   if (method === 'HEAD' || status === 204 || status === 304) return { kind: 'length', length: 0 };

@@ -9,7 +9,7 @@ import { tempFolder } from '../../support/process.ts';
 import type { Scope } from '../../support/servers.ts';
 import { unusedPort } from '../../support/unused-port.ts';
 
-/** Whoever may call: the key and what the gateway is to say about it. */
+/** A caller: the key and what the gateway is to say about it. */
 export interface Holder {
   readonly key: string;
   readonly keyId: string;

@@ -24,7 +24,7 @@ const values = [
   ...readdirSync(`${chart}/ci`).map((name) => `${chart}/ci/${name}`),
   inProject('examples/front-gateway/values.yaml'),
 ];
-// Rendered for the version that answers: Helm alone would take the one it was built with.
+// Rendered for the version of the cluster: Helm alone would take the one it was built with.
 const version = (await call('GET', '/version')).body.gitVersion ?? '';
 const rendered = values.map((file) => ({
   file,
@@ -73,8 +73,8 @@ async function dryRun(manifest) {
   );
   if (!resource) return 'the server has no such kind';
   const path = `/${group}/${manifest.apiVersion}/namespaces/${namespace}/${resource.name}`;
-  const answer = await call('POST', `${path}?dryRun=All&fieldValidation=Strict`, manifest);
-  return answer.status === 201 ? answer.warning : `${answer.body.message}`;
+  const response = await call('POST', `${path}?dryRun=All&fieldValidation=Strict`, manifest);
+  return response.status === 201 ? response.warning : `${response.body.message}`;
 }
 
 /** @param {string} method @param {string} path @param {object} [body] */
@@ -84,8 +84,12 @@ async function call(method, path, body) {
     'content-type': 'application/json',
     ...(token && { authorization: `Bearer ${token}` }),
   };
-  const answer = await fetch(server + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const response = await fetch(server + path, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  });
   /** @type {{ message?: string, gitVersion?: string, resources?: { kind: string, name: string }[] }} */
-  const content = /** @type {object} */ (await answer.json().catch(() => ({})));
-  return { status: answer.status, warning: answer.headers.get('warning') ?? '', body: content };
+  const content = /** @type {object} */ (await response.json().catch(() => ({})));
+  return { status: response.status, warning: response.headers.get('warning') ?? '', body: content };
 }

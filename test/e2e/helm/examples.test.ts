@@ -16,7 +16,7 @@ t.test('Kubernetes accepts the manifests of the examples', { skip: withoutSchema
 });
 
 t.test(
-  'the policy of the front gateway lets in the pods of the chart, and nobody of another name',
+  'the policy of the front gateway lets in the pods of the chart, and none of another name',
   {
     skip: withoutHelm,
   },

@@ -70,8 +70,8 @@ t.test(
     t.equal(await gateway.program.kill('SIGTERM'), 0, 'and its usage was stored');
     t.notMatch(gateway.program.stdout, /permission denied/);
 
-    const refused = await cli({ DATABASE_URL: as(runtime, await freshDatabase(t)) }, 'migrate');
-    t.not(refused.code, 0, 'it cannot make tables');
+    const rejected = await cli({ DATABASE_URL: as(runtime, await freshDatabase(t)) }, 'migrate');
+    t.not(rejected.code, 0, 'it cannot make tables');
   },
 );
 

@@ -137,7 +137,7 @@ t.test(
         t.equal(internal?.length, 1, file);
         t.ok(
           internal?.every(({ from }) => from && from.length > 0),
-          'an empty list would mean everybody',
+          'an empty list would mean every pod',
         );
       }
     }

@@ -37,17 +37,17 @@ t.test('every value changes what is installed', { skip: withoutHelm }, async (t)
   }
 });
 
-t.test('a key that no value has is refused, wherever it stands', async (t) => {
+t.test('a key that no value has is rejected, wherever it stands', async (t) => {
   const validate = new Ajv({ strict: false }).compile(schema);
   for (const path of sections(defaults)) {
     const name = [...path, 'typo'].join('.');
     t.ok(validate(withValue(defaults, path, at(defaults, path))), 'the defaults are accepted');
-    t.notOk(validate(withValue(defaults, [...path, 'typo'], 1)), `${name} is refused`);
+    t.notOk(validate(withValue(defaults, [...path, 'typo'], 1)), `${name} is rejected`);
   }
 });
 
-t.test('Helm refuses it, too, and a key that the gateway would refuse', { skip: withoutHelm }, async (t) => {
-  const refused: [readonly string[], unknown, RegExp][] = [
+t.test('Helm rejects it, too, and a key that the gateway would reject', { skip: withoutHelm }, async (t) => {
+  const rejected: [readonly string[], unknown, RegExp][] = [
     [['replcias'], 3, /replcias/],
     [['ingress', 'enable'], true, /enable/],
     [['config', 'limits', 'max_header'], 3, /max_header/],
@@ -56,7 +56,7 @@ t.test('Helm refuses it, too, and a key that the gateway would refuse', { skip: 
     [['config', 'database', 'url'], 'postgres://u:p@h/d', /url/],
     [['image', 'digest'], 'latest', /digest/],
   ];
-  for (const [path, value, complaint] of refused) {
+  for (const [path, value, complaint] of rejected) {
     const { ok, complaint: said } = template(withValue(minimal, path, value));
     t.notOk(ok, `${path.join('.')}: ${JSON.stringify(value)}`);
     t.match(said, complaint);

@@ -39,7 +39,7 @@ const variables = [
 
 try {
   holdsNothingToBuildWith();
-  refusesToStartWithoutDatabase();
+  mustNotStartWithoutDatabase();
   await waitsForMigrations();
   const key = await serves();
   await traces(key);
@@ -66,7 +66,7 @@ function holdsNothingToBuildWith() {
   say(`${Math.round(Number(packed) / 1e6)} MB packed, as a registry sends it`);
 }
 
-function refusesToStartWithoutDatabase() {
+function mustNotStartWithoutDatabase() {
   const { status, stderr } = inside(image.Cmd, []);
   assert.notEqual(status, 0);
   assert.match(stderr, /DATABASE_URL/);
@@ -97,7 +97,7 @@ async function serves() {
 
   const [, ...healthcheck] = image.Healthcheck.Test;
   assert.equal(inside(healthcheck, variables).status, 0, 'healthy');
-  assert.equal(inside(healthcheck, ['INTERNAL_PORT=1']).status, 1, 'unhealthy where nobody listens');
+  assert.equal(inside(healthcheck, ['INTERNAL_PORT=1']).status, 1, 'unhealthy where no process listens');
 
   const operate = (/** @type {string[]} */ ...args) => {
     const { status, stdout, stderr } = inside(['tenancy-gateway', '--json', ...args], variables);
@@ -106,9 +106,9 @@ async function serves() {
   };
   const account = operate('accounts', 'create', 'Ada Logistics');
   const key = operate('keys', 'create', account.id, '--name', 'production');
-  const answer = await shipments(key.api_key);
-  const seen = /** @type {Record<string, string>} */ (await answer.json());
-  assert.equal(answer.status, 200);
+  const response = await shipments(key.api_key);
+  const seen = /** @type {Record<string, string>} */ (await response.json());
+  assert.equal(response.status, 200);
   assert.equal(seen['x-service-resolved-tenant'], account.id, 'the upstream is told who it is');
   say('an account and a key made inside; a request with it reached the upstream as that account');
   say(`exit 0 ${await stop(gateway)} ms after SIGTERM`);
@@ -211,8 +211,8 @@ function inside(command, environment) {
 
 /** @param {string} path */
 async function get(path) {
-  const answer = await fetch(`http://127.0.0.1:${internalPort}${path}`).catch(() => undefined);
-  return { status: answer?.status, text: (await answer?.text()) ?? '' };
+  const response = await fetch(`http://127.0.0.1:${internalPort}${path}`).catch(() => undefined);
+  return { status: response?.status, text: (await response?.text()) ?? '' };
 }
 
 /** @param {() => Promise<boolean>} condition */

@@ -11,17 +11,17 @@ interface Noted {
   ended: boolean;
 }
 
-/** An upstream that notes every byte, and answers each request once it is there whole. */
+/** An upstream that notes every byte, and responds to each request once all of it is there. */
 async function notingUpstream(t: Scope): Promise<{ url: string; noted: Noted[] }> {
   const noted: Noted[] = [];
   const server = createServer((socket) => {
     const connection = { text: '', ended: false };
     noted.push(connection);
-    let answered = 0;
+    let responded = 0;
     socket.on('error', () => undefined).on('close', () => (connection.ended = true));
     socket.on('data', (chunk) => {
       connection.text += chunk.toString('latin1');
-      for (const { length } = readRequests(connection.text).requests; answered < length; answered++)
+      for (const { length } = readRequests(connection.text).requests; responded < length; responded++)
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
     });
     t.teardown(() => socket.destroy());

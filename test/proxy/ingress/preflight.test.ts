@@ -7,35 +7,38 @@ const preflight: [string, string][] = [
   ['Access-Control-Request-Method', 'PUT'],
 ];
 
-t.test('a CORS preflight needs a key, unless the route lets it pass; then it is from nobody', async (t) => {
-  const upstream = await startUpstream(t, (_request, response) => {
-    response
-      .writeHead(204, { 'access-control-allow-origin': '*', 'x-service-resolved-tenant': 'forged' })
-      .end();
-  });
-  const { call, usage, finished } = await startGateway(t, {
-    routes: { '/': upstream.url, '/open': { upstream: upstream.url, preflight: 'pass' } },
-  });
-  t.equal((await call('OPTIONS', '/', { key: null, headers: preflight })).status, 401);
-  t.equal(upstream.heads, 0);
+t.test(
+  'a CORS preflight needs a key, unless the route lets it pass; then it goes without identity',
+  async (t) => {
+    const upstream = await startUpstream(t, (_request, response) => {
+      response
+        .writeHead(204, { 'access-control-allow-origin': '*', 'x-service-resolved-tenant': 'forged' })
+        .end();
+    });
+    const { call, usage, finished } = await startGateway(t, {
+      routes: { '/': upstream.url, '/open': { upstream: upstream.url, preflight: 'pass' } },
+    });
+    t.equal((await call('OPTIONS', '/', { key: null, headers: preflight })).status, 401);
+    t.equal(upstream.heads, 0);
 
-  const answer = await call('OPTIONS', '/open', {
-    key: null,
-    headers: [...preflight, ['X-Service-Resolved-Tenant', 'forged'], ['X-Service-Acting-Tenant', 'self']],
-  });
-  t.equal(answer.status, 204);
-  t.equal(answer.headers['access-control-allow-origin'], '*');
-  t.notOk('x-service-resolved-tenant' in answer.headers);
-  const names =
-    upstream.received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()) ?? [];
-  t.strictSame(
-    names.filter((name) => name.startsWith('x-service-')),
-    [],
-  );
-  t.strictSame(upstream.received[0]?.values('origin'), ['https://app.example']);
-  t.equal(usage.length, 0);
-  t.match(finished.at(-1), { status: 204, keyId: null, resolvedTenant: null });
-});
+    const response = await call('OPTIONS', '/open', {
+      key: null,
+      headers: [...preflight, ['X-Service-Resolved-Tenant', 'forged'], ['X-Service-Acting-Tenant', 'self']],
+    });
+    t.equal(response.status, 204);
+    t.equal(response.headers['access-control-allow-origin'], '*');
+    t.notOk('x-service-resolved-tenant' in response.headers);
+    const names =
+      upstream.received[0]?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()) ?? [];
+    t.strictSame(
+      names.filter((name) => name.startsWith('x-service-')),
+      [],
+    );
+    t.strictSame(upstream.received[0]?.values('origin'), ['https://app.example']);
+    t.equal(usage.length, 0);
+    t.match(finished.at(-1), { status: 204, keyId: null, resolvedTenant: null });
+  },
+);
 
 t.test(
   'only a preflight passes: not another method, not another OPTIONS, and a key is never ignored',

@@ -5,7 +5,7 @@ import { compileTargets } from '../../../src/proxy/ingress/target.ts';
 import { managementPath } from '../../../src/domain/paths.ts';
 
 const prefixes = ['/', '/v1/rates', '/v1', '/API/x'];
-const judge = compileTargets(prefixes);
+const targetOf = compileTargets(prefixes);
 
 t.test('plain paths go where they say', async (t) => {
   for (const [target, expected] of [
@@ -21,10 +21,10 @@ t.test('plain paths go where they say', async (t) => {
     ['/API/x/y', 3],
     ['/API', 0],
   ] as const) {
-    t.match(judge(target), { kind: 'route', route: expected }, target);
+    t.match(targetOf(target), { kind: 'route', route: expected }, target);
   }
-  t.equal(judge(managementPath).kind, 'management');
-  t.equal(judge(`${managementPath}/x?y`).kind, 'management');
+  t.equal(targetOf(managementPath).kind, 'management');
+  t.equal(targetOf(`${managementPath}/x?y`).kind, 'management');
   t.equal(compileTargets(['/a'])('/b').kind, 'none');
 });
 
@@ -33,7 +33,7 @@ t.test('prefixes may end with a slash; two that differ by case alone are no two'
   t.throws(() => compileTargets(['/a', '/A']));
 });
 
-t.test('a refusal says why', async (t) => {
+t.test('a rejection says why', async (t) => {
   for (const [target, reason] of [
     ['http://x/', /must be a path/],
     ['/a\\b', /backslash/],
@@ -47,7 +47,7 @@ t.test('a refusal says why', async (t) => {
     ['/a%c0%aeb', /overlong/],
     ['/v1%2Frates', /another place/],
   ] as const) {
-    const target_ = judge(target);
+    const target_ = targetOf(target);
     t.equal(target_.kind, 'rejected', target);
     if (target_.kind === 'rejected') t.match(target_.problem, { code: 'invalid_target', detail: reason });
   }
@@ -136,14 +136,14 @@ t.test('no reader takes a path that is routed for one that leads elsewhere', asy
   let routed = 0;
   fc.assert(
     fc.property(targets, (target) => {
-      const verdict = judge(target);
-      if (verdict.kind === 'management') return within(target.split('?')[0] ?? '', managementPath);
-      if (verdict.kind !== 'route') return true;
+      const decision = targetOf(target);
+      if (decision.kind === 'management') return within(target.split('?')[0] ?? '', managementPath);
+      if (decision.kind !== 'route') return true;
       routed += 1;
       const path = target.split('?')[0] ?? '';
       return readers.every((read) => {
         const reading = attempt(() => read(path));
-        return reading === undefined || landing(reading.toLowerCase()) === verdict.route;
+        return reading === undefined || landing(reading.toLowerCase()) === decision.route;
       });
     }),
     { numRuns: 20_000 },
@@ -151,16 +151,16 @@ t.test('no reader takes a path that is routed for one that leads elsewhere', asy
   t.ok(routed > 1000, `${routed} of the paths were routed`);
 });
 
-t.test('whatever a client sends, there is a verdict', async (t) => {
+t.test('whatever a client sends, there is a decision', async (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (target) => {
-      return ['management', 'route', 'none', 'rejected'].includes(judge(target).kind);
+      return ['management', 'route', 'none', 'rejected'].includes(targetOf(target).kind);
     }),
     { numRuns: 5_000 },
   );
   for (const nasty of ['/', '%2f', '//', ';', '/;', '%25', '%2525', '/a', '\\', '%5c', '/%c5%bf']) {
     const before = process.cpuUsage();
-    judge(`/${nasty.repeat(16_000 / nasty.length)}`);
+    targetOf(`/${nasty.repeat(16_000 / nasty.length)}`);
     const { user, system } = process.cpuUsage(before);
     t.ok(user + system < 200_000, `${nasty} many times over takes little of the processor`);
   }

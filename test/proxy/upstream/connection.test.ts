@@ -4,7 +4,7 @@ import t from 'tap';
 import type { BodySource } from '../../../src/proxy/upstream/request-head.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
-import { answer, ask, openConnections } from '../../support/upstream-client.ts';
+import { rawResponse, ask, openConnections } from '../../support/upstream-client.ts';
 
 t.test('a body that begins in the same read as the head is kept, whatever is read meanwhile', async (t) => {
   const asked = new Map<string, Socket>();
@@ -36,7 +36,7 @@ t.test('a body that begins in the same read as the head is kept, whatever is rea
     await eventually(() => got === first);
     const other = ask(connections, '/other');
     await eventually(() => asked.has('/other'));
-    asked.get('/other')?.write(answer('z'.repeat(60_000)));
+    asked.get('/other')?.write(rawResponse('z'.repeat(60_000)));
     t.equal(await other, 'z'.repeat(60_000));
     socket?.write(body.slice(first), 'latin1');
     await ended;
@@ -50,7 +50,7 @@ t.test('a handler that throws at the end hears of it, and takes no other request
   const upstream = await startTcpUpstream(t, (socket, head) => {
     if (head.includes('/late')) late.push(socket);
     else if (head.includes('/until-close')) socket.end('HTTP/1.1 200 OK\r\n\r\nok');
-    else socket.write(answer('ok'));
+    else socket.write(rawResponse('ok'));
   });
   const { connections } = openConnections(t, upstream.url, { most: 2 });
   const under = ask(connections, '/late');
@@ -70,7 +70,7 @@ t.test('a handler that throws at the end hears of it, and takes no other request
     t.equal(await waiting, 'ok');
     t.equal(failures, 1);
   }
-  late[0]?.write(answer('late'));
+  late[0]?.write(rawResponse('late'));
   t.equal(await under, 'late');
 });
 
@@ -82,12 +82,12 @@ function unfinished(length: number | undefined): BodySource {
 t.test('a connection on which some of a request was not sent is never used for another', async (t) => {
   const upstream = await startTcpUpstream(t, (socket, head) => {
     if (head.startsWith('POST')) socket.pause();
-    socket.write(answer(head.startsWith('POST') ? 'early' : 'ok'));
+    socket.write(rawResponse(head.startsWith('POST') ? 'early' : 'ok'));
   });
   for (const [what, body] of [
     ['a length, and less than that', unfinished(1000)],
     ['chunks without the last one', unfinished(undefined)],
-    // More than the system takes while nobody reads at the other end.
+    // More than the system takes while the other end does not read.
     ['all of it said, and not all of it gone', Buffer.alloc(32 * 1024 * 1024, 'x')],
   ] as const) {
     const { connections } = openConnections(t, upstream.url, { most: 1 });

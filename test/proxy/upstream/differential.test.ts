@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import t from 'tap';
-import { readAnswers } from '../../support/response-log.ts';
-import { validAnswer } from '../../support/valid-responses.ts';
+import { readResponses } from '../../support/response-log.ts';
+import { validResponse } from '../../support/valid-responses.ts';
 
 /** What both readers are held to: where the message ends, and what it says. */
 interface Message {
@@ -24,33 +24,33 @@ const mutation = fc.record({
 });
 /**
  * Where ours lets through what Node does not: in what is said after a chunk's size, a tab behind a Content-Length, an
- * answer after an interim one that says `close`. All of it ends here, so nobody else has to agree.
+ * response after an interim one that says `close`. All of it ends here, so no other reader has to agree.
  */
 const odd = [
   /\r\n[0-9a-f]+[\t ]*;/i,
   /content-length:[^\r]*\t/i,
   /HTTP\/1\.1 1\d\d (?:(?!\r\n\r\n)[^])*\nconnection:[^\r]*close/i,
 ];
-const answer = validAnswer('length', 'empty', 'chunked', 'until-close', 'head', 'bodyless');
+const response = validResponse('length', 'empty', 'chunked', 'until-close', 'head', 'bodyless');
 
-t.test('what is read in a damaged answer is what Node reads in it, or it is refused', async (t) => {
-  const seen = { alike: 0, stricter: 0, refused: 0, surplus: 0, laxer: 0 };
+t.test('what is read in a damaged response is what Node reads in it, or it is rejected', async (t) => {
+  const seen = { alike: 0, stricter: 0, rejected: 0, surplus: 0, laxer: 0 };
   await fc.assert(
     fc.asyncProperty(
-      answer,
+      response,
       fc.array(mutation, { minLength: 1, maxLength: 3 }),
       async ({ bytes, toHead }, mutations) => {
         const damaged = Buffer.from(mutations.reduce(damage, bytes), 'latin1');
-        const reading = readAnswers(damaged, [toHead]);
-        const ours = reading.fault === null ? reading.answers[0] : undefined;
+        const reading = readResponses(damaged, [toHead]);
+        const ours = reading.fault === null ? reading.responses[0] : undefined;
         const theirs = await readByNode(damaged, toHead);
         if (ours === undefined) {
-          seen[theirs === null ? 'refused' : 'stricter'] += 1;
+          seen[theirs === null ? 'rejected' : 'stricter'] += 1;
           return;
         }
         const { status, headers, body } = ours;
         if (theirs === null && reading.taken < damaged.length) {
-          // Node takes what is behind an answer for a broken one. Here the answer counts, and its connection ends.
+          // Node takes what is behind a response for a broken one. Here the response counts, and its connection ends.
           seen.surplus += 1;
           return;
         }
@@ -62,11 +62,11 @@ t.test('what is read in a damaged answer is what Node reads in it, or it is refu
         t.strictSame(theirs, { status, headers, body }, JSON.stringify(damaged.toString('latin1')));
       },
     ),
-    // The same ones each time: what is seldom found belongs into a table, not into somebody's night.
+    // The same ones each time: what is found seldom belongs into a table, not into a run that fails once in a while.
     { numRuns: 4000, seed: Number(process.env['WIRE_SEED'] ?? 20261121) },
   );
   t.comment(
-    `read alike: ${seen.alike}; refused by both: ${seen.refused}; by ours alone: ${seen.stricter}; by Node alone: ${seen.laxer + seen.surplus}`,
+    `read alike: ${seen.alike}; rejected by both: ${seen.rejected}; by ours alone: ${seen.stricter}; by Node alone: ${seen.laxer + seen.surplus}`,
   );
   t.ok(seen.alike > 100, 'enough was read to compare');
 });
@@ -82,7 +82,7 @@ function damage(
   return kind === 'delete' ? before + after.slice(1) : before + after.slice(0, 20) + after;
 }
 
-/** Node's own client, strict as it is by default. `null` where it refuses, or finds no end. */
+/** Node's own client, strict as it is by default. `null` where it rejects, or finds no end. */
 function readByNode(bytes: Buffer, toHead: boolean): Promise<Message | null> {
   return new Promise((resolve) => {
     const connection = new Duplex({

@@ -6,13 +6,13 @@ import { certificate } from '../../support/config-certificates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startRawUpstream, startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
 import { unusedPort } from '../../support/unused-port.ts';
-import { answer, ask, openConnections as open } from '../../support/upstream-client.ts';
+import { rawResponse, ask, openConnections as open } from '../../support/upstream-client.ts';
 
 t.test('no more connections than allowed; who waits is served in order', async (t) => {
   const order: string[] = [];
   const upstream = await startTcpUpstream(t, (socket, head) => {
     order.push(head.split(' ')[1] ?? '');
-    setImmediate(() => socket.write(answer('ok')));
+    setImmediate(() => socket.write(rawResponse('ok')));
   });
   const { connections } = open(t, upstream.url, { most: 1 });
   const targets = Array.from({ length: 50 }, (_, i) => `/${i}`);
@@ -21,21 +21,21 @@ t.test('no more connections than allowed; who waits is served in order', async (
   t.strictSame(order, targets);
 });
 
-t.test('a connection is used again after a whole answer, and after nothing else', async (t) => {
+t.test('a connection is used again after a whole response, and after nothing else', async (t) => {
   let reply = '';
   const upstream = await startTcpUpstream(t, (socket) => socket.write(reply));
   for (const [what, text, again] of [
-    ['a whole answer', answer('ok'), true],
-    ['HTTP/1.0 that keeps it', answer('ok', 'Connection: keep-alive\r\n').replace('1.1', '1.0'), true],
-    ['HTTP/1.0', answer('ok').replace('1.1', '1.0'), false],
-    ['Connection: close', answer('ok', 'Connection: close\r\n'), false],
+    ['a whole response', rawResponse('ok'), true],
+    ['HTTP/1.0 that keeps it', rawResponse('ok', 'Connection: keep-alive\r\n').replace('1.1', '1.0'), true],
+    ['HTTP/1.0', rawResponse('ok').replace('1.1', '1.0'), false],
+    ['Connection: close', rawResponse('ok', 'Connection: close\r\n'), false],
     [
       'HTTP/1.0 that says both',
-      answer('ok', 'Connection: keep-alive, close\r\n').replace('1.1', '1.0'),
+      rawResponse('ok', 'Connection: keep-alive, close\r\n').replace('1.1', '1.0'),
       false,
     ],
-    ['bytes too many', `${answer('ok')}x`, false],
-    ['a second answer', `${answer('ok')}${answer('forged')}`, false],
+    ['bytes too many', `${rawResponse('ok')}x`, false],
+    ['a second response', `${rawResponse('ok')}${rawResponse('forged')}`, false],
   ] as const) {
     const { connections } = open(t, upstream.url);
     reply = text;
@@ -58,7 +58,7 @@ t.test('of idle connections the one that was used last is taken first', async (t
   const pending = new Map(['/a', '/b', '/c'].map((target) => [target, ask(connections, target)]));
   await eventually(() => asked.size === 3);
   for (const target of ['/b', '/c', '/a']) {
-    asked.get(target)?.write(answer('ok'));
+    asked.get(target)?.write(rawResponse('ok'));
     await pending.get(target);
   }
   for (const [targets, before] of [
@@ -73,7 +73,7 @@ t.test('of idle connections the one that was used last is taken first', async (t
     await eventually(() => targets.every((target) => asked.has(target)));
     for (const [i, target] of targets.entries()) {
       t.equal(asked.get(target), asked.get(before[i] ?? ''), `${target} where ${before[i]} was`);
-      asked.get(target)?.write(answer('ok'));
+      asked.get(target)?.write(rawResponse('ok'));
     }
     await Promise.all(all);
   }
@@ -84,10 +84,10 @@ t.test('bytes on an idle connection, or its end, end it', async (t) => {
   const sockets: Socket[] = [];
   const upstream = await startTcpUpstream(t, (socket) => {
     sockets.push(socket);
-    socket.write(answer('ok'));
+    socket.write(rawResponse('ok'));
   });
   for (const disturb of [
-    (socket?: Socket) => socket?.write(answer('forged')),
+    (socket?: Socket) => socket?.write(rawResponse('forged')),
     (socket?: Socket) => socket?.end(),
   ]) {
     const { connections } = open(t, upstream.url);
@@ -104,7 +104,7 @@ t.test('bytes on an idle connection, or its end, end it', async (t) => {
 
 t.test('an idle connection is given up after 4 s, and 2 s before the upstream would', async (t) => {
   let extra = '';
-  const upstream = await startTcpUpstream(t, (socket) => socket.write(answer('ok', extra)));
+  const upstream = await startTcpUpstream(t, (socket) => socket.write(rawResponse('ok', extra)));
   for (const [said, kept, lost] of [
     ['', 3_999, 4_000],
     ['Keep-Alive: timeout=5\r\n', 2_999, 3_000],
@@ -127,7 +127,7 @@ t.test('an idle connection is given up after 4 s, and 2 s before the upstream wo
   }
 });
 
-t.test('a refused connection fails one who waits; closing fails all of them', async (t) => {
+t.test('a connection that is refused fails one request that waits; closing fails all of them', async (t) => {
   const { connections } = open(t, `http://127.0.0.1:${await unusedPort()}`, { most: 2 });
   const results = await Promise.allSettled(Array.from({ length: 10 }, () => ask(connections)));
   t.ok(results.every(({ status }) => status === 'rejected'));
@@ -153,7 +153,7 @@ t.test('who has waited as long as a connection may take is forgotten, though all
 });
 
 t.test('a request that cannot be written fails, and takes nothing with it', async (t) => {
-  const upstream = await startTcpUpstream(t, (socket) => socket.write(answer('ok')));
+  const upstream = await startTcpUpstream(t, (socket) => socket.write(rawResponse('ok')));
   const { connections } = open(t, upstream.url, { most: 1 });
   for (let i = 0; i < 3; i++) await t.rejects(ask(connections, '/a b'), /not one line/);
   t.equal(await ask(connections), 'ok');
@@ -161,16 +161,16 @@ t.test('a request that cannot be written fails, and takes nothing with it', asyn
 
 t.test('five hundred that are given up leave room for the next', async (t) => {
   const upstream = await startTcpUpstream(t, (socket, head) => {
-    if (head.startsWith('GET /last')) socket.write(answer('ok'));
+    if (head.startsWith('GET /last')) socket.write(rawResponse('ok'));
   });
   const { connections } = open(t, upstream.url, { most: 4 });
   let aborted = 0;
   for (let i = 0; i < 500; i++) {
     void ask(connections, '/', null, {
-      onWire: (wire) =>
+      onInFlight: (inFlight) =>
         setImmediate(() => {
           aborted += 1;
-          wire.abort();
+          inFlight.abort();
         }),
     });
   }
@@ -184,7 +184,7 @@ t.test('localhost is reached at whichever of its addresses listens', async (t) =
 });
 
 t.test('an address of IPv6', async (t) => {
-  const server = createServer((socket) => socket.once('data', () => socket.write(answer('six'))));
+  const server = createServer((socket) => socket.once('data', () => socket.write(rawResponse('six'))));
   const listening = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false)).listen(0, '::1', () => resolve(true));
   });

@@ -61,7 +61,7 @@ t.test('nothing in a request ends a line early, or goes out as something else', 
   t.ok(passed > 500, `${passed} went out`);
 });
 
-t.test('each of what would end a line early is refused', async (t) => {
+t.test('each of what would end a line early is rejected', async (t) => {
   for (const bad of ['\r', '\n', '\r\n', '\0', '\u010d', '\u010a', '\u560a', '\u{1f600}']) {
     const text = `a${bad}b`;
     t.throws(() => linesOf({ method: text }), /method/);

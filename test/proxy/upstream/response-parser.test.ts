@@ -1,68 +1,68 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { everyByte, readAnswers } from '../../support/response-log.ts';
-import { expected, validAnswer } from '../../support/valid-responses.ts';
+import { everyByte, readResponses } from '../../support/response-log.ts';
+import { expected, validResponse } from '../../support/valid-responses.ts';
 
-const anyKind = validAnswer('length', 'empty', 'chunked', 'until-close', 'head', 'bodyless');
-const selfEnding = validAnswer('length', 'empty', 'chunked', 'head', 'bodyless');
+const anyKind = validResponse('length', 'empty', 'chunked', 'until-close', 'head', 'bodyless');
+const selfEnding = validResponse('length', 'empty', 'chunked', 'head', 'bodyless');
 
-t.test('a valid answer is read as it was meant, whole, in any pieces and byte by byte', async () => {
+t.test('a valid response is read as it was meant, whole, in any pieces and byte by byte', async () => {
   fc.assert(
-    fc.property(anyKind, fc.array(fc.nat(2000), { maxLength: 12 }), (answer, anywhere) => {
-      const bytes = Buffer.from(answer.bytes, 'latin1');
+    fc.property(anyKind, fc.array(fc.nat(2000), { maxLength: 12 }), (response, anywhere) => {
+      const bytes = Buffer.from(response.bytes, 'latin1');
       const cuts = anywhere.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
-      const whole = readAnswers(bytes, [answer.toHead]);
-      const right = { answers: [expected(answer)], taken: bytes.length, fault: null, unfinished: null };
+      const whole = readResponses(bytes, [response.toHead]);
+      const right = { responses: [expected(response)], taken: bytes.length, fault: null, unfinished: null };
       t.strictSame(whole, right);
-      t.strictSame(readAnswers(bytes, [answer.toHead], cuts), whole);
-      t.strictSame(readAnswers(bytes, [answer.toHead], everyByte(bytes)), whole);
+      t.strictSame(readResponses(bytes, [response.toHead], cuts), whole);
+      t.strictSame(readResponses(bytes, [response.toHead], everyByte(bytes)), whole);
     }),
     { numRuns: 300 },
   );
 });
 
-t.test('nothing after the end of an answer is taken', async () => {
+t.test('nothing after the end of a response is taken', async () => {
   fc.assert(
     fc.property(
       selfEnding,
       fc.string({ minLength: 1, maxLength: 40 }),
       fc.boolean(),
-      (answer, more, slowly) => {
-        const bytes = Buffer.from(answer.bytes + more, 'latin1');
-        const reading = readAnswers(bytes, [answer.toHead], slowly ? everyByte(bytes) : []);
-        t.equal(reading.taken, answer.bytes.length);
-        t.strictSame(reading.answers, [expected(answer)]);
+      (response, more, slowly) => {
+        const bytes = Buffer.from(response.bytes + more, 'latin1');
+        const reading = readResponses(bytes, [response.toHead], slowly ? everyByte(bytes) : []);
+        t.equal(reading.taken, response.bytes.length);
+        t.strictSame(reading.responses, [expected(response)]);
       },
     ),
     { numRuns: 200 },
   );
 });
 
-t.test('answers come one after another', async () => {
+t.test('responses come one after another', async () => {
   const several = fc.array(selfEnding, { minLength: 2, maxLength: 5 });
   fc.assert(
-    fc.property(several, fc.array(fc.nat(5000), { maxLength: 12 }), (answers, anywhere) => {
-      const bytes = Buffer.from(answers.map((each) => each.bytes).join(''), 'latin1');
+    fc.property(several, fc.array(fc.nat(5000), { maxLength: 12 }), (responses, anywhere) => {
+      const bytes = Buffer.from(responses.map((each) => each.bytes).join(''), 'latin1');
       const cuts = anywhere.map((at) => at % (bytes.length + 1)).sort((a, b) => a - b);
-      const heads = answers.map(({ toHead }) => toHead);
-      t.strictSame(readAnswers(bytes, heads, cuts).answers, answers.map(expected));
+      const heads = responses.map(({ toHead }) => toHead);
+      t.strictSame(readResponses(bytes, heads, cuts).responses, responses.map(expected));
     }),
     { numRuns: 100 },
   );
 });
 
-t.test('an answer that is cut off anywhere has no end, unless the connection ends it', async () => {
+t.test('a response that is cut off anywhere has no end, unless the connection ends it', async () => {
   fc.assert(
-    fc.property(anyKind, fc.nat(5000), (answer, anywhere) => {
-      const at = anywhere % answer.bytes.length;
-      const reading = readAnswers(Buffer.from(answer.bytes.slice(0, at), 'latin1'), [answer.toHead]);
-      const { fault, answers } = reading;
-      if (answer.untilClose && reading.answers.length === 1) {
+    fc.property(anyKind, fc.nat(5000), (response, anywhere) => {
+      const at = anywhere % response.bytes.length;
+      const reading = readResponses(Buffer.from(response.bytes.slice(0, at), 'latin1'), [response.toHead]);
+      const { fault, responses } = reading;
+      if (response.untilClose && reading.responses.length === 1) {
         t.equal(fault, null);
-        t.ok(answer.body.startsWith(answers[0]?.body ?? '?'));
+        t.ok(response.body.startsWith(responses[0]?.body ?? '?'));
       } else {
         t.equal(fault, 'no end');
-        t.strictSame(answers, []);
+        t.strictSame(responses, []);
       }
     }),
     { numRuns: 300 },
@@ -85,8 +85,8 @@ const untrue = {
   end: 'no end',
 };
 
-/** Answers that are refused, and for which reason. */
-const refused: readonly (readonly [what: string, bytes: string, reason: string])[] = [
+/** Responses that are rejected, and for which reason. */
+const rejected: readonly (readonly [what: string, bytes: string, reason: string])[] = [
   // Lines: what one reader takes for a line, another may take for two.
   ['bare CR in a value', `${ok}A: b\rC: d\r\n\r\n`, untrue.control],
   ['bare CR at the end of a value', `${ok}A: b\r\r\n\r\n`, untrue.control],
@@ -178,8 +178,12 @@ const refused: readonly (readonly [what: string, bytes: string, reason: string])
     (line) => [`status line ${JSON.stringify(line)}`, `${line}\r\nA: b\r\n\r\n`, untrue.statusLine] as const,
   ),
   ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', 'an upgrade that was not asked for'],
-  ['a hundred and one interim answers', 'HTTP/1.1 102 x\r\n\r\n'.repeat(101) + ok, 'too many 1xx before it'],
-  ['a broken interim answer', 'HTTP/1.1 103 x\r\nA : b\r\n\r\n', untrue.name],
+  [
+    'a hundred and one interim responses',
+    'HTTP/1.1 102 x\r\n\r\n'.repeat(101) + ok,
+    'too many 1xx before it',
+  ],
+  ['a broken interim response', 'HTTP/1.1 103 x\r\nA : b\r\n\r\n', untrue.name],
   // Chunks.
   ['no size', `${chunked}\r\n`, untrue.size],
   ['an extension without size', `${chunked};a\r\n\r\n`, untrue.size],
@@ -216,7 +220,7 @@ const refused: readonly (readonly [what: string, bytes: string, reason: string])
   // Ends.
   ['the end in the status line', 'HTTP/1.1 200', untrue.end],
   ['the end in the head', `${ok}A: b\r\n`, untrue.end],
-  ['the end after an interim answer', 'HTTP/1.1 100 Continue\r\n\r\n', untrue.end],
+  ['the end after an interim response', 'HTTP/1.1 100 Continue\r\n\r\n', untrue.end],
   ['the end instead of a body', `${ok}Content-Length: 5\r\n\r\n`, untrue.end],
   ['the end in a body', `${ok}Content-Length: 5\r\n\r\nabcd`, untrue.end],
   ['the end in a size', `${chunked}5`, untrue.end],
@@ -227,20 +231,20 @@ const refused: readonly (readonly [what: string, bytes: string, reason: string])
   ['nothing at all', '', untrue.end],
 ];
 
-t.test('what could be read in two ways is refused, however it comes in', async (t) => {
-  for (const [what, text, reason] of refused) {
+t.test('what could be read in two ways is rejected, however it comes in', async (t) => {
+  for (const [what, text, reason] of rejected) {
     const bytes = Buffer.from(text, 'latin1');
     for (const cuts of [[], everyByte(bytes)]) {
-      const { fault, answers } = readAnswers(bytes, [false], cuts);
+      const { fault, responses } = readResponses(bytes, [false], cuts);
       t.equal(fault, reason, what);
-      t.strictSame(answers, [], what);
+      t.strictSame(responses, [], what);
     }
   }
 });
 
-t.test('a hundred interim answers, and one that counts', async (t) => {
+t.test('a hundred interim responses, and one that counts', async (t) => {
   const bytes = Buffer.from(`${'HTTP/1.1 102 x\r\n\r\n'.repeat(100)}${ok}Content-Length: 0\r\n\r\n`);
-  t.match(readAnswers(bytes, [false]), { fault: null, answers: [{ status: 200 }] });
+  t.match(readResponses(bytes, [false]), { fault: null, responses: [{ status: 200 }] });
 });
 
 t.test('a head may have 64 KiB and not a byte more, in one read or in many', async (t) => {
@@ -255,15 +259,15 @@ t.test('a head may have 64 KiB and not a byte more, in one read or in many', asy
     const last = Array.from({ length: 8 }, (_, i) => bytes.length - 8 + i);
     const thousands = Array.from({ length: bytes.length / 1000 }, (_, i) => i * 1000);
     for (const cuts of [[], last, thousands, [limit], [limit + 1], [limit + 2]]) {
-      t.equal(readAnswers(bytes, [false], cuts).fault, fault, `${length} cut at ${cuts[0]}`);
+      t.equal(readResponses(bytes, [false], cuts).fault, fault, `${length} cut at ${cuts[0]}`);
     }
   }
   const endless = Buffer.alloc(limit + 4, 'HTTP/1.1 200 OK');
-  t.equal(readAnswers(endless, [false], [], false).fault, 'too long a head', 'before its end is there');
+  t.equal(readResponses(endless, [false], [], false).fault, 'too long a head', 'before its end is there');
 });
 
 t.test('a long body may have any number of usual chunks', async (t) => {
   const bytes = Buffer.from(`${chunked}${'1;a=b\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`);
-  const { answers } = readAnswers(bytes, [false]);
-  t.equal(answers[0]?.body.length, 50_000);
+  const { responses } = readResponses(bytes, [false]);
+  t.equal(responses[0]?.body.length, 50_000);
 });

@@ -24,7 +24,7 @@ for (const [who, closer] of [
   ['client', (client: WebSocket, _server: WebSocket) => client],
   ['upstream', (_client: WebSocket, server: WebSocket) => server],
 ] as const) {
-  t.test(`whoever closes, the other end sees the code and the reason: the ${who}`, async (t) => {
+  t.test(`whichever end closes, the other one sees the code and the reason: the ${who}`, async (t) => {
     const upstream = await startWebSocketUpstream(t);
     const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
     for (const [code, reason] of closes) {
@@ -34,7 +34,7 @@ for (const [who, closer] of [
       const ends = Promise.all([ending(client), ending(server)]);
       closer(client, server).close(code, reason);
       const expected = { code: code ?? 1005, reason };
-      // The end that closes is told its own code by the other's answer; ws answers none by none.
+      // The end that closes is told its own code by the other's response; ws responses none by none.
       t.same(await ends, [expected, expected], `${code} ${reason.slice(0, 10)}`);
       upstream.sockets.length = 0;
     }
@@ -61,7 +61,7 @@ for (const [who, closer] of [
     await eventually(() => finished.length === 3, 'the records');
   });
 
-  t.test(`frames that break the rules are the other end's to judge: from the ${who}`, async (t) => {
+  t.test(`frames that break the rules are the other end's to check: from the ${who}`, async (t) => {
     const upstream = await startWebSocketUpstream(t);
     const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
     for (const [name, frame, code] of [
@@ -167,7 +167,7 @@ function fill(socket: Socket): () => number {
   return () => taken;
 }
 
-t.test('a withdrawal closes between frames and cuts within one', async (t) => {
+t.test('a revocation closes between frames and cuts within one', async (t) => {
   let server: Socket | undefined;
   const upstream = await startTcpUpstream(t, (socket) => {
     server = socket;
@@ -201,7 +201,7 @@ t.test('a withdrawal closes between frames and cuts within one', async (t) => {
   t.ok(finished.every(({ status, code }) => status === 101 && code === 'withdrawn'));
 });
 
-t.test('nothing that waits for a slow client is delivered after a withdrawal', async (t) => {
+t.test('nothing that waits for a slow client is delivered after a revocation', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await openWebSocket(t, port, '/', bearer(parent.key));
@@ -217,7 +217,7 @@ t.test('nothing that waits for a slow client is delivered after a withdrawal', a
   t.ok(client.messages.length < 256);
 });
 
-t.test('an upgrade that waits for its upstream’s answer is refused when access goes', async (t) => {
+t.test('an upgrade that waits for its upstream’s response is rejected when access goes', async (t) => {
   let asked = 0;
   const upstream = await startTcpUpstream(t, () => (asked += 1));
   const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
@@ -229,7 +229,7 @@ t.test('an upgrade that waits for its upstream’s answer is refused when access
   await client.end();
 });
 
-t.test('an answer in place of a consent is cut when access goes', async (t) => {
+t.test('a response in place of a consent is cut when access goes', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome');
   });
@@ -242,7 +242,7 @@ t.test('an answer in place of a consent is cut when access goes', async (t) => {
   t.match(finished, [{ status: 200, code: 'withdrawn' }]);
 });
 
-t.test('a client that leaves before the upstream answered leaves nothing behind', async (t) => {
+t.test('a client that leaves before the upstream responded leaves nothing behind', async (t) => {
   const sockets: Socket[] = [];
   const upstream = await startTcpUpstream(t, (socket) => sockets.push(socket));
   const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });

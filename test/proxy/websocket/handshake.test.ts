@@ -49,7 +49,7 @@ t.test('compression is agreed between the two ends, or not at all', async (t) =>
   }
 });
 
-t.test('an upstream’s refusal is the client’s, status, headers and body', async (t) => {
+t.test('an upstream’s rejection is the client’s, status, headers and body', async (t) => {
   const upstream = await startRawUpstream(t, () => (request, response) => {
     const status = Number(request.url?.slice(1));
     const headers = {
@@ -63,17 +63,17 @@ t.test('an upstream’s refusal is the client’s, status, headers and body', as
   for (const status of [200, 302, 401, 403, 404, 429, 500, 503]) {
     const client = await rawClient(t, port);
     client.send(requestText('GET', `/${status}`, handshake(parent.key)));
-    const answer = await client.response();
-    t.equal(answer.status, status);
-    t.equal(answer.body, `no: ${status}`);
-    t.match(answer.headers, {
+    const response = await client.response();
+    t.equal(response.status, status);
+    t.equal(response.body, `no: ${status}`);
+    t.match(response.headers, {
       'content-type': 'text/plain',
       'www-authenticate': 'Custom',
       'x-service-resolved-tenant': parent.id,
       'x-request-id': /^[0-9a-f]{32}$/,
       connection: 'close',
     });
-    t.notMatch(answer.rawHead, 'forged');
+    t.notMatch(response.rawHead, 'forged');
     await client.end();
   }
   await t.rejects(openWebSocket(t, port, '/403', bearer(parent.key)), { message: 'status 403' });
@@ -82,7 +82,7 @@ t.test('an upstream’s refusal is the client’s, status, headers and body', as
   t.match(usage[2], { kind: 'read', status: 401 });
 });
 
-t.test('a refusal that breaks off is cut, not ended', async (t) => {
+t.test('a rejection that breaks off is cut, not ended', async (t) => {
   let breakOff = (): unknown => undefined;
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 403 No\r\nContent-Length: 10\r\n\r\nhalf');
@@ -91,7 +91,7 @@ t.test('a refusal that breaks off is cut, not ended', async (t) => {
   const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
   client.send(requestText('GET', '/', handshake(parent.key)));
-  await eventually(() => client.text.includes('half'), 'the first half of the answer');
+  await eventually(() => client.text.includes('half'), 'the first half of the response');
   breakOff();
   await client.end();
   t.notMatch(client.text, /\r\n\r\n.{10}/);
@@ -129,7 +129,7 @@ t.test('an upstream that is down, breaks off or says nothing is 502 or 504', asy
   );
 });
 
-t.test('an upstream that does not know upgrades answers the request as any other', async (t) => {
+t.test('an upstream that does not know upgrades responds as to any other request', async (t) => {
   const upstream = await startUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   await t.rejects(openWebSocket(t, port, '/x', bearer(parent.key)), { message: 'status 200' });
@@ -186,7 +186,7 @@ t.test(
   },
 );
 
-t.test('interim answers before the consent are between the upstream and the gateway', async (t) => {
+t.test('interim responses before the consent are between the upstream and the gateway', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n');
     socket.write(`HTTP/1.1 101 X\r\n${consenting}\r\n\r\n`);

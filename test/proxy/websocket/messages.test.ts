@@ -91,7 +91,7 @@ t.test('fragments stay fragments, and control frames go in between', async (t) =
   client.socket.send('frag', { fin: false });
   client.socket.ping();
   client.socket.send('ments', { fin: true });
-  await eventually(() => client.messages.length === 1, 'the answer');
+  await eventually(() => client.messages.length === 1, 'the response');
   t.same(seen, ['fragments']);
   t.same(client.messages, ['one message']);
   t.equal(pings, 1);

@@ -6,7 +6,7 @@ import { certificate } from '../../support/config-certificates.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import { startWebSocketUpstream } from '../../support/websockets.ts';
 
-t.test('all of it holds over TLS: messages, close codes, cuts and withdrawals', async (t) => {
+t.test('all of it holds over TLS: messages, close codes, cuts and revocations', async (t) => {
   const upstream = await startWebSocketUpstream(t);
   const { port, parent, directory, finished } = await startGateway(t, {
     routes: { '/': upstream.url },

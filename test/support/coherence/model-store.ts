@@ -61,7 +61,7 @@ export class ModelStore {
     this.#server.pause(ms);
   }
 
-  /** Killed and started again: what was committed stays, whoever was connected gets an error. */
+  /** Killed and started again: what was committed stays, every connection gets an error. */
   restart(ms: number): void {
     this.#server.kill();
     this.#server = new Process(this.#world, 'store');
@@ -72,7 +72,7 @@ export class ModelStore {
     return structuredClone(this.#state);
   }
 
-  /** A backup is brought back: another history from there on. Its rows may show nobody who lives now. */
+  /** A backup is brought back: another history from there on. Its rows may show no replica that lives now. */
   restore(backup: State, { withRows }: { readonly withRows: boolean }): void {
     this.#state = structuredClone(backup);
     if (!withRows) this.#state.rows.clear();
@@ -115,9 +115,9 @@ export class ModelStore {
         if (!server.alive) fail();
       });
       server.later(wait, () => {
-        const answer = work();
+        const response = work();
         if (this.#lost()) fail();
-        else process.later(this.#latency(), () => resolve(answer));
+        else process.later(this.#latency(), () => resolve(response));
       });
     });
   }

@@ -19,7 +19,7 @@ import type {
 import { everythingThatFollows, ManualTime } from './manual-time.ts';
 import { ScriptedLog } from './scripted-log.ts';
 
-/** The truth, with answers that can be held back. */
+/** The truth, with responses that can be held back. */
 class ScriptedSource implements FactSource {
   readonly asked: FactKey[] = [];
   /** How many facts each reading was for. */
@@ -37,7 +37,7 @@ class ScriptedSource implements FactSource {
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const answer of held) answer();
+    for (const response of held) response();
   }
 
   async readFacts(asked: AskedFor): Promise<FactReading> {

@@ -2,19 +2,19 @@
 import type { CoherenceLog, LogReading, ReplicaReading } from '../../../src/ports/coherence-log.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey, FactReading } from '../../../src/ports/facts.ts';
-import type { Sabotage } from './simulation.ts';
+import type { ProtocolMutation } from './simulation.ts';
 
-/** Answers a mutation as soon as it is committed. */
-export const skipTheWait: Sabotage = { skipWait: true };
+/** Responds to a mutation as soon as it is committed. */
+export const skipTheWait: ProtocolMutation = { skipWait: true };
 
-/** Answers "already revoked" at once, though the first revoke may still be on its way. */
-export const answerNoOpsAtOnce: Sabotage = { skipWaitOfNoOps: true };
+/** Responds "already revoked" at once, though the first revoke may still be on its way. */
+export const respondToNoOpsAtOnce: ProtocolMutation = { skipWaitOfNoOps: true };
 
-/** Answers a create at once, though the `external_id` it takes may still be another one's somewhere. */
-export const answerCreatesAtOnce: Sabotage = { skipWaitOfCreates: true };
+/** Responds to a create at once, though the `external_id` it takes may still be another one's somewhere. */
+export const respondToCreatesAtOnce: ProtocolMutation = { skipWaitOfCreates: true };
 
 /** Reads the log in the transaction that registers: in a snapshot from before the row could be seen. */
-export const registerAndReadInOne: Sabotage = {
+export const registerAndReadInOne: ProtocolMutation = {
   log: (log, store, process) => {
     let early: LogReading | undefined;
     return {
@@ -34,7 +34,7 @@ export const registerAndReadInOne: Sabotage = {
 };
 
 /** Believes whatever the shared cache holds, as if it had been read just now. */
-export const believeTheCache: Sabotage = {
+export const believeTheCache: ProtocolMutation = {
   cache: (cache, store): FactCache => ({
     ...cache,
     get: async (keys) => {
@@ -46,14 +46,14 @@ export const believeTheCache: Sabotage = {
 };
 
 /** Believes a load by when it came, not by when it was read: it may have begun before the lease ran out. */
-export const believeOldLoads: Sabotage = {
+export const believeOldLoads: ProtocolMutation = {
   source: (source, store) => ({
     readFacts: async (asked) => ({ ...(await source.readFacts(asked)), seq: store.seq }),
   }),
 };
 
 /** Lets a request join a load that began before it arrived, and believe its "there is none". */
-export const joinOldAbsences: Sabotage = {
+export const joinOldAbsences: ProtocolMutation = {
   source: (source) => {
     const loads = new Map<FactKey, FactReading>();
     return {
@@ -71,15 +71,15 @@ export const joinOldAbsences: Sabotage = {
 };
 
 /** Tells writers of a shorter lease than the replica takes for itself. */
-export const understateTheLease: Sabotage = {
+export const understateTheLease: ProtocolMutation = {
   log: (log) => ({
     ...log,
     register: (replica) => log.register({ ...replica, leaseMs: replica.leaseMs / 2 }),
   }),
 };
 
-/** Answers a writer by a count of the replicas that began before its commit. */
-export const countTooEarly: Sabotage = {
+/** Responds to a writer by a count of the replicas that began before its commit. */
+export const countTooEarly: ProtocolMutation = {
   log: (log): CoherenceLog => {
     let last: ReplicaReading | undefined;
     return {
@@ -94,7 +94,7 @@ export const countTooEarly: Sabotage = {
 };
 
 /** Confirms what it has read before it is taken in. */
-export const confirmTooEarly: Sabotage = {
+export const confirmTooEarly: ProtocolMutation = {
   log: (log) => {
     let id = '';
     return {
@@ -113,7 +113,7 @@ export const confirmTooEarly: Sabotage = {
 };
 
 /** Drops what the log says and confirms it all the same. */
-export const confirmUnread: Sabotage = {
+export const confirmUnread: ProtocolMutation = {
   log: (log) => ({
     ...log,
     readAfter: async (after) => ({ ...(await log.readAfter(after)), entries: [] }),
@@ -121,7 +121,7 @@ export const confirmUnread: Sabotage = {
 };
 
 /** Trusts the rows of a restored database, which do not show the leases given before. */
-export const trustRestoredRows: Sabotage = {
+export const trustRestoredRows: ProtocolMutation = {
   log: (log) => ({
     ...log,
     replicas: async () => ({ ...(await log.replicas()), adopted: true }),
@@ -129,7 +129,7 @@ export const trustRestoredRows: Sabotage = {
 };
 
 /** Does not notice that the database is another one. */
-export const overlookTheRestore: Sabotage = {
+export const overlookTheRestore: ProtocolMutation = {
   log: (log) => ({
     ...log,
     readAfter: async (after) => ({ ...(await log.readAfter(after)), incarnation: 'same' }),

@@ -5,7 +5,7 @@ import type {
   ReplicaRow,
 } from '../../../src/ports/coherence-log.ts';
 
-/** A log whose every answer the test gives: it tells what was asked, and may hold answers back. */
+/** A log whose every response the test gives: it tells what was asked, and may hold responses back. */
 export class ScriptedLog implements CoherenceLog {
   /** What was asked, in order. */
   readonly asked: string[] = [];
@@ -17,32 +17,32 @@ export class ScriptedLog implements CoherenceLog {
   hint: () => void = () => undefined;
   #held: (() => void)[] | undefined;
 
-  /** From now on nothing is answered before {@link release}. */
+  /** From now on there is no response before {@link release}. */
   hold(): void {
     this.#held ??= [];
   }
 
-  /** Answers what was held back and everything after it. */
+  /** Sends the responses that were held back, and holds none back any more. */
   release(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    for (const answer of held) answer();
+    for (const response of held) response();
   }
 
   register({ id, nonce, leaseMs }: { id: string; nonce: string; leaseMs: number }): Promise<void> {
-    return this.#answer(`register ${id} ${nonce} ${leaseMs}`, () => undefined);
+    return this.#respond(`register ${id} ${nonce} ${leaseMs}`, () => undefined);
   }
 
   readAfter(after: number): Promise<LogReading> {
-    return this.#answer(`read after ${after}`, () => this.reading);
+    return this.#respond(`read after ${after}`, () => this.reading);
   }
 
   ack(id: string, seq: number, streamsClosed: number): Promise<void> {
-    return this.#answer(`ack ${id} ${seq} ${streamsClosed}`, () => undefined);
+    return this.#respond(`ack ${id} ${seq} ${streamsClosed}`, () => undefined);
   }
 
   replicas(): Promise<ReplicaReading> {
-    return this.#answer('replicas', () => ({
+    return this.#respond('replicas', () => ({
       incarnation: this.reading.incarnation,
       adopted: this.adopted,
       seq: this.reading.seq,
@@ -51,25 +51,25 @@ export class ScriptedLog implements CoherenceLog {
   }
 
   adopt(incarnation: string): Promise<void> {
-    return this.#answer(`adopt ${incarnation}`, () => undefined);
+    return this.#respond(`adopt ${incarnation}`, () => undefined);
   }
 
   removeReplica(id: string, nonce: string): Promise<void> {
-    return this.#answer(`remove ${id} ${nonce}`, () => undefined);
+    return this.#respond(`remove ${id} ${nonce}`, () => undefined);
   }
 
   prune({ ageMs }: { ageMs: number }): Promise<void> {
-    return this.#answer(`prune ${ageMs}`, () => undefined);
+    return this.#respond(`prune ${ageMs}`, () => undefined);
   }
 
   onHint(listener: () => void): void {
     this.hint = listener;
   }
 
-  async #answer<T>(question: string, answer: () => T): Promise<T> {
+  async #respond<T>(question: string, read: () => T): Promise<T> {
     this.asked.push(question);
     // Seen by the store when it is asked, told when the test lets it.
-    const told = answer();
+    const told = read();
     const held = this.#held;
     if (held !== undefined) await new Promise<void>((resolve) => held.push(resolve));
     if (this.failure !== undefined) throw this.failure;

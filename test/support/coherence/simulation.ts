@@ -57,8 +57,8 @@ const noFaults: Faults = {
   slow: 0.02,
 };
 
-/** Ways to take one part of the protocol out, to see that the judge notices. */
-export interface Sabotage {
+/** Ways to take one part of the protocol out, to see that the checker notices. */
+export interface ProtocolMutation {
   log?(log: CoherenceLog, store: ModelStore, process: Process): CoherenceLog;
   source?(source: FactSource, store: ModelStore): FactSource;
   cache?(cache: FactCache, store: ModelStore): FactCache;
@@ -70,10 +70,10 @@ export interface Sabotage {
 export interface Outcome {
   readonly stale: readonly Stale[];
   readonly decisions: number;
-  readonly refusals: number;
+  readonly rejections: number;
   readonly mutations: number;
-  readonly unanswered: number;
-  /** Refusals and unanswered mutations after the faults had ended for a while: there should be none. */
+  readonly withoutResponse: number;
+  /** Rejections and mutations without a response after the faults had ended for a while: there should be none. */
   readonly unrecovered: number;
 }
 
@@ -81,7 +81,7 @@ export interface Plan {
   readonly seed: number;
   readonly virtualMs: number;
   readonly faults: Partial<Faults>;
-  readonly sabotage?: Sabotage;
+  readonly mutation?: ProtocolMutation;
 }
 
 const leaseMs = 300;
@@ -128,9 +128,9 @@ class Simulation {
   #dump: ReturnType<ModelCache['dump']>;
   #versions = 0;
   #names = 0;
-  #refusals = 0;
+  #rejections = 0;
   #mutations = 0;
-  #unanswered = 0;
+  #withoutResponse = 0;
   #unrecovered = 0;
 
   constructor(plan: Plan) {
@@ -144,7 +144,7 @@ class Simulation {
     }
     this.#store = new ModelStore(this.#world, this.#faults, facts);
     this.#cache = new ModelCache(this.#world);
-    for (const [object, value] of facts) this.#changes.push({ object, value, invoked: 0, answered: 0 });
+    for (const [object, value] of facts) this.#changes.push({ object, value, invoked: 0, responded: 0 });
     this.#backup = this.#store.backup();
     this.#dump = this.#cache.dump();
   }
@@ -158,9 +158,9 @@ class Simulation {
     return {
       stale: findStale(this.#changes, this.#observations),
       decisions: this.#observations.length,
-      refusals: this.#refusals,
+      rejections: this.#rejections,
       mutations: this.#mutations,
-      unanswered: this.#unanswered,
+      withoutResponse: this.#withoutResponse,
       unrecovered: this.#unrecovered,
     };
   }
@@ -169,8 +169,8 @@ class Simulation {
     return this.#world.now > this.#plan.virtualMs - calmMs;
   }
 
-  #refused(): void {
-    this.#refusals += 1;
+  #rejected(): void {
+    this.#rejections += 1;
     this.#noteLate();
   }
 
@@ -187,14 +187,14 @@ class Simulation {
 
   #startReplica(): Replica {
     const process = new Process(this.#world, `replica ${++this.#names}`);
-    const { sabotage = {} } = this.#plan;
+    const { mutation = {} } = this.#plan;
     const log = this.#store.logFor(process);
     const source = this.#store.sourceFor(process, together);
     const cache = this.#cache.for(process);
     const coherence = startCoherence({
-      log: sabotage.log?.(log, this.#store, process) ?? log,
-      source: sabotage.source?.(source, this.#store) ?? source,
-      cache: sabotage.cache?.(cache, this.#store) ?? cache,
+      log: mutation.log?.(log, this.#store, process) ?? log,
+      source: mutation.source?.(source, this.#store) ?? source,
+      cache: mutation.cache?.(cache, this.#store) ?? cache,
       clock: process.clock,
       timers: process.timers,
       // So small that memory must drop facts all the time.
@@ -249,7 +249,7 @@ class Simulation {
       try {
         while ((decision = lookup.decide(evaluate)) === undefined) await lookup.load();
       } catch {
-        return this.#refused();
+        return this.#rejected();
       }
     }
     act(decision);
@@ -263,7 +263,7 @@ class Simulation {
     this.#write(key, () => (noOp ? 'no-op' : vanishes ? 'vanish' : 'change'));
   }
 
-  /** One mutation through a replica; where the answer does not come, it is tried again elsewhere. */
+  /** One mutation through a replica; where the response does not come, it is tried again elsewhere. */
   #write(key: FactKey, intent: () => 'no-op' | 'vanish' | 'change'): void {
     const { process, coherence } = this.#random.pick(this.#replicas);
     process.later(this.#random.between(0.1, 2), () => {
@@ -273,17 +273,17 @@ class Simulation {
       const committed = this.#store.call(process, () => {
         const kind = intent();
         const { wait, seq, value } = this.#commit(key, kind);
-        change = { object: key, value, invoked, answered: null };
+        change = { object: key, value, invoked, responded: null };
         this.#changes.push(change);
         return { wait, seq };
       });
       committed
         .then(({ wait, seq }) => (wait ? coherence.barrier.enforced(seq) : undefined))
         .then(() => {
-          if (change !== undefined) change.answered = this.#world.moment();
+          if (change !== undefined) change.responded = this.#world.moment();
         })
         .catch(() => {
-          this.#unanswered += 1;
+          this.#withoutResponse += 1;
           this.#noteLate();
           if (this.#random.chance(0.7)) this.#write(key, () => 'no-op');
         });
@@ -291,7 +291,7 @@ class Simulation {
   }
 
   #commit(key: FactKey, kind: 'no-op' | 'vanish' | 'change'): { wait: boolean; seq: Seq; value: FactValue } {
-    const { skipWait, skipWaitOfNoOps, skipWaitOfCreates } = this.#plan.sabotage ?? {};
+    const { skipWait, skipWaitOfNoOps, skipWaitOfCreates } = this.#plan.mutation ?? {};
     const before = this.#store.fact(key);
     if (kind === 'no-op') {
       return { wait: !(skipWait ?? skipWaitOfNoOps ?? false), seq: this.#store.seq, value: before };
@@ -299,7 +299,7 @@ class Simulation {
     const value = kind === 'vanish' ? null : ++this.#versions;
     this.#store.put(key, value);
     if (before === null) {
-      // Nobody holds what did not exist, so it is not logged; but that it vanished may still be on its way.
+      // No replica holds what did not exist, so it is not logged; but that it vanished may still be on its way.
       const vanished = this.#store.lastTouched(key);
       return { wait: vanished !== undefined && skipWaitOfCreates !== true, seq: vanished ?? 0, value };
     }
@@ -357,13 +357,13 @@ class Simulation {
     cache.away = this.#world.now % 1_000 > 900;
   }
 
-  /** A backup comes back. What it brings counts as a change of every fact that nobody was told of. */
+  /** A backup comes back. What it brings counts as a change of every fact that no client was told of. */
   #restore(): void {
     this.#store.restore(this.#backup, { withRows: this.#random.chance(0.5) });
     for (const key of Array.from({ length: groups }, (_, group) => factsOf(group)).flat()) {
       const value = this.#store.fact(key) === null ? null : ++this.#versions;
       this.#store.put(key, value);
-      this.#changes.push({ object: key, value, invoked: this.#world.moment(), answered: null });
+      this.#changes.push({ object: key, value, invoked: this.#world.moment(), responded: null });
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The judge of histories: finds decisions by a state that was no longer enforced when they began. */
+/** The checker of histories: finds decisions by a state that was no longer enforced when they began. */
 
 /** The value of a change whose outcome was never learnt. */
 export const anything = Symbol('anything');
@@ -10,7 +10,7 @@ export interface Change {
   /** When it was asked for. Any unit, as long as all times of a history are of one clock. */
   readonly invoked: number;
   /** When its 2xx came; `null` where it never did: then it may have taken effect or not. */
-  readonly answered: number | null;
+  readonly responded: number | null;
 }
 
 /** What one request showed about an object. */
@@ -30,7 +30,7 @@ export interface Stale {
 }
 
 /**
- * Observations that show neither the state of the last change answered before they began, nor that of a later one.
+ * Observations that show neither the state of the last change that got its 2xx before they began, nor that of a later one.
  *
  * @param changes per object in the order of effect; the first of each object is its first state
  */
@@ -57,7 +57,7 @@ export function contradicted(
   history: readonly Change[],
   { began, ended, value: shown }: Observation,
 ): Change | undefined {
-  const from = history.findLastIndex(({ answered }) => answered !== null && answered < began);
+  const from = history.findLastIndex(({ responded }) => responded !== null && responded < began);
   const enforced = history[from];
   if (enforced === undefined) return undefined;
   const explained = history

@@ -13,7 +13,7 @@ import type { Done, Parent, Tenants } from './tenants.ts';
 export interface Probe {
   readonly object: string;
   send(client: HttpClient): Promise<HttpResponse | undefined>;
-  /** What a decided answer means, by its problem code or `200`; an answer that is not listed is odd. */
+  /** What a decided response means, by its problem code or `200`; a response that is not listed is odd. */
   readonly means: Readonly<Record<string, string>>;
   /** The state is the tenant that the upstream was told, not what `200` means. */
   readonly byTenant?: boolean;
@@ -136,14 +136,14 @@ const external: Cell = async (parts, show) => {
         holder = undefined;
         return change(parts, object, 'unknown', probes, () => give(before, null));
       }
-      // Given up and taken at once, without waiting for the 2xx of the first: still nobody may be told of the old one.
+      // Given up and taken at once, without waiting for the 2xx of the first: still no client may be told of the old one.
       const givenUp = change(parts, object, 'unknown', [], () => give(before, null));
       const taken = await take(parts, parent, object, name, before, probes);
       const first = await givenUp;
       if (taken === null || first === null) return null;
       holder = String(taken.body['id']);
       subs.push(holder);
-      return { ...taken, doubtful: taken.doubtful || first.doubtful };
+      return { ...taken, uncertain: taken.uncertain || first.uncertain };
     };
   });
 };
@@ -190,7 +190,7 @@ async function repeatedly(
     for (let step = 0, sure = true; sure && !parts.stopped(); step++) {
       await pause(parts, 150);
       const done = await change(step);
-      sure = done !== null && !done.doubtful;
+      sure = done !== null && !done.uncertain;
     }
     // A little longer, to see that the last 2xx holds.
     await pause(parts, 1_000);
@@ -207,7 +207,7 @@ async function change(
   const pending = history.change(object, value);
   const done = await mutate();
   if (done === null) return null;
-  pending.answered();
+  pending.responded();
   burst(probes);
   return done;
 }
@@ -225,7 +225,7 @@ async function take(
   if (done === null) return null;
   pending.became(String(done.body['id']));
   // Where an attempt was lost it may have made what was found: then no 2xx promises it.
-  if (!done.doubtful) pending.answered();
+  if (!done.uncertain) pending.responded();
   burst(probes);
   return done;
 }

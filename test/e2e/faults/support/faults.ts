@@ -37,8 +37,8 @@ export const faults: Readonly<Record<string, Fault>> = {
     await replica.ready();
   },
 
-  // The others' writers wait for the paused one; killed meanwhile, they have committed and never answer.
-  'a writer is killed between commit and answer': async ({ replicas, leaseMs }, random) => {
+  // The others' writers wait for the paused one; killed meanwhile, they have committed and never respond.
+  'a writer is killed between commit and response': async ({ replicas, leaseMs }, random) => {
     const [paused, writer] = shuffled(replicas, random);
     if (paused === undefined || writer === undefined) return;
     paused.pause();

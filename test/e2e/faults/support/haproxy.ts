@@ -21,7 +21,7 @@ export interface Haproxy {
   isUp(index: number): Promise<void>;
 }
 
-/** How often it asks `/readyz`, in milliseconds. One refusal takes a server out. */
+/** How often it asks `/readyz`, in milliseconds. One rejection takes a server out. */
 export const checkEveryMs = 100;
 
 /** Starts it before `servers`. What fails is not tried again: a retry would hide it. */

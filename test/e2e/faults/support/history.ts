@@ -15,12 +15,12 @@ export interface PendingChange {
   /** What it made, where that is known only afterwards. */
   became(value: unknown): void;
   /** Its 2xx has come. */
-  answered(): void;
+  responded(): void;
 }
 
 interface Mutable extends Change {
   value: unknown;
-  answered: number | null;
+  responded: number | null;
 }
 
 /** What is known of one object. */
@@ -33,18 +33,18 @@ interface Story {
 }
 
 /**
- * What was asked for and what was seen. An observation is judged as soon as it is made, and only counted after that, so
- * that a run may go on for days: whatever is asked for or answered later than it ended cannot excuse or accuse it.
+ * What was asked for and what was seen. An observation is checked as soon as it is made, and only counted after that, so
+ * that a run may go on for days: whatever is asked for or gets a response later than it ended cannot excuse or accuse it.
  */
 export class History {
   readonly stale: Stale[] = [];
-  /** Answers that no correct gateway gives, whatever goes wrong around it. */
+  /** Responses that no correct gateway gives, whatever goes wrong around it. */
   readonly odd: string[] = [];
-  /** Decisions that were judged. */
+  /** Decisions that were checked. */
   decisions = 0;
-  /** Probes that were not decided: the gateway said so, or nobody answered. */
+  /** Probes that were not decided: the gateway said so, or there was no response. */
   undecided = 0;
-  /** How long each mutation took that was answered, in milliseconds. */
+  /** How long each mutation took that got a 2xx, in milliseconds. */
   readonly mutationMs: number[] = [];
   readonly #stories = new Map<string, Story>();
   readonly #now: () => number;
@@ -55,12 +55,12 @@ export class History {
 
   /** The first state of an object. */
   begin(object: string, value: unknown): void {
-    this.#storyOf(object).changes.push({ object, value, invoked: 0, answered: 0 });
+    this.#storyOf(object).changes.push({ object, value, invoked: 0, responded: 0 });
   }
 
   /** Notes that a change is asked for. Returns how to say what came of it. */
   change(object: string, value: unknown): PendingChange {
-    const change: Mutable = { object, value, invoked: this.#now(), answered: null };
+    const change: Mutable = { object, value, invoked: this.#now(), responded: null };
     const story = this.#storyOf(object);
     story.changes.push(change);
     if (value === anything) story.open += 1;
@@ -68,29 +68,29 @@ export class History {
       became: (made) => {
         if (change.value === anything) story.open -= 1;
         change.value = made;
-        if (story.open === 0) this.#judgeWaiting(story);
+        if (story.open === 0) this.#checkWaiting(story);
       },
-      answered: () => {
-        change.answered = this.#now();
-        this.mutationMs.push(change.answered - change.invoked);
+      responded: () => {
+        change.responded = this.#now();
+        this.mutationMs.push(change.responded - change.invoked);
       },
     };
   }
 
-  /** Judges a decision, where need be once {@link PendingChange.became} has told what it is to be measured by. */
+  /** Checks a decision, where need be once {@link PendingChange.became} has told what it is to be measured by. */
   observe(observation: Observation): void {
     this.decisions += 1;
     const story = this.#storyOf(observation.object);
     story.waiting.push(observation);
-    if (story.open === 0) this.#judgeWaiting(story);
+    if (story.open === 0) this.#checkWaiting(story);
   }
 
-  /** Judges what is left, leniently where it never became known what a change had made. */
+  /** Checks what is left, leniently where it never became known what a change had made. */
   close(): void {
-    for (const story of this.#stories.values()) this.#judgeWaiting(story);
+    for (const story of this.#stories.values()) this.#checkWaiting(story);
   }
 
-  #judgeWaiting({ changes, waiting }: Story): void {
+  #checkWaiting({ changes, waiting }: Story): void {
     for (const observation of waiting.splice(0)) {
       const enforced = contradicted(changes, observation);
       if (enforced !== undefined) this.stale.push({ observation, enforced });

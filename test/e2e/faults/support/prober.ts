@@ -4,7 +4,7 @@ import type { HttpResponse } from './http-client.ts';
 import { now, type History } from './history.ts';
 import type { Asked } from './replica.ts';
 
-/** Answers by which a gateway says that it does not decide, and those of what stands between. */
+/** Responses by which a gateway says that it does not decide, and those of what stands between. */
 const undecided: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /** Sends probes and writes down what they show. */
@@ -35,7 +35,7 @@ export class Prober {
   /**
    * Probes every replica until the run is over.
    *
-   * @param lanes probes under way at once to one replica; one that hangs keeps each waiting for its answer
+   * @param lanes probes under way at once to one replica; one that hangs keeps each waiting for its response
    * @param pauseMs between two probes of one lane
    */
   async run(lanes: number, pauseMs: number): Promise<void> {
@@ -53,14 +53,14 @@ export class Prober {
 
   async #send(replica: Asked, probe: Probe): Promise<void> {
     const began = now();
-    const answer = await probe.send(replica.client);
+    const response = await probe.send(replica.client);
     const ended = now();
-    if (answer === undefined || undecided.has(answer.status)) {
+    if (response === undefined || undecided.has(response.status)) {
       this.#history.undecided += 1;
       return;
     }
-    const value = meaning(probe, answer);
-    if (value === undefined) this.#history.odd.push(`${probe.object}: ${JSON.stringify(answer)}`);
+    const value = meaning(probe, response);
+    if (value === undefined) this.#history.odd.push(`${probe.object}: ${JSON.stringify(response)}`);
     else this.#history.observe({ object: probe.object, value, began, ended, by: replica.name });
   }
 }

@@ -93,9 +93,9 @@ export async function rollingRestarts(t: Scope, plan: RollingPlan): Promise<Roll
   const outcome = await load.stop();
   const ends = await Promise.allSettled(downloads);
   const whole = ends.filter((end) => end.status === 'fulfilled' && end.value === pieces.join('')).length;
-  const answered = outcome.sent - outcome.failed + whole;
+  const responded = outcome.sent - outcome.failed + whole;
   // Counts are added every two seconds; where some are lost the report says so in the end.
-  await eventually(async () => (await counted(balancer.url, key)) >= answered).catch(() => undefined);
+  await eventually(async () => (await counted(balancer.url, key)) >= responded).catch(() => undefined);
   return {
     ...outcome,
     seconds,

@@ -18,7 +18,7 @@ export interface RunPlan {
   readonly replicas: number;
   readonly leaseMs: number;
   /** Probes under way at once to one replica, and the pause after each: more and shorter cost processor time. */
-  readonly probeLanes: number;
+  readonly probesAtOnce: number;
   readonly probePauseMs: number;
   /** Which faults, in turn, and none after them; left out: drawn from {@link from}. */
   readonly schedule?: readonly string[];
@@ -32,7 +32,7 @@ export interface RunOutcome {
   readonly odd: readonly string[];
   readonly decisions: number;
   readonly undecided: number;
-  /** Milliseconds each answered mutation took, shortest first. */
+  /** Milliseconds each mutation took that got a 2xx, shortest first. */
   readonly mutationMs: readonly number[];
   readonly faults: readonly string[];
   /** Whether every replica was ready again at the end. */
@@ -65,7 +65,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
   );
   const suffered = await sufferUntil(stopped, { replicas, postgres, redis, leaseMs }, random, plan, say, [
     ...writing,
-    prober.run(plan.probeLanes, plan.probePauseMs),
+    prober.run(plan.probesAtOnce, plan.probePauseMs),
   ]);
 
   const recovered = await Promise.all(replicas.map((replica) => replica.ready())).then(
@@ -93,7 +93,7 @@ async function sufferUntil(
   meanwhile: readonly Promise<void>[],
 ): Promise<string[]> {
   const suffered: string[] = [];
-  // A stream of its own: what goes wrong must not depend on how fast the answers come.
+  // A stream of its own: what goes wrong must not depend on how fast the responses come.
   const own = new Random(random.below(2 ** 31));
   const work = async (): Promise<void> => {
     await sleep(own.between(100, 1_000));

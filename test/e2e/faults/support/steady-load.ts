@@ -2,7 +2,7 @@
 import { Pool } from 'undici';
 
 export interface SteadyLoad {
-  /** Ends it; resolves when the last request has its answer. */
+  /** Ends it; resolves when the last request has its response. */
   stop(): Promise<LoadOutcome>;
 }
 

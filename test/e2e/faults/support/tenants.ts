@@ -1,4 +1,4 @@
-/** Parents, sub-accounts and keys, made through whatever replica answers. */
+/** Parents, sub-accounts and keys, made through whatever replica responds. */
 import type { Random } from '../../../support/coherence/random.ts';
 import type { HttpResponse, HttpClient, Sent } from './http-client.ts';
 import type { Asked } from './replica.ts';
@@ -15,7 +15,7 @@ export interface Parent {
 export interface Done {
   readonly body: Readonly<Record<string, unknown>>;
   /** At least one attempt got no 2xx: it may still take effect at any time. */
-  readonly doubtful: boolean;
+  readonly uncertain: boolean;
 }
 
 export class Tenants {
@@ -59,16 +59,16 @@ export class Tenants {
    */
   async take(parent: Parent, externalId: string, holder: string): Promise<Done | null> {
     for (let lost = false; !this.#stopped();) {
-      const answer = await this.#ask(
+      const response = await this.#ask(
         'POST',
         '/v1/sub-accounts',
         { key: parent.key, body: { name: `sub ${++this.#names}`, external_id: externalId } },
         (replica) => replica.client,
       );
-      if (answer?.status === 201) return { body: answer.body, doubtful: lost };
-      const taken = answer?.body['sub_account_id'];
-      if (typeof taken === 'string' && taken !== holder) return { body: { id: taken }, doubtful: true };
-      lost ||= answer?.status !== 409;
+      if (response?.status === 201) return { body: response.body, uncertain: lost };
+      const taken = response?.body['sub_account_id'];
+      if (typeof taken === 'string' && taken !== holder) return { body: { id: taken }, uncertain: true };
+      lost ||= response?.status !== 409;
     }
     return null;
   }
@@ -81,7 +81,7 @@ export class Tenants {
     return { id: String(body['id']), key: String(body['api_key']) };
   }
 
-  /** An idempotent mutation, through one replica after another until one answers 2xx. `null` where the run ended. */
+  /** An idempotent mutation, through one replica after another until one responds with 2xx. `null` where the run ended. */
   async insist(
     method: 'POST' | 'PATCH',
     path: string,
@@ -89,9 +89,11 @@ export class Tenants {
     via: (replica: Asked) => HttpClient = (replica) => replica.client,
   ): Promise<Done | null> {
     for (let attempt = 0; !this.#stopped(); attempt++) {
-      const answer = await this.#ask(method, path, sent, via);
-      if (answer !== undefined && answer.status < 300) return { body: answer.body, doubtful: attempt > 0 };
-      if (answer !== undefined && answer.status < 500) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+      const response = await this.#ask(method, path, sent, via);
+      if (response !== undefined && response.status < 300)
+        return { body: response.body, uncertain: attempt > 0 };
+      if (response !== undefined && response.status < 500)
+        throw new Error(`${path}: ${JSON.stringify(response)}`);
       await pause(20);
     }
     return null;

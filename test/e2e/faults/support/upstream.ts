@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Scope } from '../../../support/servers.ts';
 
-/** The service behind the gateways: it answers with the tenant it was told to work on. Returns its URL. */
+/** The service behind the gateways: it responds with the tenant it was told to work on. Returns its URL. */
 export async function startUpstream(t: Scope): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();

@@ -4,7 +4,7 @@ import type { World } from '../world.ts';
 export interface RequestCase {
   readonly name: string;
   /**
-   * `/up-?` stands for the prefix of an upstream, `=TOKEN0=` to `=TOKEN9=` for words nobody else sends, `<parent-key>`
+   * `/up-?` stands for the prefix of an upstream, `=TOKEN0=` to `=TOKEN9=` for words that no other request holds, `<parent-key>`
    * and the like for what differs from one gateway to the next.
    */
   readonly bytes: string;

@@ -1,18 +1,18 @@
 import { connect } from 'node:net';
-import { readAnswer, valuesOf, type StrictAnswer, type StrictRequests } from '../strict.ts';
+import { readResponse, valuesOf, type StrictResponse, type StrictRequests } from '../strict.ts';
 
 /** What a client got on its connection. */
 export interface Heard {
   /** One for each request, as far as they came. */
-  readonly answers: readonly StrictAnswer[];
-  /** What came after the last whole answer. */
+  readonly responses: readonly StrictResponse[];
+  /** What came after the last whole response. */
   readonly leftover: string;
   /** The gateway ended the connection. */
   readonly ended: boolean;
 }
 
-/** Times nobody waits beyond: for answers that must come, and for those that need not. */
-const patienceMs = { owed: 6_000, doubtful: 150 };
+/** How long responses are waited for: those that must come, and those that need not. */
+const patienceMs = { owed: 6_000, uncertain: 150 };
 
 /** Sends bytes on a connection of their own, in pieces, and listens until there is nothing more to expect. */
 export function speak(
@@ -23,7 +23,7 @@ export function speak(
 ): Promise<Heard> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });
-    const answers: StrictAnswer[] = [];
+    const responses: StrictResponse[] = [];
     const { requests, unfinished } = sent;
     let text = '';
     let over = false;
@@ -34,23 +34,23 @@ export function speak(
       clearTimeout(timer);
       take();
       socket.destroy();
-      resolve({ answers, leftover: text, ended });
+      resolve({ responses, leftover: text, ended });
     };
     let timer = setTimeout(() => finish(false), patienceMs.owed);
     const wait = (): void => {
       clearTimeout(timer);
-      const owed = sending || answers.length < requests.length;
-      timer = setTimeout(() => finish(false), owed ? patienceMs.owed : patienceMs.doubtful);
+      const owed = sending || responses.length < requests.length;
+      timer = setTimeout(() => finish(false), owed ? patienceMs.owed : patienceMs.uncertain);
     };
     const take = (): void => {
       while (text !== '') {
-        const method = (requests[answers.length] ?? unfinished)?.method ?? 'GET';
-        const answer = readAnswer(text, method);
-        if (answer.status === 0 && text.startsWith('HTTP/1.1 101')) return;
-        if (answer.state !== 'whole') return;
-        answers.push(answer);
-        text = text.slice(answer.end);
-        if (valuesOf(answer.fields, 'connection').includes('close')) return;
+        const method = (requests[responses.length] ?? unfinished)?.method ?? 'GET';
+        const response = readResponse(text, method);
+        if (response.status === 0 && text.startsWith('HTTP/1.1 101')) return;
+        if (response.state !== 'whole') return;
+        responses.push(response);
+        text = text.slice(response.end);
+        if (valuesOf(response.fields, 'connection').includes('close')) return;
       }
     };
     socket.on('data', (chunk) => {

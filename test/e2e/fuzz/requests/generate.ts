@@ -11,7 +11,7 @@ export function drawCase(random: Random, world: World): RequestCase {
     const request = drawRequest(random, world, i);
     bytes += random.chance(0.12) ? mutate(random, request) : request;
   }
-  // Whoever reads everything as it is meant ends with this one, and so does the connection.
+  // A reader that takes everything as it is meant ends with this one, and so does the connection.
   bytes += write(
     ['GET', `/up-?/last/=TOKEN9=`, 'HTTP/1.1'],
     [host, as(world.parent.key), 'Connection: close'],

@@ -43,7 +43,7 @@ export function kindOf(target: string): Kind {
   return (letter as Kind | undefined) ?? 'n';
 }
 
-/** Whether it is so ordinary that it must be relayed, if whoever sends it may. */
+/** Whether it is so ordinary that it must be passed on, if its sender may send it. */
 export function isOrdinary({ version, target, fields }: StrictRequest): boolean {
   return (
     version === '1.1' &&
@@ -132,7 +132,7 @@ function isTheGateways(name: string): boolean {
   );
 }
 
-/** As nginx and HAProxy read it (with a mark behind, since blanks there would get lost), and as somebody would who decodes until nothing changes. */
+/** As nginx and HAProxy read it (with a mark behind, since blanks there would get lost), and as a reader would that decodes until nothing changes. */
 function leadsToManagement({ target, fields }: Sighting): boolean {
   return [target, ...valuesOf(fields, 'x-nginx-uri'), ...valuesOf(fields, 'x-haproxy-path')].some((path) =>
     /^\/v1\/sub-accounts(?:\/|$)/.test(simplest(path.replace(/\|$/, ''))),

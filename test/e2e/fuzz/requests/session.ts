@@ -1,4 +1,4 @@
-import { readRequests, valuesOf, type StrictAnswer, type StrictRequest } from '../strict.ts';
+import { readRequests, valuesOf, type StrictResponse, type StrictRequest } from '../strict.ts';
 import type { World } from '../world.ts';
 import { anyWord, filled, wordOf, type Kind, type RequestCase } from './case.ts';
 import { speak, type Heard } from './client.ts';
@@ -15,7 +15,7 @@ export interface Fault {
 
 export interface Outcome {
   readonly kind: Kind;
-  /** `relayed …`, `refused …`, `unclear`; one for each request that is whole. */
+  /** `proxied …`, `rejected …`, `unclear`; one for each request that is whole. */
   readonly endings: readonly string[];
   readonly statuses: readonly number[];
 }
@@ -50,7 +50,7 @@ export class Session {
     return before;
   }
 
-  /** An upstream reports a request. Returns the id for its answer. */
+  /** An upstream reports a request. Returns the id for its response. */
   witness(seen: Omit<Sighting, 'id'>): string {
     const sighting: Sighting = { ...seen, id: String(++this.#sightings) };
     if (sighting.target === '/started') return sighting.id;
@@ -62,14 +62,14 @@ export class Session {
       const { kind, method, target, body } = sighting;
       const text = `${target} ${body} ${sighting.fields.join()}`;
       this.#fault(
-        `${kind} was asked what nobody sent: ${JSON.stringify(`${method} ${target}`.slice(0, 300))}`,
+        `${kind} was asked what no client sent: ${JSON.stringify(`${method} ${target}`.slice(0, 300))}`,
         this.#cases.get(anyWord.exec(text)?.[1] ?? ''),
       );
       return sighting.id;
     }
     sent.seen = sighting;
     const identity = identityOf(this.#world, sent.request);
-    if (identity === null) this.#fault(`${sighting.kind} was asked what must be refused`, sent.of);
+    if (identity === null) this.#fault(`${sighting.kind} was asked what must be rejected`, sent.of);
     else
       for (const fault of misreadings(sent.request, identity, sighting))
         this.#fault(`${sighting.kind}: ${fault}`, sent.of);
@@ -102,50 +102,51 @@ export class Session {
       setTimeout(() => this.#outstanding.delete(key), 10_000).unref();
     }
     const heard = await speak(this.#world.port, bytes, one.splits, strict);
-    const endings = sent.map((each, i) => this.#judge(each, heard.answers[i], heard));
-    const { answers, leftover, ended } = heard;
+    const endings = sent.map((each, i) => this.#check(each, heard.responses[i], heard));
+    const { responses, leftover, ended } = heard;
     const more = strict.rest === 'nothing' ? 0 : 1;
     const fault = (what: string): void => this.#fault(`${kind}: ${what}`, one, shown(heard));
-    if (answers.length > sent.length + more) fault(`${answers.length} answers to ${sent.length} requests`);
-    for (const extra of answers.slice(sent.length))
+    if (responses.length > sent.length + more)
+      fault(`${responses.length} responses to ${sent.length} requests`);
+    for (const extra of responses.slice(sent.length))
       if (valuesOf(extra.fields, 'x-seen').length > 0)
-        fault('an answer from an upstream to what is no request');
-    const last = answers.at(-1);
+        fault('a response from an upstream to what is no request');
+    const last = responses.at(-1);
     const said = last !== undefined && valuesOf(last.fields, 'connection').includes('close');
-    // What is odd may end a connection on which another answer is under way.
+    // What is odd may end a connection on which another response is under way.
     const modest = sent.every(({ request }) => isOrdinary(request));
     if (
       modest &&
-      answers.length < sent.length &&
+      responses.length < sent.length &&
       strict.rest === 'nothing' &&
       !said &&
       !leftover.startsWith('HTTP/1.1 101')
     )
-      fault(ended ? 'the connection ended without a word' : 'an answer did not come');
-    // What was refused before it was a request is answered with a body, even to a HEAD.
-    const unread = answers.length > sent.length && /(?:^|\n)HEAD /.test(one.bytes);
-    const toHead = unread || sent[answers.length - 1]?.request.method === 'HEAD';
-    if (said && leftover !== '' && !toHead) fault('something came after the last answer');
-    return { kind, endings, statuses: answers.map(({ status }) => status) };
+      fault(ended ? 'the connection ended without a word' : 'a response did not come');
+    // What was rejected before it was a request gets a response with a body, even to a HEAD.
+    const unread = responses.length > sent.length && /(?:^|\n)HEAD /.test(one.bytes);
+    const toHead = unread || sent[responses.length - 1]?.request.method === 'HEAD';
+    if (said && leftover !== '' && !toHead) fault('something came after the last response');
+    return { kind, endings, statuses: responses.map(({ status }) => status) };
   }
 
-  #judge({ request, of, seen }: Sent, answer: StrictAnswer | undefined, heard: Heard): string {
-    if (answer === undefined) return 'unclear';
+  #check({ request, of, seen }: Sent, response: StrictResponse | undefined, heard: Heard): string {
+    if (response === undefined) return 'unclear';
     const fault = (what: string): void => this.#fault(what, of, shown(heard));
-    const { status, fields, body } = answer;
+    const { status, fields, body } = response;
     const ids = valuesOf(fields, 'x-seen');
     const tenant = valuesOf(fields, 'x-service-resolved-tenant').join();
     if (ids.length > 0) {
-      if (seen === null || ids.join() !== seen.id) fault('the answer is to another request');
-      if (tenant !== identityOf(this.#world, request)?.tenant) fault(`the answer names tenant ${tenant}`);
-      return `relayed ${tenant} ${request.method}`;
+      if (seen === null || ids.join() !== seen.id) fault('the response is to another request');
+      if (tenant !== identityOf(this.#world, request)?.tenant) fault(`the response names tenant ${tenant}`);
+      return `proxied ${tenant} ${request.method}`;
     }
     const code = /"code":"(\w+)"/.exec(body)?.[1];
     const own = valuesOf(fields, 'content-type').join() === 'application/problem+json';
     // On a busy machine a lease may run out: then it must not decide.
     if (isOrdinary(request) && identityOf(this.#world, request) !== null && code !== 'unavailable')
-      fault(`an ordinary request was not relayed: ${status} ${code ?? ''}`);
-    return own && status < 500 ? `refused ${status} ${code ?? ''}` : 'unclear';
+      fault(`an ordinary request was not proxied: ${status} ${code ?? ''}`);
+    return own && status < 500 ? `rejected ${status} ${code ?? ''}` : 'unclear';
   }
 
   #compare(one: RequestCase, outcomes: readonly Outcome[]): void {
@@ -171,8 +172,8 @@ function keyOf({ kind, method, target }: Pick<Sighting, 'kind' | 'method' | 'tar
   return `${kind} ${method} ${target}`;
 }
 
-function shown({ answers, leftover }: Heard): string {
+function shown({ responses, leftover }: Heard): string {
   return (
-    answers.map(({ status, body }) => `${status} ${body.slice(0, 200)}\n`).join('') + leftover.slice(0, 500)
+    responses.map(({ status, body }) => `${status} ${body.slice(0, 200)}\n`).join('') + leftover.slice(0, 500)
   );
 }

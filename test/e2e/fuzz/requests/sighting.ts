@@ -11,5 +11,5 @@ export interface Sighting {
   readonly body: string;
 }
 
-/** Takes note of a request; the answer to it is to carry the id in `X-Seen`. */
+/** Takes note of a request; the response to it is to carry the id in `X-Seen`. */
 export type Witness = (seen: Omit<Sighting, 'id'>) => string;

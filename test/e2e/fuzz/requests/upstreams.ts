@@ -65,12 +65,12 @@ async function startNode(t: Scope, kind: Kind, witness: Witness): Promise<string
     listener,
   );
   server.maxHeadersCount = 0;
-  const refuse = (request: IncomingMessage, socket: Socket | NodeJS.WritableStream): void => {
+  const reject = (request: IncomingMessage, socket: Socket | NodeJS.WritableStream): void => {
     socket.on('error', ignore);
     const id = see(request, Buffer.alloc(0));
     socket.end(`HTTP/1.1 400 Bad Request\r\nX-Seen: ${id}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   };
-  server.on('upgrade', refuse).on('connect', refuse);
+  server.on('upgrade', reject).on('connect', reject);
   return listen(t, server);
 }
 

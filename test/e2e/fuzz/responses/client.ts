@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
-import { readAnswer, valuesOf } from '../strict.ts';
+import { readResponse, valuesOf } from '../strict.ts';
 import type { RequestBody } from './plan.ts';
 import type { Got } from './oracle.ts';
 import type { Exchange } from './upstream.ts';
 
-/** Longer than any answer may take, the gateway's own times included. */
+/** Longer than any response may take, the gateway's own times included. */
 const mostMs = 8_000;
 
 /**
- * Sends requests on one connection, all at once or each after the answer to the one before, and gives back what came
+ * Sends requests on one connection, all at once or each after the response to the one before, and gives back what came
  * for each of them.
  */
 export function ask(
@@ -36,17 +36,17 @@ export function ask(
     const take = (closed: boolean): void => {
       while (got.length < exchanges.length) {
         const method = exchanges[got.length]?.plan.method ?? '';
-        const answer = readAnswer(text, method);
-        const whole = answer.state === 'whole' || (answer.state === 'until-close' && closed);
+        const response = readResponse(text, method);
+        const whole = response.state === 'whole' || (response.state === 'until-close' && closed);
         if (!whole && !(closed && text !== '')) return;
         timer.refresh();
-        got.push({ bytes: text.slice(0, whole ? answer.end : undefined), answer, closed, late: false });
-        text = whole ? text.slice(answer.end) : '';
-        if (!whole || valuesOf(answer.fields, 'connection').includes('close'))
+        got.push({ bytes: text.slice(0, whole ? response.end : undefined), response, closed, late: false });
+        text = whole ? text.slice(response.end) : '';
+        if (!whole || valuesOf(response.fields, 'connection').includes('close'))
           return void setImmediate(() => finish());
         if (!atOnce && got.length < exchanges.length) send(socket, key, exchanges[got.length] as Exchange);
       }
-      // Nobody asked for more.
+      // All requests have their responses.
       if (text !== '') got[got.length - 1] = { ...(got.at(-1) as Got), bytes: `${got.at(-1)?.bytes}${text}` };
       if (got.length === exchanges.length) setImmediate(() => finish());
     };
@@ -63,13 +63,13 @@ const nothing: Got = {
   bytes: '',
   closed: true,
   late: false,
-  answer: { status: 0, fields: [], trailers: [], body: '', state: 'partial', interim: 0, end: 0 },
+  response: { status: 0, fields: [], trailers: [], body: '', state: 'partial', interim: 0, end: 0 },
 };
 
 function send(socket: Socket, key: string, { token, plan }: Exchange): void {
   const { lines, body } = framed(plan.requestBody);
   const head = [
-    `${plan.method} /answers/${token} HTTP/1.1`,
+    `${plan.method} /responses/${token} HTTP/1.1`,
     'Host: gateway.test',
     `Authorization: Bearer ${key}`,
     ...lines,

@@ -1,10 +1,10 @@
 import type { Random } from '../../../support/coherence/random.ts';
 import { mutate, splitsOf } from '../mutate.ts';
-import { readAnswer } from '../strict.ts';
-import { token, type AnswerPlan, type RequestBody } from './plan.ts';
+import { readResponse } from '../strict.ts';
+import { token, type ResponsePlan, type RequestBody } from './plan.ts';
 
-/** Draws what an upstream answers: mostly almost right, which is where readers disagree. */
-export function drawPlan(random: Random): AnswerPlan {
+/** Draws what an upstream responds with: mostly almost right, which is where readers disagree. */
+export function drawPlan(random: Random): ResponsePlan {
   const method = random.pick([
     'GET',
     'GET',
@@ -24,13 +24,13 @@ export function drawPlan(random: Random): AnswerPlan {
       : 'none';
   const drawn = drawBytes(random, method);
   const bytes = random.chance(0.25) ? mutate(random, drawn) : drawn;
-  const { state, end } = readAnswer(bytes, method);
-  // What is only half there keeps everybody waiting until a time is up; some of that is enough.
+  const { state, end } = readResponse(bytes, method);
+  // Half a response keeps both ends waiting until a time is up; some of these are enough.
   const waits = state === 'until-close' || state === 'partial' || state === 'malformed';
   const after = random.chance(waits ? 0.97 : 0.3)
     ? random.pick(['close', 'close', 'close', 'reset'] as const)
     : 'keep';
-  // Bytes too many go out with the last ones of the answer: later they might meet a request that came in good faith.
+  // Bytes too many go out with the last ones of the response: later they might meet a request that came in good faith.
   const splits = splitsOf(random, Math.min(end, bytes.length) || bytes.length, 0.2);
   return {
     name: 'drawn',
@@ -208,7 +208,7 @@ const oddFramings: readonly Framing[] = [
   ),
 ]; // prettier-ignore
 
-/** What comes after an answer is nobody's. */
+/** What comes after a response belongs to no request. */
 const extras = [
   'x',
   '\r\n',

@@ -1,60 +1,60 @@
 import { foldHeaderName } from '../../../../src/domain/header-names.ts';
-import { readAnswer, valuesOf, type Fields, type StrictAnswer } from '../strict.ts';
+import { readResponse, valuesOf, type Fields, type StrictResponse } from '../strict.ts';
 import { anyToken, token } from './plan.ts';
 import type { Exchange } from './upstream.ts';
 
-/** What the client has got for one request: an answer as far as it came, or nothing. */
+/** What the client has got for one request: a response as far as it came, or nothing. */
 export interface Got {
   readonly bytes: string;
-  readonly answer: StrictAnswer;
+  readonly response: StrictResponse;
   /** The connection had ended by then. */
   readonly closed: boolean;
-  /** Nobody wanted to wait any longer. */
+  /** The client stopped waiting. */
   readonly late: boolean;
 }
 
 /** How an exchange ended, for the table. */
-export type Ending = 'relayed' | 'refused' | 'cut' | 'nothing';
+export type Ending = 'proxied' | 'rejected' | 'cut' | 'nothing';
 
 /** @returns what is wrong about it, if anything is */
-export function judge(
+export function check(
   exchange: Exchange,
   got: Got,
 ): { readonly ending: Ending; readonly faults: readonly string[] } {
   const { plan } = exchange;
-  const said = readAnswer(plan.bytes.replaceAll(token, exchange.token), plan.method);
+  const said = readResponse(plan.bytes.replaceAll(token, exchange.token), plan.method);
   const faults: string[] = [];
   for (const [word] of got.bytes.matchAll(anyToken))
-    if (word !== exchange.token) faults.push(`the answer holds ${word}, which is another exchange's`);
+    if (word !== exchange.token) faults.push(`the response holds ${word}, which is another exchange's`);
   const ending = endingOf(got);
-  if (got.late) faults.push('no answer, and no end of the connection');
+  if (got.late) faults.push('no response, and no end of the connection');
   const sound =
     said.state === 'whole' &&
     plan.after !== 'reset' &&
     plan.when === 'whole' &&
     !exchange.orphaned &&
     exchange.arrivals > 0;
-  if (got.answer.state === 'malformed') faults.push('the answer to the client breaks the protocol');
-  if (sound && ending !== 'relayed' && isModest(said, plan.bytes))
-    faults.push(`a sound answer was not relayed: ${ending}`);
-  if (ending === 'relayed') faults.push(...unlike(said, got.answer, plan.after === 'reset'));
+  if (got.response.state === 'malformed') faults.push('the response to the client breaks the protocol');
+  if (sound && ending !== 'proxied' && isModest(said, plan.bytes))
+    faults.push(`a sound response was not proxied: ${ending}`);
+  if (ending === 'proxied') faults.push(...unlike(said, got.response, plan.after === 'reset'));
   if (ending === 'cut') {
-    if (got.answer.status !== said.status)
-      faults.push(`cut with status ${got.answer.status} for ${said.status}`);
-    if (!said.body.startsWith(got.answer.body))
+    if (got.response.status !== said.status)
+      faults.push(`cut with status ${got.response.status} for ${said.status}`);
+    if (!said.body.startsWith(got.response.body))
       faults.push('what came before the cut is not how the body begins');
   }
   return { ending, faults };
 }
 
-function endingOf({ answer }: Got): Ending {
-  if (answer.status === 0) return 'nothing';
-  if (isOwnRefusal(answer)) return 'refused';
-  return answer.state === 'whole' ? 'relayed' : 'cut';
+function endingOf({ response }: Got): Ending {
+  if (response.status === 0) return 'nothing';
+  if (isOwnRejection(response)) return 'rejected';
+  return response.state === 'whole' ? 'proxied' : 'cut';
 }
 
 /** Whether the gateway itself says that the upstream failed. */
-function isOwnRefusal({ status, fields, body, state }: StrictAnswer): boolean {
+function isOwnRejection({ status, fields, body, state }: StrictResponse): boolean {
   const code = { 502: 'upstream_unreachable', 504: 'upstream_timeout', 408: 'request_timeout' }[status];
   if (code === undefined || state !== 'whole' || valuesOf(fields, 'x-token').length > 0) return false;
   return (
@@ -63,8 +63,8 @@ function isOwnRefusal({ status, fields, body, state }: StrictAnswer): boolean {
   );
 }
 
-/** A large head may be refused, and so may what is odd though its meaning is clear. */
-function isModest({ status, fields, trailers, interim }: StrictAnswer, bytes: string): boolean {
+/** A large head may be rejected, and so may what is odd though its meaning is clear. */
+function isModest({ status, fields, trailers, interim }: StrictResponse, bytes: string): boolean {
   const size = fields.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0);
   if (fields.length > 900 || size > 60_000 || interim > 99) return false;
   if (/^HTTP\/1\.[01] 100/m.test(bytes) || /^\r\n|\r\n\r\n\r\n/.test(bytes)) return false;
@@ -77,10 +77,10 @@ function isModest({ status, fields, trailers, interim }: StrictAnswer, bytes: st
   return valuesOf(fields, 'content-length').every((value) => value.length <= 15);
 }
 
-/** How a whole answer differs from what the upstream said. */
-function unlike(said: StrictAnswer, got: StrictAnswer, reset: boolean): string[] {
-  if (said.state === 'malformed') return ['an answer that breaks the protocol was relayed as a whole one'];
-  if (said.state === 'partial') return ['half an answer was relayed as a whole one'];
+/** How a whole response differs from what the upstream said. */
+function unlike(said: StrictResponse, got: StrictResponse, reset: boolean): string[] {
+  if (said.state === 'malformed') return ['a response that breaks the protocol was proxied as a whole one'];
+  if (said.state === 'partial') return ['half a response was proxied as a whole one'];
   if (said.state === 'until-close' && reset) return [];
   const faults: string[] = [];
   if (got.status !== said.status) faults.push(`status ${got.status} for ${said.status}`);

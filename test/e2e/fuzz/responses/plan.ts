@@ -1,5 +1,5 @@
 /** What a hostile upstream does about one request. */
-export interface AnswerPlan {
+export interface ResponsePlan {
   readonly name: string;
   readonly method: string;
   readonly requestBody: RequestBody;
@@ -9,7 +9,7 @@ export interface AnswerPlan {
   readonly splits: readonly number[];
   /** What it does to the connection afterwards. */
   readonly after: After;
-  /** It answers as soon as it has seen the head, or politely once it has the body too. */
+  /** It responds as soon as it has seen the head, or politely once it has the body too. */
   readonly when: When;
 }
 
@@ -29,7 +29,7 @@ export function tokenOf(number: number): string {
 }
 
 /** @throws Error where the notes are not those of a plan */
-export function planFrom(name: string, notes: readonly string[], bytes: string): AnswerPlan {
+export function planFrom(name: string, notes: readonly string[], bytes: string): ResponsePlan {
   const [method = 'GET', requestBody = 'none', when = 'whole', after = 'keep'] = notes
     .join(' ')
     .split(' ')

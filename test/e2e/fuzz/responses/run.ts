@@ -6,28 +6,28 @@ import type { Tally } from '../tally.ts';
 import { startWorld } from '../world.ts';
 import { ask } from './client.ts';
 import { drawPlan } from './generate.ts';
-import { judge } from './oracle.ts';
-import { planFrom, tokenOf, type AnswerPlan } from './plan.ts';
-import { startAnsweringUpstream, type Exchange } from './upstream.ts';
+import { check } from './oracle.ts';
+import { planFrom, tokenOf, type ResponsePlan } from './plan.ts';
+import { startPlannedUpstream, type Exchange } from './upstream.ts';
 
 /** Requests that are under way at a time, on as many connections. */
 const lanes = 48;
 
-/** Hostile upstreams: every answer to a client is the one meant for it, or a refusal, or cut short. */
-export async function runAnswers(t: Scope, options: RunOptions): Promise<void> {
+/** Hostile upstreams: every response to a client is the one meant for it, or a rejection, or cut short. */
+export async function runResponses(t: Scope, options: RunOptions): Promise<void> {
   const { tally } = options;
   const failures = new Failures(tally);
-  const upstream = await startAnsweringUpstream(t, (fault, exchange) => failures.note(fault, exchange));
+  const upstream = await startPlannedUpstream(t, (fault, exchange) => failures.note(fault, exchange));
   const world = await startWorld(t, { ...options, config: configuration(upstream.url) });
   const random = new Random(options.seed);
   let numbers = 0;
   let drawn = 0;
 
-  const kept = (options.only ?? readCorpus(corpusFile.answers)).map(({ name, notes, bytes }) =>
+  const kept = (options.only ?? readCorpus(corpusFile.responses)).map(({ name, notes, bytes }) =>
     planFrom(name, notes, bytes),
   );
   const waiting = [...kept];
-  const next = (): AnswerPlan | undefined => {
+  const next = (): ResponsePlan | undefined => {
     const first = waiting.shift();
     if (first !== undefined) return first;
     if (options.only !== undefined || drawn >= options.count || options.until()) return undefined;
@@ -35,7 +35,7 @@ export async function runAnswers(t: Scope, options: RunOptions): Promise<void> {
     return drawPlan(random);
   };
 
-  const tryOut = async (plans: readonly AnswerPlan[], atOnce: boolean): Promise<void> => {
+  const tryOut = async (plans: readonly ResponsePlan[], atOnce: boolean): Promise<void> => {
     const exchanges = plans.map((plan): Exchange => {
       return { token: tokenOf(numbers++), plan, arrivals: 0, orphaned: false };
     });
@@ -45,11 +45,11 @@ export async function runAnswers(t: Scope, options: RunOptions): Promise<void> {
     for (const [i, exchange] of exchanges.entries()) {
       const mine = got[i];
       if (mine === undefined) continue;
-      // What stands behind an answer that was cut never had a chance.
-      const { ending, faults } = judge(exchange, mine);
+      // What stands behind a response that was cut never had a chance.
+      const { ending, faults } = check(exchange, mine);
       if (!(cut && ending === 'nothing'))
         for (const fault of faults) failures.note(fault, exchange, mine.bytes);
-      tally.count('upstream', ending, mine.answer.status);
+      tally.count('upstream', ending, mine.response.status);
       cut ||=
         ending === 'cut' || ending === 'nothing' || mine.closed || says(mine.bytes, 'connection: close');
     }
@@ -59,7 +59,7 @@ export async function runAnswers(t: Scope, options: RunOptions): Promise<void> {
 
   const lane = async (): Promise<void> => {
     for (;;) {
-      const plans: AnswerPlan[] = [];
+      const plans: ResponsePlan[] = [];
       const several = 1 + random.below(4);
       for (let plan = next(); plan !== undefined; plan = plans.length < several ? next() : undefined)
         plans.push(plan);

@@ -1,29 +1,29 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Scope } from '../../../support/servers.ts';
-import { readAnswer, readRequests, valuesOf, type StrictRequest } from '../strict.ts';
-import { anyToken, token, type AnswerPlan } from './plan.ts';
+import { readResponse, readRequests, valuesOf, type StrictRequest } from '../strict.ts';
+import { anyToken, token, type ResponsePlan } from './plan.ts';
 
 /** A request that is on its way, and what its upstream will do about it. */
 export interface Exchange {
   readonly token: string;
-  readonly plan: AnswerPlan;
+  readonly plan: ResponsePlan;
   /** Times it came to the upstream. */
   arrivals: number;
   /** It came on a connection that its upstream had just ended: nothing can be expected. */
   orphaned: boolean;
 }
 
-export interface AnsweringUpstream {
+export interface PlannedUpstream {
   readonly url: string;
   readonly exchanges: Map<string, Exchange>;
   readonly connections: number;
 }
 
 /** A server that says exactly what it is told to, and notices when it is asked on a connection that is spoilt. */
-export async function startAnsweringUpstream(
+export async function startPlannedUpstream(
   t: Scope,
   onFault: (fault: string, exchange: Exchange | undefined) => void,
-): Promise<AnsweringUpstream> {
+): Promise<PlannedUpstream> {
   const exchanges = new Map<string, Exchange>();
   const sockets = new Set<Socket>();
   const upstream = { url: '', exchanges, connections: 0 };
@@ -46,8 +46,8 @@ class Connection {
   readonly #exchanges: ReadonlyMap<string, Exchange>;
   readonly #onFault: (fault: string, exchange: Exchange | undefined) => void;
   #text = '';
-  #answeredAtHead: string | undefined;
-  /** What was answered here last, once that has made the connection unfit for anything else. */
+  #respondedAtHead: string | undefined;
+  /** What the upstream sent here last, once that has made the connection unfit for anything else. */
   #spoilt: { readonly why: string; readonly by: Exchange } | undefined;
   #ended = false;
 
@@ -80,8 +80,8 @@ class Connection {
   #take(request: StrictRequest, whole: boolean): void {
     const name = anyTokenOf(request.target);
     const exchange = this.#exchanges.get(name);
-    if (this.#answeredAtHead === name) {
-      if (whole) this.#answeredAtHead = undefined;
+    if (this.#respondedAtHead === name) {
+      if (whole) this.#respondedAtHead = undefined;
       return;
     }
     if (exchange === undefined) return;
@@ -97,11 +97,11 @@ class Connection {
       this.#socket.destroy();
       return;
     }
-    if (!whole) this.#answeredAtHead = name;
-    this.#answer(exchange, valuesOf(request.fields, 'connection').includes('close'));
+    if (!whole) this.#respondedAtHead = name;
+    this.#respond(exchange, valuesOf(request.fields, 'connection').includes('close'));
   }
 
-  #answer(exchange: Exchange, last: boolean): void {
+  #respond(exchange: Exchange, last: boolean): void {
     const { plan } = exchange;
     const why = last ? undefined : spoils(plan);
     if (why !== undefined) this.#spoilt = { why, by: exchange };
@@ -124,15 +124,15 @@ class Connection {
 }
 
 /** Why nothing may come on a connection any more, after this was said on it. */
-function spoils({ bytes, method }: AnswerPlan): string | undefined {
-  const { state, end, fields } = readAnswer(bytes, method);
-  if (state === 'malformed') return 'the answer broke the protocol';
-  if (state === 'partial') return 'the answer never ended';
-  if (state === 'until-close') return 'the answer had no length';
-  // Empty lines are skipped before an answer, which harms nobody.
-  if (/[^\r\n]/.test(bytes.slice(end))) return 'more was said than the answer';
+function spoils({ bytes, method }: ResponsePlan): string | undefined {
+  const { state, end, fields } = readResponse(bytes, method);
+  if (state === 'malformed') return 'the response broke the protocol';
+  if (state === 'partial') return 'the response never ended';
+  if (state === 'until-close') return 'the response had no length';
+  // Empty lines are skipped before a response, which does no harm.
+  if (/[^\r\n]/.test(bytes.slice(end))) return 'more was said than the response';
   const named = valuesOf(fields, 'connection').join(',').toLowerCase().split(',');
-  if (named.some((each) => each.trim() === 'close')) return 'the answer was said to be the last';
+  if (named.some((each) => each.trim() === 'close')) return 'the response was said to be the last';
   return undefined;
 }
 
