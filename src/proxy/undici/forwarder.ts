@@ -7,7 +7,7 @@ import { servedMethods } from '../../domain/method.ts';
 import { openConnection, type Address } from '../upstream/connect.ts';
 import { UpstreamTimeout } from '../upstream/errors.ts';
 import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
-import type { UpstreamClient } from '../upstream/upstream.ts';
+import type { UpstreamClient } from '../upstream/upstream-client.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
 
 /** An idle connection is given up after this long, as by the gateway's own client. */

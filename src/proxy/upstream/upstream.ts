@@ -1,25 +1,10 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { RouteConfig } from '../../config.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
-import type { ResponseHandler } from './connection.ts';
 import { Pool } from './pool.ts';
-import type { OutgoingRequest } from './request-head.ts';
-
-/** What sends the requests of one route to its upstream. */
-export interface UpstreamClient {
-  /** Sends one request, once. @param client the request as it came, and its response */
-  send(request: OutgoingRequest, handler: ResponseHandler, client: ClientMessages): void;
-  /** Ends all connections, whatever is on them. */
-  close(): void;
-}
-
-export interface ClientMessages {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
+import type { UpstreamClient } from './upstream-client.ts';
 
 /** One route's upstream: where it is, and what sends requests there. */
 export interface Upstream extends Address, UpstreamClient {}
