@@ -43,7 +43,12 @@ export interface Proxy {
    * @param route position in the configuration
    * @param head as the ingress read it
    */
-  take(route: number, head: RequestHead, request: IncomingMessage, response: ServerResponse): void;
+  readonly take: (
+    route: number,
+    head: RequestHead,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => void;
   /** Ends the connections to upstreams, whatever is on them. */
   close(): Promise<void>;
 }

@@ -168,7 +168,7 @@ export class Pool implements ConnectionOwner {
 }
 
 /** A queue whose operations cost the same however long it is; `Array.shift` moves every entry. */
-export class Fifo<T> {
+class Fifo<T> {
   readonly #entries: (T | undefined)[] = [];
   #first = 0;
 
