@@ -1,0 +1,104 @@
+import t from 'tap';
+import { startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startTcpUpstream, startUpstream } from '../support/upstreams.ts';
+
+t.test('responses without a body have none, and the connection goes on', async (t) => {
+  const upstream = await startUpstream(t, ({ target }, response) => {
+    const status = Number(target.slice(1));
+    response
+      .writeHead(status, status === 200 ? { 'content-length': 100, etag: '"1"' } : { etag: '"1"' })
+      .end();
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  const authorization: [string, string] = ['Authorization', `Bearer ${parent.key}`];
+  for (const [method, status] of [
+    ['HEAD', 200],
+    ['GET', 204],
+    ['GET', 304],
+    ['HEAD', 404],
+    ['DELETE', 204],
+  ] as const) {
+    client.send(requestText(method, `/${status}`, [authorization]));
+    const response = await client.response(method);
+    t.equal(response.status, status);
+    t.equal(response.headers['etag'], '"1"');
+    if (method === 'HEAD' && status === 200) t.equal(response.headers['content-length'], '100');
+  }
+});
+
+t.test(
+  'no length is stated where there can be no body; a 304 states that of the body it stands for',
+  async (t) => {
+    const upstream = await startTcpUpstream(t, (socket, head) => {
+      const status = head.split(' ')[1]?.slice(1);
+      socket.write(`HTTP/1.1 ${status} So\r\nContent-Length: 12\r\nX-Own: 1\r\n\r\n`);
+    });
+    const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+    const client = await rawClient(t, port);
+    for (const [method, status, length] of [
+      ['GET', 204, undefined],
+      ['HEAD', 204, undefined],
+      ['GET', 304, '12'],
+      ['HEAD', 200, '12'],
+    ] as const) {
+      client.send(requestText(method, `/${status}`, [['Authorization', `Bearer ${parent.key}`]]));
+      const { headers } = await client.response(method);
+      t.equal(headers['content-length'], length, `${method} ${status}`);
+      t.equal(headers['x-own'], '1');
+    }
+    t.equal(upstream.connections, 1);
+  },
+);
+
+t.test('a response is told as it was: status, reason, headers in their order, cookies apart', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write(
+      'HTTP/1.1 299 Rather Fine\r\nX-B: 1\r\nX-A: 2\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\n' +
+        'Date: Sat, 01 Jan 2000 00:00:00 GMT\r\nX-Latin1: caf\xe9\r\nContent-Length: 0\r\n\r\n',
+      'latin1',
+    );
+  });
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { rawHead } = await call('GET', '/');
+  t.ok(
+    rawHead.startsWith(
+      'HTTP/1.1 299 Rather Fine\r\nX-B: 1\r\nX-A: 2\r\nSet-Cookie: a=1\r\nset-cookie: b=2\r\n',
+    ),
+  );
+  t.match(rawHead, /X-Latin1: caf\xe9\r\n/);
+  t.equal(rawHead.match(/^date:/gim)?.length, 1);
+});
+
+t.test('interim responses of an upstream stay on its side', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.write(
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n' +
+        'HTTP/1.1 102 Processing\r\n\r\n' +
+        'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+    );
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  t.equal((await client.response()).body, 'ok');
+  t.ok(client.text.startsWith('HTTP/1.1 200 '));
+});
+
+t.test('100 is swallowed, and after a HEAD the connection carries the next request', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const reply = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';
+    socket.write(head.startsWith('HEAD') ? reply : `${reply}ok`);
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  for (const method of ['HEAD', 'GET', 'HEAD', 'POST']) {
+    client.send(requestText(method, '/', [['Authorization', `Bearer ${parent.key}`]]));
+    const { status, body } = await client.response(method);
+    t.equal(status, 200);
+    t.equal(body, method === 'HEAD' ? '' : 'ok');
+  }
+  t.notMatch(client.text, / 100 /);
+  t.equal(upstream.connections, 1);
+});
