@@ -68,7 +68,7 @@ export interface PublicApplication extends ServedApplication {
 
 /**
  * Builds the public listener's application. The order is the security argument; each step may rely on the ones before
- * it.
+ * it. Longer than other functions, so that the order can be read in one place.
  *
  * @throws where the configuration cannot be used; nothing is left behind then
  */

@@ -43,7 +43,7 @@ export interface ApiKeyRoutesRules {
 const ownerPath = closed({ owner_id: Type.String() });
 const keyPath = closed({ owner_id: Type.String(), key_id: Type.String() });
 
-/** Mint, list and revoke the keys of one account (spec section 4). */
+/** Mint, list and revoke the keys of one account (spec section 4): a list of routes, one after the other. */
 export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKeyRoutesRules): void {
   const { tenants, barrier, clock, randomBytes } = deps;
   const { path, ownerField } = rules;

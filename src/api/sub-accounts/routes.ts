@@ -18,7 +18,7 @@ const path = closed({ sub_id: Type.String() });
 const read = { scope: managementScopes.read };
 const write = { scope: managementScopes.write };
 
-/** Create, list, get, update, deactivate and reactivate (spec section 4). */
+/** Create, list, get, update, deactivate and reactivate (spec section 4): a list of routes, one after the other. */
 export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
 

@@ -23,8 +23,8 @@ export interface ParsedHead {
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Makes the reader of heads. It rejects messages whose end two readers could see in different positions, and messages
- * with too many headers. Node must not drop headers beyond a limit of its own for that: see server-options.ts.
+ * Makes the reader of heads, long because it is one pass: each header is looked at once. It rejects messages whose end
+ * two readers could see in different positions, and messages with too many headers. Node must not drop headers beyond a limit of its own for that: see server-options.ts.
  */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
   const tooMany: Problem = {

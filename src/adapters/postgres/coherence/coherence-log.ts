@@ -9,7 +9,7 @@ interface ReadingRow extends Omit<LogReading, 'entries'> {
 }
 
 /**
- * The coherence tables in PostgreSQL.
+ * The coherence tables in PostgreSQL: a list of statements, one a method.
  *
  * @param db connections of its own: a mutation that waits for a lock cannot keep the replica from renewing its lease
  * @param hints also called by mutations of this process, so that their hints need no LISTEN

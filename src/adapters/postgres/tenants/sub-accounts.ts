@@ -11,7 +11,7 @@ type SubAccounts = Pick<
   'createSubAccount' | 'getSubAccount' | 'listSubAccounts' | 'updateSubAccount' | 'setSubAccountStatus'
 >;
 
-/** Sub-accounts of a parent. */
+/** Sub-accounts of a parent: a list of statements, one a method. */
 export function subAccounts(db: Runner, changes: Changes): SubAccounts {
   return {
     async createSubAccount(parent, { id, name, externalId, metadata }, limit, claim = null) {
