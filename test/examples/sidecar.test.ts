@@ -53,7 +53,7 @@ t.test('the sidecar serves the app that only it can reach, and leaves before it'
     .flatMap((addresses) => addresses ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal);
   if (elsewhere)
-    t.equal(await reaches(elsewhere.address, Number(appPort)), false, 'nobody from outside the pod');
+    t.equal(await reaches(elsewhere.address, Number(appPort)), false, 'not from outside the pod');
 
   t.equal(await running.program.kill('SIGTERM'), 0, 'the gateway drains and ends');
   t.equal(service.exitCode, null, 'while the app goes on answering');

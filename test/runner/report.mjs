@@ -45,7 +45,7 @@ export function count(results) {
 
 /** @param {import('./run-file.mjs').Failure} failure */
 function describeFailure({ name, details: { at, stack, ...rest } }) {
-  delete rest['source']; // whoever mends it has the file open
+  delete rest['source']; // a reader of the report has the file open
   const details = Object.entries(rest).map(([key, value]) => `${key}: ${inLines(value)}`);
   if (typeof stack === 'string') details.push(`stack:\n${stack.trimEnd()}`);
   else if (at) details.push(`at: ${inLines(at)}`);

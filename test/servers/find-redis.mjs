@@ -10,7 +10,7 @@ const USUAL = ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin', '/home/linuxbr
 /** Debian's packages ask this program whether they may start their service. */
 const SERVICE_POLICY = '/usr/sbin/policy-rc.d';
 
-/** Its pages of progress help nobody; its complaints do. @type {import('node:child_process').StdioOptions} */
+/** Its progress is dropped; its complaints are shown. @type {import('node:child_process').StdioOptions} */
 const QUIET = ['ignore', 'ignore', 2];
 
 /** @typedef {{ server: string, version: string }} Redis */

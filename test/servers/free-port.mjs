@@ -7,7 +7,7 @@ const LOWEST = 15_000;
 const HIGHEST = 32_000;
 
 /**
- * A loopback TCP port that nobody listens on right now.
+ * A loopback TCP port that no process listens on right now.
  * @returns {Promise<number>}
  */
 export async function freePort() {

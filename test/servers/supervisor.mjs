@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Runs one test server and outlives whoever asked for it, by a moment: when its standard input closes, for whatever
+ * Runs one test server and outlives the process that asked for it, by a moment: when its standard input closes, for whatever
  * reason (SIGKILL included), it ends the server and removes the server's folder. Nothing is left behind.
  *
  *     node supervisor.mjs postgres '{"bin":"/usr/lib/postgresql/15/bin"}'

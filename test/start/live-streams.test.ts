@@ -14,7 +14,7 @@ t.test(
   'a revoke ends a thousand WebSockets and a thousand event streams before it is answered',
   async (t) => {
     const { url, live } = await startLiveUpstream(t);
-    // Opening them all keeps this process busy; nobody's lease should run out over it.
+    // Opening them all keeps this process busy; no replica's lease should run out over it.
     const yaml = `coherence: {lease_ms: 60000}\nroutes:\n  - {prefix: /live, upstream: "${url}", connections: 2000}`;
     const replicas = await startReplicas(t, yaml);
     const origins = [replicas.manageOrigin, replicas.origin];
