@@ -27,6 +27,12 @@ export type Ingress =
   /** Its connection has already sent an ambiguous message: ignore what Node still parses from it. */
   | { readonly kind: 'ignored' };
 
+/**
+ * Connections that have sent an ambiguous message. Node goes on parsing what it has read until the response is out, and a
+ * reload may come in between: so they are known to every reader, not to one.
+ */
+const ambiguous = new WeakSet<Socket>();
+
 /** Reads every request to the public listener, before anything else does. */
 export interface IngressReader {
   /** Reads target and head, once, whatever the request is for. */
@@ -44,8 +50,6 @@ export interface IngressReader {
 export function ingressReader(config: Pick<Config, 'routes' | 'limits' | 'headers'>): IngressReader {
   const targetOf = compileTargets(config.routes.map((route) => route.prefix));
   const readHead = headReader(headerRules(config.headers), config.limits.maxHeaders);
-  /** Connections that have sent an ambiguous message. Node goes on parsing what it has read until the response is out. */
-  const ambiguous = new WeakSet<Socket>();
 
   return {
     targetOf,
