@@ -2,16 +2,20 @@ import { Readable } from 'node:stream';
 import type { Dispatcher, Pool } from 'undici';
 import type { InFlightRequest, ResponseHandler } from '../upstream/connection.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/request-head.ts';
+import type { PausableClient, PausableOptions, PausableRequest } from './pausable-client.ts';
+import type { PausableReading } from './pausable-reading.ts';
 
 /** One request on its way through undici: tells the exchange what becomes of it, as a connection of our own would. */
-export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest {
+export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, PausableRequest {
   /** Grows with everything that goes out or comes in. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
   readonly #hostname: string;
   readonly #body: Readable | Buffer | null;
+  #connection: PausableClient | null = null;
   #controller: Dispatcher.DispatchController | null = null;
+  #reading: PausableReading | null = null;
   /** Tells @fastify/http-proxy of the response, or of the failure; it has no part in what follows. */
   #toProxy: (error: Error | null, response?: object) => void = () => undefined;
   #sending = false;
@@ -31,14 +35,19 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   dispatch(pool: Pool, toProxy: (error: Error | null, response?: object) => void): void {
     this.#toProxy = toProxy;
     const { method, target, headers } = this.#request;
-    const options = {
-      method: method,
+    const options: PausableOptions = {
+      method,
       path: target,
       headers: [...headers],
       body: this.#body,
       servername: this.#hostname,
+      pausable: this,
     };
     pool.dispatch(options, this);
+  }
+
+  goesBy(connection: PausableClient): void {
+    this.#connection = connection;
   }
 
   /** Called in the tick in which undici writes the request. */
@@ -49,6 +58,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       return controller.abort(new Error('the request is not to be sent after all'));
     }
     this.#sending = true;
+    this.#reading = this.#connection?.reading ?? null;
+    if (this.#reading !== null) this.#reading.onBroken = (error) => this.fail(error);
     this.#startBody?.();
   }
 
@@ -65,12 +76,13 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#handler.onHead({ status, reason: plain(reason), headers: texts(controller.rawHeaders) });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.progress += chunk.length;
-    if (!this.#over && !this.#handler.onBody(chunk)) controller.pause();
+    if (!this.#over && !this.#handler.onBody(chunk)) this.#reading?.pause();
   }
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
+    this.#reading?.release();
     if (this.#over) return;
     this.#over = true;
     this.#handler.onEnd(texts(controller.rawTrailers));
@@ -89,7 +101,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   resume(): void {
-    this.#controller?.resume();
+    this.#reading?.resume();
   }
 
   abort(): void {

@@ -9,6 +9,7 @@ import { UpstreamTimeout } from '../upstream/errors.ts';
 import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
 import type { UpstreamClient } from '../upstream/upstream-client.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
+import { PausableClient, type Connector } from './pausable-client.ts';
 
 /** An idle connection is given up after this long, as by the gateway's own client. */
 const idleMs = 4_000;
@@ -30,10 +31,11 @@ interface MarkedHeaders {
  * retries of a GET, an upstream's certificate that it does not verify) has no part in it.
  */
 export async function openForwarder(address: Address, route: RouteConfig): Promise<UpstreamClient> {
+  const connect = connectorOf(address, route.timeouts.connectMs);
   const pool = new Pool(address.origin, {
     connections: route.connections,
     pipelining: 1,
-    connect: connectorOf(address, route.timeouts.connectMs),
+    factory: (origin, options) => new PausableClient(origin, options, connect),
     keepAliveTimeout: idleMs,
     maxHeaderSize: maxResponseHeadBytes,
     // The exchange watches both; these would end a request without its knowing.
@@ -102,7 +104,7 @@ function viewOf(request: IncomingMessage): IncomingMessage {
 }
 
 /** Connections are opened, and certificates verified, by the same function as for the gateway's own client. */
-function connectorOf(address: Address, connectMs: number): NonNullable<Pool.Options['connect']> {
+function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {
     const { socket, ready } = openConnection(address, {});
     const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
