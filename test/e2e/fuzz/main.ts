@@ -5,6 +5,7 @@ import { startPostgres } from '../../support/postgres.ts';
 import { startRedis } from '../../support/redis.ts';
 import { runResponses } from './responses/run.ts';
 import { readCorpus } from './corpus.ts';
+import { clients } from './options.ts';
 import { runRequests } from './requests/run.ts';
 import { describe, progress, summary, table, Tally } from './tally.ts';
 import { builtGateway } from './world.ts';
@@ -14,6 +15,7 @@ const usage = `npm run fuzz -- [options]
   --seed N         what is sent (drawn and printed)
   --count N        stop after so many drawn inputs
   --only MODE      requests: hostile clients; responses: hostile upstreams (both, one after the other)
+  --client NAME    native or undici: what the gateway forwards with (native)
   --replay FILE    send what stands in a file, as it is printed for a failure; needs --only
   --most N         end after so many failures (5)
   --show N         failures to print in full (3)
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     count: { type: 'string', default: 'Infinity' },
     only: { type: 'string' },
+    client: { type: 'string', default: 'native' },
     replay: { type: 'string' },
     most: { type: 'string', default: '5' },
     show: { type: 'string', default: '3' },
@@ -42,12 +45,13 @@ if (values.help) {
   process.stdout.write(usage);
 } else {
   const names = (Object.keys(modes) as (keyof typeof modes)[]).filter((name) => (only ?? name) === name);
-  if (names.length === 0 || (values.replay !== undefined && only === undefined)) {
+  const client = clients.find((name) => name === values.client);
+  if (client === undefined || names.length === 0 || (values.replay !== undefined && only === undefined)) {
     process.stderr.write(usage);
     process.exit(2);
   }
   const seed = Number(values.seed);
-  say(`seed ${seed}`);
+  say(`client ${client}, seed ${seed}`);
   const ends: (() => unknown)[] = [];
   const scope = { teardown: (end: () => unknown) => ends.unshift(end) };
   try {
@@ -66,6 +70,7 @@ if (values.help) {
           databaseUrl: postgres.url,
           redisUrl: redis.url,
           gateway: resolve(values.gateway),
+          client,
           seed,
           count: Number(values.count),
           until: () => seconds() > limit,

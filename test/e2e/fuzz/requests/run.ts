@@ -1,7 +1,7 @@
 import { Random } from '../../../support/coherence/random.ts';
 import type { Scope } from '../../../support/servers.ts';
 import { corpusFile, readCorpus } from '../corpus.ts';
-import type { RunOptions } from '../options.ts';
+import type { Client, RunOptions } from '../options.ts';
 import { startWorld } from '../world.ts';
 import { kinds, withPlaceholders, withValues, type Kind, type RequestCase } from './case.ts';
 import { drawCase } from './generate.ts';
@@ -29,7 +29,7 @@ export async function runRequests(t: Scope, options: RunOptions): Promise<void> 
   for (const name of missing) tally.notes.push(`NO ${name.toUpperCase()} ON THIS MACHINE: it was not tried`);
   for (const name of missing)
     options.say?.(`NO ${name.toUpperCase()} ON THIS MACHINE: going on with the others`);
-  const world = await startWorld(t, { ...options, config: configuration(urls) });
+  const world = await startWorld(t, { ...options, config: configuration(urls, options.client) });
   const running = new Session(world, [...urls.keys()], note);
   late.session = running;
 
@@ -103,9 +103,10 @@ async function failsAlone(session: Session, one: RequestCase, kind: string): Pro
   return faults > 0;
 }
 
-function configuration(urls: ReadonlyMap<Kind, string>): string {
+function configuration(urls: ReadonlyMap<Kind, string>, client: Client): string {
   const routes = [...urls].map(([kind, url]) => `  - { prefix: /up-${kind}, upstream: "${url}" }`);
   return `upstream_url: ${urls.get('n') ?? urls.get('e')}
+route_defaults: { client: ${client} }
 routes:
 ${routes.join('\n')}
 limits: { in_flight_per_tenant: 100000 }

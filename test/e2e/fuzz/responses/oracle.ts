@@ -1,5 +1,7 @@
 import { foldHeaderName } from '../../../../src/domain/header-names.ts';
+import type { Client } from '../options.ts';
 import { readResponse, valuesOf, type Fields, type StrictResponse } from '../strict.ts';
+import { asTakenBy, isRejectedBy } from './leniency.ts';
 import { anyToken, token } from './plan.ts';
 import type { Exchange } from './upstream.ts';
 
@@ -20,9 +22,10 @@ export type Ending = 'proxied' | 'rejected' | 'cut' | 'nothing';
 export function check(
   exchange: Exchange,
   got: Got,
+  client: Client,
 ): { readonly ending: Ending; readonly faults: readonly string[] } {
   const { plan } = exchange;
-  const said = readResponse(plan.bytes.replaceAll(token, exchange.token), plan.method);
+  const said = readResponse(asTakenBy(client, plan.bytes.replaceAll(token, exchange.token)), plan.method);
   const faults: string[] = [];
   for (const [word] of got.bytes.matchAll(anyToken))
     if (word !== exchange.token) faults.push(`the response holds ${word}, which is another exchange's`);
@@ -35,7 +38,8 @@ export function check(
     !exchange.orphaned &&
     exchange.arrivals > 0;
   if (got.response.state === 'malformed') faults.push('the response to the client breaks the protocol');
-  if (sound && ending !== 'proxied' && isModest(said, plan.bytes))
+  const mayBeRejected = !isModest(said, plan.bytes) || isRejectedBy(client, said, plan.bytes);
+  if (sound && ending !== 'proxied' && !mayBeRejected)
     faults.push(`a sound response was not proxied: ${ending}`);
   if (ending === 'proxied') faults.push(...unlike(said, got.response, plan.after === 'reset'));
   if (ending === 'cut') {

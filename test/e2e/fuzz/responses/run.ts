@@ -1,7 +1,7 @@
 import type { Scope } from '../../../support/servers.ts';
 import { Random } from '../../../support/coherence/random.ts';
 import { corpusFile, readCorpus } from '../corpus.ts';
-import type { RunOptions } from '../options.ts';
+import type { Client, RunOptions } from '../options.ts';
 import type { Tally } from '../tally.ts';
 import { startWorld } from '../world.ts';
 import { ask } from './client.ts';
@@ -17,8 +17,10 @@ const lanes = 48;
 export async function runResponses(t: Scope, options: RunOptions): Promise<void> {
   const { tally } = options;
   const failures = new Failures(tally);
-  const upstream = await startPlannedUpstream(t, (fault, exchange) => failures.note(fault, exchange));
-  const world = await startWorld(t, { ...options, config: configuration(upstream.url) });
+  const upstream = await startPlannedUpstream(t, options.client, (fault, exchange) =>
+    failures.note(fault, exchange),
+  );
+  const world = await startWorld(t, { ...options, config: configuration(upstream.url, options.client) });
   const random = new Random(options.seed);
   let numbers = 0;
   let drawn = 0;
@@ -46,7 +48,7 @@ export async function runResponses(t: Scope, options: RunOptions): Promise<void>
       const mine = got[i];
       if (mine === undefined) continue;
       // What stands behind a response that was cut never had a chance.
-      const { ending, faults } = check(exchange, mine);
+      const { ending, faults } = check(exchange, mine, options.client);
       if (!(cut && ending === 'nothing'))
         for (const fault of faults) failures.note(fault, exchange, mine.bytes);
       tally.count('upstream', ending, mine.response.status);
@@ -97,9 +99,10 @@ class Failures {
   }
 }
 
-function configuration(upstream: string): string {
+function configuration(upstream: string, client: Client): string {
   return `upstream_url: ${upstream}
 route_defaults:
+  client: ${client}
   connections: 24
   timeouts: { connect_ms: 2000, headers_ms: 700, body_ms: 700 }
 limits: { in_flight_per_tenant: 100000 }

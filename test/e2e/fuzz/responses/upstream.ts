@@ -1,6 +1,8 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Scope } from '../../../support/servers.ts';
+import type { Client } from '../options.ts';
 import { readResponse, readRequests, valuesOf, type StrictRequest } from '../strict.ts';
+import { asTakenBy } from './leniency.ts';
 import { anyToken, token, type ResponsePlan } from './plan.ts';
 
 /** A request that is on its way, and what its upstream will do about it. */
@@ -22,6 +24,7 @@ export interface PlannedUpstream {
 /** A server that says exactly what it is told to, and notices when it is asked on a connection that is spoilt. */
 export async function startPlannedUpstream(
   t: Scope,
+  client: Client,
   onFault: (fault: string, exchange: Exchange | undefined) => void,
 ): Promise<PlannedUpstream> {
   const exchanges = new Map<string, Exchange>();
@@ -31,7 +34,7 @@ export async function startPlannedUpstream(
     upstream.connections += 1;
     sockets.add(socket);
     socket.on('error', ignore).on('close', () => sockets.delete(socket));
-    new Connection(socket, exchanges, onFault);
+    new Connection(socket, client, exchanges, onFault);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
@@ -43,6 +46,8 @@ export async function startPlannedUpstream(
 
 class Connection {
   readonly #socket: Socket;
+  /** What the gateway asks with. */
+  readonly #client: Client;
   readonly #exchanges: ReadonlyMap<string, Exchange>;
   readonly #onFault: (fault: string, exchange: Exchange | undefined) => void;
   #text = '';
@@ -53,10 +58,12 @@ class Connection {
 
   constructor(
     socket: Socket,
+    client: Client,
     exchanges: ReadonlyMap<string, Exchange>,
     onFault: (fault: string, exchange: Exchange | undefined) => void,
   ) {
     this.#socket = socket;
+    this.#client = client;
     this.#exchanges = exchanges;
     this.#onFault = onFault;
     socket.on('data', (chunk) => this.#read(chunk.toString('latin1'))).on('end', () => socket.end());
@@ -103,7 +110,7 @@ class Connection {
 
   #respond(exchange: Exchange, last: boolean): void {
     const { plan } = exchange;
-    const why = last ? undefined : spoils(plan);
+    const why = last ? undefined : spoils(this.#client, plan);
     if (why !== undefined) this.#spoilt = { why, by: exchange };
     this.#ended = plan.after !== 'keep';
     const bytes = plan.bytes.replaceAll(token, exchange.token);
@@ -124,7 +131,8 @@ class Connection {
 }
 
 /** Why nothing may come on a connection any more, after this was said on it. */
-function spoils({ bytes, method }: ResponsePlan): string | undefined {
+function spoils(client: Client, { bytes: said, method }: ResponsePlan): string | undefined {
+  const bytes = asTakenBy(client, said);
   const { state, end, fields } = readResponse(bytes, method);
   if (state === 'malformed') return 'the response broke the protocol';
   if (state === 'partial') return 'the response never ended';
