@@ -10,7 +10,7 @@ import { replicasRoute, type ReplicasDeps } from './api/operator/replicas.ts';
 import type { TypedApp } from './api/rest/typebox.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { managementPath } from './domain/paths.ts';
-import { installErrorReplies, replyToError } from './http/errors.ts';
+import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
 import { requestIds } from './http/request-id.ts';
 import { fastifyOptions, respondToClientError } from './http/server-options.ts';
@@ -193,12 +193,18 @@ function destinations(
 ): PublicApplication['destinationOf'] {
   return (method, path) => {
     const target = targetOf(path);
-    if (target.kind === 'management') return { kind: 'management', ...findOperation(method, path) };
+    if (target.kind === 'management') {
+      const found = findOperation(method, path);
+      return found === null ? { kind: 'rejected', problem: notUtf8 } : { kind: 'management', ...found };
+    }
     if (target.kind !== 'route') return target;
     const { prefix, scopes } = routes[target.route] as RouteConfig;
     return { kind: 'route', prefix, rules: { scopes, actingHeader: headers.acting } };
   };
 }
+
+/** As the management API's router rejects it, before anything else is looked at. */
+const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });
 

@@ -16,8 +16,8 @@ export interface FoundOperation {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Finds an operation of the management API as its router would. */
-export type FindOperation = (method: string, path: string) => FoundOperation;
+/** Finds an operation of the management API as its router would; `null` where the path is not UTF-8, which no router reads. */
+export type FindOperation = (method: string, path: string) => FoundOperation | null;
 
 interface Route {
   readonly methods: readonly string[];
@@ -39,13 +39,23 @@ export function collectOperations(app: FastifyInstance, prefix: string): FindOpe
   });
 
   return (method, path) => {
-    const sought = segmentsOf(decodeURI(withoutQuery(path)).slice(prefix.length));
+    const decoded = decodedPath(withoutQuery(path));
+    if (decoded === null) return null;
+    const sought = segmentsOf(decoded.slice(prefix.length));
     const found = routes
       .filter((route) => route.methods.includes(method) && matches(route.segments, sought))
       .sort(moreSpecificFirst)[0];
     if (found === undefined) return { operation: { rejection: notFound }, parameters: {} };
     return { operation: found.operation, parameters: parametersOf(found.segments, sought) };
   };
+}
+
+function decodedPath(path: string): string | null {
+  try {
+    return decodeURI(path);
+  } catch {
+    return null;
+  }
 }
 
 /** `''` has none; `/` has one, which is empty: a trailing slash is another path. */

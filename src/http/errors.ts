@@ -34,7 +34,7 @@ export function replyToError(error: unknown, request: FastifyRequest, reply: Fas
 }
 
 /** What a client is told about an error. An unknown one is `internal`; its cause goes to the log alone. */
-function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): Problem {
   if (error instanceof ProblemError) return error.problem;
   const known = error as Partial<FastifyError> | null | undefined;
   if (known?.validation) return invalidRequest(fieldFaults(known.validation, known.validationContext));

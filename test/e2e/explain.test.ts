@@ -118,7 +118,17 @@ function managementPath(
   ids: readonly string[],
   keyIds: readonly string[],
 ): string {
-  const words = ['usage', 'api-keys', 'nothing', '', 'usag%65', 'caf%C3%A9', 'a%2Fb', 'x'.repeat(300)];
+  const words = [
+    'usage',
+    'api-keys',
+    'nothing',
+    '',
+    'usag%65',
+    'caf%C3%A9',
+    'caf%e9',
+    'a%2Fb',
+    'x'.repeat(300),
+  ];
   const tail = pick([
     '',
     '/',

@@ -148,7 +148,7 @@ t.test('an upstream that fails is an error of the client span', async (t) => {
   t.match(server, { failed: true, attributes: { 'error.type': '503', 'http.response.status_code': 503 } });
 });
 
-t.test('management and what the front door refuses are traced as well', async (t) => {
+t.test('management and what the ingress rejects are traced as well', async (t) => {
   const { collector, call } = await traced(t);
   t.equal((await call('/v1/sub-accounts', { traceparent: sampled })).status, 200);
   const [managed] = await trace(collector, traceId, 1);

@@ -1,5 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Problem } from '../../domain/problem.ts';
+import type { IncomingMessage } from 'node:http';
 import { bodyMayBeLong } from '../../http/problem-reply.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { RequestObserver } from '../../ports/request-record.ts';
@@ -51,18 +50,9 @@ export function rejecter({
       trace?.end({ requestId, path, status, code, callerKnown: false, upstreamResponded: false });
     });
     const close = ambiguous || bodyMayBeLong(request);
-    respond(response, problem, path, requestId, close);
+    const headers = close ? ['connection', 'close'] : [];
+    writeProblem(response, problem, { target: path, requestId, headers });
   };
-}
-
-function respond(
-  response: ServerResponse,
-  problem: Problem,
-  target: string,
-  requestId: string,
-  close: boolean,
-): void {
-  writeProblem(response, problem, { target, requestId, headers: close ? ['connection', 'close'] : [] });
 }
 
 /** The request is rejected before its key is looked at. */
