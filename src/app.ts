@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { noteKeyUse } from './api/key-use.ts';
+import { noteKeyUse } from './api/guard.ts';
 import { management } from './api/management.ts';
 import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
@@ -10,11 +10,11 @@ import { replicasRoute, type ReplicasDeps } from './api/operator/replicas.ts';
 import type { TypedApp } from './api/rest/typebox.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { managementPath } from './domain/paths.ts';
+import { respondToClientError } from './http/client-error.ts';
 import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
-import { requestIds } from './http/request-id.ts';
-import { fastifyOptions, respondToClientError } from './http/server-options.ts';
-import { trustedPeers } from './http/trusted-peers.ts';
+import { fastifyOptions } from './http/server-options.ts';
+import { requestIds, trustedPeers } from './http/trusted-peers.ts';
 import { shedLoad } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';
@@ -28,6 +28,8 @@ import type { RequestObserver } from './ports/request-record.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink, UsageStore } from './ports/usage.ts';
+import { corsPolicy } from './proxy/headers/cors.ts';
+import { headerRules } from './proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
 import { sendContinue } from './proxy/ingress/expect-continue.ts';
 import { rejecter } from './proxy/ingress/reject.ts';
@@ -80,9 +82,12 @@ export async function publicServer(
 
   // 1. Before it is asked who calls: one path only, one framing only. A request that two readers could understand
   //    differently goes no further, so the steps below and the upstream read the same one.
-  const ingress = ingressReader(config);
+  const rules = headerRules(config.headers);
+  const ingress = ingressReader(config, rules);
   const nameOf = targetNames(config);
-  const reject = rejecter({ clock, newRequestId, observe, tracer, nameOf });
+  const cors = config.routes.map((route) => corsPolicy(route.cors));
+  const corsOf = (target: Target) => (target.kind === 'route' ? (cors[target.route] ?? null) : null);
+  const reject = rejecter({ clock, newRequestId, observe, tracer, nameOf, corsOf });
 
   // 2. Management owns its prefix whole, with every method and every path under it: the ingress sends nothing that
   //    could be read as such a path anywhere else.
@@ -114,7 +119,7 @@ export async function publicServer(
 
   // 4. Everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves here
   //    without a permit.
-  const proxy = await openProxy({ ...deps, newRequestId }).catch(async (error: unknown) => {
+  const proxy = await openProxy({ ...deps, newRequestId, rules }).catch(async (error: unknown) => {
     await app.close();
     throw error;
   });

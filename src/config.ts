@@ -23,6 +23,8 @@ export interface Config {
   readonly drainMs: number;
   /** Part of that: how long requests are taken as before, while `/readyz` already says no. */
   readonly drainDelayMs: number;
+  /** Part of it, too: how long clients are told to leave before idle connections are closed. */
+  readonly drainIdleMs: number;
 }
 
 export interface ListenConfig {
@@ -52,19 +54,37 @@ export interface RouteConfig {
   /** What the upstream gets as `Host`. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
+  /** Names of client headers with `_` that are passed on, in lower case; all others are dropped. */
+  readonly underscoreHeaders: readonly string[];
   /** A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without identity. */
   readonly preflight: 'authenticate' | 'pass';
+  /** What the gateway says to browsers about pages of other origins; `null`: nothing, the upstream's own say passes. */
+  readonly cors: CorsConfig | null;
   /** Scope a caller must hold, by kind of method; `null` for none. */
   readonly scopes: { readonly read: string | null; readonly write: string | null };
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
-  /** Connections to the upstream at most. */
+  /** Connections to the upstream at most, those of WebSockets aside. */
   readonly connections: number;
+  /** WebSockets at most; `null` for as many as there may be client connections. */
+  readonly webSockets: number | null;
   readonly tls: {
     readonly caFile: string | null;
     readonly certFile: string | null;
     readonly keyFile: string | null;
     readonly serverName: string | null;
   };
+}
+
+export interface CorsConfig {
+  /** As browsers send them; `*` for all. */
+  readonly origins: readonly string[];
+  /** Headers that a page may send. */
+  readonly headers: readonly string[];
+  /** Headers of responses that a page may read. */
+  readonly expose: readonly string[];
+  readonly credentials: boolean;
+  /** Seconds for which a browser may remember the response to a preflight. */
+  readonly maxAgeS: number;
 }
 
 export interface TracingConfig {

@@ -40,6 +40,28 @@ t.test(
   },
 );
 
+t.test(
+  'Node: a socket writes by its _write and _writev, and hears of a failure from what they call',
+  async (t) => {
+    const server = createServer();
+    const { socket } = await connected(t, server);
+    const calls: string[] = [];
+    const written: (() => void)[] = [];
+    Object.assign(socket, {
+      _write: (_chunk: unknown, _encoding: string, done: () => void) => (
+        calls.push('one'),
+        written.push(done)
+      ),
+      _writev: (_chunks: unknown, done: () => void) => (calls.push('several'), written.push(done)),
+    });
+    for (const text of ['a', 'b', 'c']) socket.write(text);
+    t.strictSame(calls, ['one'], 'one write is under way at a time');
+    written[0]?.();
+    t.strictSame(calls, ['one', 'several']);
+    t.equal(socket.destroyed, false);
+  },
+);
+
 t.test('Node: server.maxHeaderSize holds for connections that open after it was set', async (t) => {
   const server = createServer({ maxHeaderSize: 16_384 }, (_request, response) => response.end('taken'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => socket.end(error.code));

@@ -1,9 +1,14 @@
-import { managementHeaderFault } from '../domain/acting-decision.ts';
-import { readActingHeader, type ActingHeader } from '../domain/acting-header.ts';
+import {
+  headerForms,
+  methodKind,
+  readActingHeader,
+  type ActingHeader,
+  type MethodKind,
+} from '../domain/acting-decision.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Caller, ParentCaller } from '../domain/caller.ts';
+import type { AccountId } from '../domain/ids.ts';
 import { insufficientScope } from '../domain/scope.ts';
-import { methodKind, type MethodKind } from '../domain/method.ts';
 import type { Problem } from '../domain/problem.ts';
 import { authenticate, readCredentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
@@ -101,6 +106,43 @@ function headerProblem(
     { required, hasActiveSubAccounts: active !== 0 },
     name,
   );
+}
+
+/**
+ * The acting header on a management call. Those are addressed by path, so the header may only repeat that the
+ * parent acts as itself; with `required` rule 1 of the spec applies there to the letter.
+ *
+ * @returns the problem, or `undefined` where the call may go on
+ */
+export function managementHeaderFault(
+  self: AccountId,
+  header: ActingHeader,
+  method: MethodKind,
+  rule: { readonly required: boolean; readonly hasActiveSubAccounts: boolean },
+  name: string,
+): Problem | undefined {
+  switch (header.form) {
+    case 'absent':
+      return rule.required && method === 'write' && rule.hasActiveSubAccounts
+        ? { code: 'acting_tenant_required', detail: `${name} is required on this call: send \`self\`.` }
+        : undefined;
+    case 'self':
+      return undefined;
+    case 'malformed':
+      return {
+        code: 'invalid_acting_tenant',
+        detail: `${name} is not valid. ${header.reason} ${headerForms(name)}`,
+      };
+    case 'uuid':
+      if (header.id === self) return undefined;
+      break;
+    case 'external-id':
+      break;
+  }
+  return {
+    code: 'acting_tenant_forbidden',
+    detail: `Management calls act as the parent account: leave ${name} out, or send \`self\`. The path names the sub-account.`,
+  };
 }
 
 const parentKeyRequired: Problem = {

@@ -2,15 +2,16 @@ import {
   decide,
   factsNeeded,
   rejectingFacts,
+  readActingHeader,
   type ActingFacts,
   type FactNeeded,
   type Permit,
+  type ActingHeader,
+  type MethodKind,
 } from '../domain/acting-decision.ts';
-import { readActingHeader, type ActingHeader } from '../domain/acting-header.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Caller } from '../domain/caller.ts';
-import type { KeyId } from '../domain/ids.ts';
-import type { MethodKind } from '../domain/method.ts';
+import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Problem } from '../domain/problem.ts';
 import { insufficientScope } from '../domain/scope.ts';
 import { authenticate, readCredentials } from './authenticate.ts';
@@ -84,7 +85,7 @@ export function decideProxiedRequest(
   }
   const { caller } = authentication;
 
-  const found = look(facts, factsNeeded(caller, request.acting, request.method));
+  const found = look(facts, factsNeeded(caller, request.acting, request.method), caller.accountId);
   if (found instanceof MissingFact) return found;
   const decision = decide(caller, request.acting, request.method, found, rules.actingHeader);
   if (decision.kind === 'rejection') return { problem: decision.problem, caller, keyId: caller.keyId };
@@ -111,7 +112,8 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
-function look(facts: Facts, needed: FactNeeded): ActingFacts | MissingFact {
+/** @param caller who waits for a fact that is missing */
+function look(facts: Facts, needed: FactNeeded, caller: AccountId): ActingFacts | MissingFact {
   switch (needed.fact) {
     case 'none':
       return rejectingFacts;
@@ -124,14 +126,14 @@ function look(facts: Facts, needed: FactNeeded): ActingFacts | MissingFact {
     case 'target-by-id': {
       const target = facts.account(needed.id);
       return target === undefined
-        ? new MissingFact(factKey.account(needed.id))
+        ? new MissingFact(factKey.account(needed.id), caller)
         : { ...rejectingFacts, target };
     }
     case 'target-by-external-id': {
       const id = facts.subAccountByExternalId(needed.parentId, needed.externalId);
       if (id === undefined) return new MissingFact(factKey.externalId(needed.parentId, needed.externalId));
       if (id === null) return rejectingFacts;
-      return look(facts, { fact: 'target-by-id', id });
+      return look(facts, { fact: 'target-by-id', id }, caller);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { StampedFact } from '../ports/fact-cache.ts';
 import { factKey, type AccountFact, type FactKey, type FactValue, type KeyFact } from '../ports/facts.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
-import type { Held } from './memory/entry.ts';
+import type { Entry } from './memory/tables.ts';
 import type { Loader } from './loading/loader.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
@@ -69,7 +69,7 @@ class CoherentLookup implements Lookup {
   /** A fact counts as absent only where it was looked for after the request arrived. */
   readonly #arrived: number;
   readonly #giveUpMs: number;
-  #missing: FactKey | null = null;
+  #missing: MissingFact | null = null;
   #rounds = 0;
 
   constructor(parts: DirectoryParts) {
@@ -85,7 +85,7 @@ class CoherentLookup implements Lookup {
     if (!this.#parts.lease.holds()) return undefined;
     const decision = evaluate(this.#facts);
     if (!(decision instanceof MissingFact)) return decision;
-    this.#missing = decision.key;
+    this.#missing = decision;
     return undefined;
   }
 
@@ -93,8 +93,9 @@ class CoherentLookup implements Lookup {
     const { lease, loader, view, clock } = this.#parts;
     if (++this.#rounds > mostRounds || clock.monotonicMs() >= this.#giveUpMs) throw unavailable();
     if (this.#missing === null) return lease.renewed();
+    const { key } = this.#missing;
     const fact = await loader.load(this.#missing, this.#arrived);
-    this.#facts.add(this.#missing, fact);
+    this.#facts.add(key, fact);
     if (fact.incarnation !== view.incarnation) await lease.renewed();
   }
 }
@@ -104,7 +105,7 @@ class FactsInMemory implements Facts {
   readonly #view: View;
   readonly #events: CoherenceEvents;
   /** What was found last: a decision asks for a key, then for its account, then for that one's parent. */
-  #last: Held | undefined;
+  #last: Entry | undefined;
 
   constructor(view: View, events: CoherenceEvents) {
     this.#view = view;
@@ -136,7 +137,7 @@ class FactsInMemory implements Facts {
     return undefined;
   }
 
-  #valueOf(held: Held | undefined, kind: 'k:' | 'a:' | '', name: string): FactValue | undefined {
+  #valueOf(held: Entry | undefined, kind: 'k:' | 'a:' | '', name: string): FactValue | undefined {
     this.#last = held;
     return held !== undefined ? held.value : this.elsewhere(kind, name);
   }

@@ -21,3 +21,13 @@ export function overloaded(): ProblemError {
     retryAfter: 1,
   });
 }
+
+/** The tenant asks for more at once that memory does not hold than its turns come to. */
+export function tooManyLookUps(): ProblemError {
+  return new ProblemError({
+    code: 'too_many_requests',
+    detail:
+      'Too many requests of this account name accounts that were not used lately. Send fewer of them at once.',
+    retryAfter: 1,
+  });
+}

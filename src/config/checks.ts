@@ -1,5 +1,6 @@
 import { foldHeaderName } from '../domain/header-names.ts';
 import { checkTlsFiles } from './check-files.ts';
+import { checkRouteHeaders } from './check-headers.ts';
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
@@ -18,6 +19,7 @@ export function crossChecks(file: UncheckedFile, { origins, upstreamNamed }: Che
     ...checkListeners(file),
     ...checkUpstream(file, upstreamNamed),
     ...checkRoutes(file, origins),
+    ...checkRouteHeaders(file),
     ...checkTlsFiles(file),
     ...checkPrefix(file),
     ...checkDrain(file),

@@ -54,6 +54,18 @@ export const formats: Readonly<Record<string, TextFormat>> = {
     expected: 'letters and digits in parts joined by hyphens, ending with a hyphen, such as X-Service-',
     accepts: (text) => /^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*-$/.test(text) && text.length <= 64,
   },
+  origin: {
+    expected: 'an origin as browsers send it, such as https://app.example.com, or *',
+    accepts: (text) => text === '*' || isOrigin(text),
+  },
+  'header-name': {
+    expected: 'a header name of letters, digits, hyphens and underscores',
+    accepts: (text) => /^[\w-]+$/.test(text) && text.length <= 256,
+  },
+  'underscore-name': {
+    expected: 'a header name with an underscore in it, of letters, digits, hyphens and underscores',
+    accepts: (text) => /^[\w-]*_[\w-]*$/.test(text) && text.length <= 256,
+  },
   scope: {
     expected: 'a scope such as rates:read',
     accepts: (text) => text.length <= scopeMaxLength && scope.test(text),
@@ -76,6 +88,12 @@ function isUpstream(text: string): boolean {
     hash === '' &&
     !/[?#]/.test(text)
   );
+}
+
+/** As serialised (RFC 6454 §6.2): lower case, without default port and path. Not `null`, which any page can make itself. */
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._:[\]-]+$/.test(text)) return false;
+  return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
 function isPrefix(text: string): boolean {

@@ -177,6 +177,10 @@ export const gatewayFile = Type.Object(
       'Part of `drain_ms`: how long requests are taken as before while `/readyz` already responds with 503, so that a load balancer that polls it stops sending in time. Longer than the balancer takes to notice; 0 where it has been told before SIGTERM. The Helm chart has preStopSeconds for this.',
       { minimum: 0, maximum: 600_000, default: 0 },
     ),
+    drain_idle_ms: integer(
+      'Part of `drain_ms`, after `drain_delay_ms`: for this long connections are still taken and idle ones stay open, while every response says `Connection: close`. So clients are told to connect elsewhere before their connections are closed: a request sent into a connection that is just being closed is lost. Shortened to half of what `drain_delay_ms` leaves of `drain_ms`.',
+      { minimum: 0, maximum: 600_000, default: 2_000 },
+    ),
   },
   {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

@@ -55,6 +55,11 @@ export function oneOf<T extends string>(description: string, values: readonly T[
   return Type.Enum([...values], { description, ...options });
 }
 
+/** A list that may be left out, which is not the same as an empty one. */
+export function optionalList<S extends TSchema>(description: string, items: S) {
+  return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
+}
+
 /** At most 1,000 of something; none by default. */
 export function list<S extends TSchema>(description: string, items: S, options: KeyOptions<never>) {
   return Type.Array(items, { description, maxItems: 1000, default: [], ...options });

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
-import type { Config, RouteConfig } from '../config.ts';
-import { headerNames } from '../domain/header-names.ts';
+import type { Config, CorsConfig, RouteConfig } from '../config.ts';
+import { headerNames, type HeaderNames } from '../domain/header-names.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile, RouteSettings } from './route-file.ts';
 import { effectiveRoutes } from './routes.ts';
@@ -11,6 +11,7 @@ const heapShare = 0.85;
 /** The typed configuration from a file without faults. */
 export function makeConfig(file: GatewayFile): Config {
   const { listen, internal, database, limits, tracing } = file;
+  const names = headerNames(file.headers.prefix);
   return {
     listen: {
       host: listen.host,
@@ -36,10 +37,10 @@ export function makeConfig(file: GatewayFile): Config {
       leaseMs: file.coherence.lease_ms,
       maxFacts: file.coherence.max_facts,
     },
-    headers: headerNames(file.headers.prefix),
+    headers: names,
     trustedProxies: file.trusted_proxies.map(asNetwork),
     management: { requireActingHeader: file.management.require_acting_header },
-    routes: effectiveRoutes(file).map(makeRoute),
+    routes: effectiveRoutes(file).map((route) => makeRoute(route, names)),
     limits: {
       maxHeaders: limits.max_headers,
       maxHeaderBytes: limits.max_header_bytes,
@@ -65,16 +66,17 @@ export function makeConfig(file: GatewayFile): Config {
           },
     drainMs: file.drain_ms,
     drainDelayMs: file.drain_delay_ms,
+    drainIdleMs: file.drain_idle_ms,
   };
 }
 
 /** A route with the default of every setting. */
 export function defaultRoute(prefix: string, upstream: string): RouteConfig {
   const settings = withDefaults({}, nodeAt(['route_defaults'])) as RouteSettings;
-  return makeRoute({ ...settings, prefix, upstream });
+  return makeRoute({ ...settings, prefix, upstream }, headerNames());
 }
 
-function makeRoute(route: RouteFile): RouteConfig {
+function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
   const { scopes, timeouts, tls } = route;
   return {
     prefix: route.prefix,
@@ -82,7 +84,9 @@ function makeRoute(route: RouteFile): RouteConfig {
     client: route.client,
     host: route.host,
     passAuthorization: route.pass_authorization,
+    underscoreHeaders: route.underscore_headers.map((name) => name.toLowerCase()),
     preflight: route.preflight,
+    cors: makeCors(route.cors, names),
     scopes: { read: scopes.read ?? null, write: scopes.write ?? null },
     timeouts: {
       connectMs: timeouts.connect_ms,
@@ -90,12 +94,31 @@ function makeRoute(route: RouteFile): RouteConfig {
       bodyMs: timeouts.body_ms,
     },
     connections: route.connections,
+    webSockets: route.websockets ?? null,
     tls: {
       caFile: tls.ca_file ?? null,
       certFile: tls.cert_file ?? null,
       keyFile: tls.key_file ?? null,
       serverName: tls.server_name ?? null,
     },
+  };
+}
+
+/** Left out, the lists are what a page needs for any request through the gateway. */
+function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | null {
+  if (cors === undefined) return null;
+  return {
+    origins: cors.origins,
+    headers: cors.headers ?? ['Authorization', 'Content-Type', names.acting],
+    expose: cors.expose ?? [
+      'X-Request-Id',
+      'Retry-After',
+      'RateLimit',
+      'RateLimit-Policy',
+      names.resolvedTenant,
+    ],
+    credentials: cors.credentials,
+    maxAgeS: cors.max_age_s,
   };
 }
 

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { flag, integer, oneOf, section, text } from './keys.ts';
+import { flag, integer, list, oneOf, optionalList, optionalSection, section, text } from './keys.ts';
 
 /** What a route may set, and `route_defaults` for all of them. */
 export const routeSettings = {
@@ -17,10 +17,58 @@ export const routeSettings = {
     "Pass the caller's `Authorization` on. It holds the API key: leave it off unless the upstream must see it.",
     { default: false },
   ),
+  underscore_headers: list(
+    'Client headers whose names hold `_` and that are passed on all the same, in any case. All others are dropped: some servers take them for variables of their own, or for the same names with `-`.',
+    Type.String({ format: 'underscore-name' }),
+    { examples: [['api_version']] },
+  ),
   preflight: oneOf(
-    'A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without any identity.',
+    'A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without any identity. Without meaning where the route has `cors`.',
     ['authenticate', 'pass'],
     { default: 'authenticate' },
+  ),
+  cors: optionalSection(
+    'Lets pages of other origins use the route (CORS): the gateway responds to preflights, without a key, and says who may read a response, problems included. It replaces what the upstream says about that.',
+    {
+      origins: list(
+        'Origins of the pages, as browsers send them, or `*` for all of them.',
+        Type.String({ format: 'origin' }),
+        {},
+      ),
+      headers: optionalList(
+        'Request headers that a page may set; left out, `Authorization`, `Content-Type` and the acting header.',
+        Type.String({ format: 'header-name' }),
+      ),
+      expose: optionalList(
+        'Response headers that a page may read; left out, `X-Request-Id`, `Retry-After`, `RateLimit`, `RateLimit-Policy` and the resolved tenant.',
+        Type.String({ format: 'header-name' }),
+      ),
+      credentials: flag('Let pages send cookies; not with `*`. An API key in `Authorization` needs none.', {
+        default: false,
+      }),
+      max_age_s: integer('Seconds for which a browser may remember the response to a preflight.', {
+        minimum: 0,
+        maximum: 86_400,
+        default: 600,
+      }),
+    },
+    {
+      examples: [
+        {
+          origins: ['https://app.example.com'],
+          headers: ['Authorization', 'Content-Type', 'X-Service-Acting-Tenant'],
+          expose: [
+            'X-Request-Id',
+            'Retry-After',
+            'RateLimit',
+            'RateLimit-Policy',
+            'X-Service-Resolved-Tenant',
+          ],
+          credentials: false,
+          max_age_s: 600,
+        },
+      ],
+    },
   ),
   scopes: section('Scopes a caller must hold.', {
     read: Type.Optional(text('For `GET`, `HEAD` and `OPTIONS`; left out, none.', { format: 'scope' })),
@@ -30,22 +78,30 @@ export const routeSettings = {
   }),
   timeouts: section('How long to wait for the upstream.', {
     connect_ms: integer('To connect, TLS included.', { minimum: 1, maximum: 600_000, default: 5_000 }),
-    headers_ms: integer("From the end of the request to the response's headers.", {
-      minimum: 1,
-      maximum: 3_600_000,
-      default: 60_000,
-    }),
+    headers_ms: integer(
+      "From the end of the request to the end of the response's headers, interim responses included.",
+      {
+        minimum: 1,
+        maximum: 3_600_000,
+        default: 60_000,
+      },
+    ),
     body_ms: integer("Between two pieces of the response's body; 0 waits for ever (long streams).", {
       minimum: 0,
       maximum: 86_400_000,
       default: 60_000,
     }),
   }),
-  connections: integer('Connections to the upstream at most; more requests wait.', {
-    minimum: 1,
-    maximum: 100_000,
-    default: 256,
-  }),
+  connections: integer(
+    'Connections to the upstream at most, those of WebSockets aside; more requests wait. One tenant gets half of them at most.',
+    { minimum: 1, maximum: 100_000, default: 256 },
+  ),
+  websockets: Type.Optional(
+    integer(
+      'WebSockets at most; more get 429. One tenant gets half of them at most. Left out: as many as `limits.max_connections`.',
+      { minimum: 1, maximum: 10_000_000 },
+    ),
+  ),
   tls: section('For `https:` upstreams. Their certificate is always verified.', {
     ca_file: Type.Optional(text("Authorities to trust in place of the system's, PEM.")),
     cert_file: Type.Optional(text('Certificate the gateway shows the upstream (mutual TLS), PEM.')),

@@ -1,8 +1,18 @@
-import type { ActingHeader } from './acting-header.ts';
 import type { Caller } from './caller.ts';
-import type { AccountId } from './ids.ts';
-import type { MethodKind } from './method.ts';
+import { isExternalId } from './external-id.ts';
+import { parseAccountId, type AccountId } from './ids.ts';
 import type { Problem } from './problem.ts';
+
+/** What a method does to the acting rules (spec section 4, acting header rules 1 and 3). */
+export type MethodKind = 'read' | 'write';
+
+/** The acting header as the client sent it, before it is checked what it means for this caller. */
+export type ActingHeader =
+  | { readonly form: 'absent' }
+  | { readonly form: 'self' }
+  | { readonly form: 'uuid'; readonly id: AccountId }
+  | { readonly form: 'external-id'; readonly externalId: string }
+  | { readonly form: 'malformed'; readonly reason: string };
 
 /** A sub-account that a request names in its acting header, as the directory knows it. */
 export interface ActingTarget {
@@ -98,7 +108,7 @@ function decideForParent(
     case 'self':
       return permit(self, 'self');
     case 'malformed':
-      return reject('invalid_acting_tenant', `${name} is not valid. ${header.reason} ${forms(name)}`);
+      return reject('invalid_acting_tenant', `${name} is not valid. ${header.reason} ${headerForms(name)}`);
     case 'uuid':
       return header.id === self ? permit(self, 'self') : decideForTarget(self, facts.target, name);
     case 'external-id':
@@ -138,43 +148,6 @@ function decideForSubAccount(
       );
 }
 
-/**
- * The acting header on a management call. Those are addressed by path, so the header may only repeat that the
- * parent acts as itself; with `required` rule 1 of the spec applies there to the letter.
- *
- * @returns the problem, or `undefined` where the call may go on
- */
-export function managementHeaderFault(
-  self: AccountId,
-  header: ActingHeader,
-  method: MethodKind,
-  rule: { readonly required: boolean; readonly hasActiveSubAccounts: boolean },
-  name: string,
-): Problem | undefined {
-  switch (header.form) {
-    case 'absent':
-      return rule.required && method === 'write' && rule.hasActiveSubAccounts
-        ? { code: 'acting_tenant_required', detail: `${name} is required on this call: send \`self\`.` }
-        : undefined;
-    case 'self':
-      return undefined;
-    case 'malformed':
-      return {
-        code: 'invalid_acting_tenant',
-        detail: `${name} is not valid. ${header.reason} ${forms(name)}`,
-      };
-    case 'uuid':
-      if (header.id === self) return undefined;
-      break;
-    case 'external-id':
-      break;
-  }
-  return {
-    code: 'acting_tenant_forbidden',
-    detail: `Management calls act as the parent account: leave ${name} out, or send \`self\`. The path names the sub-account.`,
-  };
-}
-
 function permit(resolvedTenant: AccountId, reason: Permit['reason']): Permit {
   return { kind: 'permit', resolvedTenant, reason } as Permit;
 }
@@ -184,9 +157,57 @@ function reject(code: Problem['code'], detail: string): ActingRejection {
 }
 
 function required(name: string): string {
-  return `This account has active sub-accounts, so a write must say who it is for. ${forms(name)}`;
+  return `This account has active sub-accounts, so a write must say who it is for. ${headerForms(name)}`;
 }
 
-function forms(name: string): string {
+/** The forms of the acting header, for the details clients read. @param name of the header */
+export function headerForms(name: string): string {
   return `Send \`${name}: self\` (the parent itself), \`${name}: <sub-account UUID>\` or \`${name}: ext:<external_id>\`.`;
+}
+
+const kinds: ReadonlyMap<string, MethodKind> = new Map([
+  ['GET', 'read'],
+  ['HEAD', 'read'],
+  ['OPTIONS', 'read'],
+  ['POST', 'write'],
+  ['PUT', 'write'],
+  ['PATCH', 'write'],
+  ['DELETE', 'write'],
+]);
+
+/** The methods the gateway serves or forwards; every other one gets 405 and is never proxied. */
+export const servedMethods: readonly string[] = [...kinds.keys()];
+
+/** `undefined` for a method that is never proxied. Methods are case-sensitive (RFC 9110 §9.1). */
+export function methodKind(method: string): MethodKind | undefined {
+  return kinds.get(method);
+}
+
+const absentHeader: ActingHeader = { form: 'absent' };
+const selfHeader: ActingHeader = { form: 'self' };
+
+/**
+ * Reads the acting header (spec section 4, "Acting header").
+ *
+ * @param values every value of the header in the raw header list: proxies and parsers join or drop
+ *   repeated headers, and which one they keep must not decide who a request acts as
+ */
+export function readActingHeader(values: readonly string[]): ActingHeader {
+  const value = values[0];
+  if (value === undefined) return absentHeader;
+  if (values.length > 1) return malformed('It was sent more than once.');
+  if (value === 'self') return selfHeader;
+  if (value === '') return malformed('It is empty.');
+  if (value.startsWith('ext:')) {
+    const externalId = value.slice('ext:'.length);
+    return isExternalId(externalId)
+      ? { form: 'external-id', externalId }
+      : malformed('What follows `ext:` is not an external_id.');
+  }
+  const id = parseAccountId(value);
+  return id === undefined ? malformed('It has none of the three forms.') : { form: 'uuid', id };
+}
+
+function malformed(reason: string): ActingHeader {
+  return { form: 'malformed', reason };
 }

@@ -33,3 +33,93 @@ export function headerNames(prefix: string = defaultPrefix): HeaderNames {
 export function foldHeaderName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
 }
+
+/**
+ * What becomes of a client's header on its way through, by its name alone.
+ *
+ * - `pass`: goes to the upstream unchanged
+ * - `drop`: only the gateway may set it, or it belongs to one connection
+ * - `underscore`: its name holds `_`; dropped unless the route lists it
+ * - `forwarding`: says where the request came from; passed from a trusted proxy, dropped otherwise
+ * - `override`: asks that the method be read as another one; the request is rejected
+ * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; rejected too
+ * - the others are headers that have code of their own
+ */
+export type HeaderRule =
+  | 'pass'
+  | 'drop'
+  | 'underscore'
+  | 'forwarding'
+  | 'override'
+  | 'framing'
+  | 'acting'
+  | 'authorization'
+  | 'connection'
+  | 'content-length'
+  | 'expect'
+  | 'forwarded-for'
+  | 'forwarded-host'
+  | 'forwarded-proto'
+  | 'host'
+  | 'transfer-encoding'
+  | 'upgrade';
+
+/**
+ * The rule for a name as it was written. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`),
+ * so no header of the client can pass for one that the gateway sets.
+ */
+export function headerRule(rawName: string, names: Pick<HeaderNames, 'prefix' | 'acting'>): HeaderRule {
+  const lower = rawName.toLowerCase();
+  if (lower === names.acting.toLowerCase()) return 'acting';
+  const exact = exactRules.get(lower);
+  if (exact !== undefined) return exact;
+  const name = foldHeaderName(rawName);
+  if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
+  if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
+  // `Proxy` alone becomes HTTP_PROXY in CGI-like environments.
+  if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
+  if (overrides.has(name)) return 'override';
+  if (framing.has(name)) return 'framing';
+  // gunicorn takes SCRIPT_NAME for a word of the proxy before it, and cuts that much from the path.
+  if (rawName.includes('_')) return 'underscore';
+  if (origins.has(name) || name.startsWith('x-forwarded-')) return 'forwarding';
+  return 'pass';
+}
+
+const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
+  ['authorization', 'authorization'],
+  ['connection', 'connection'],
+  ['content-length', 'content-length'],
+  ['expect', 'expect'],
+  ['host', 'host'],
+  ['transfer-encoding', 'transfer-encoding'],
+  ['upgrade', 'upgrade'],
+  ['x-forwarded-for', 'forwarded-for'],
+  ['x-forwarded-host', 'forwarded-host'],
+  ['x-forwarded-proto', 'forwarded-proto'],
+]);
+
+/** Headers that are for one connection only (RFC 9110 §7.6.1), the obsolete ones included. */
+const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
+/** Headers about where a request came from. The last two make some frameworks serve another path than the one checked. */
+const origins = new Set([
+  ...['forwarded', 'x-real-ip', 'true-client-ip', 'cf-connecting-ip', 'x-client-ip', 'client-ip'],
+  ...['x-cluster-client-ip', 'fastly-client-ip', 'x-request-id', 'x-original-url', 'x-rewrite-url'],
+]);
+const overrides = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
+const framing = new Set(['content-length', 'transfer-encoding']);
+const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
+
+/**
+ * Whether a name with `_` could be taken for one that clients have no say in: by a reader to whom `_` is `-`, or by one
+ * that has a variable of that name (RFC 3875 §4.1).
+ */
+export function readsAsReserved(name: string, names: Pick<HeaderNames, 'prefix' | 'acting'>): boolean {
+  return headerRule(foldHeaderName(name), names) !== 'pass' || serverVariables.has(name.toUpperCase());
+}
+
+const serverVariables = new Set([
+  ...['AUTH_TYPE', 'GATEWAY_INTERFACE', 'PATH_INFO', 'PATH_TRANSLATED', 'QUERY_STRING', 'REMOTE_ADDR'],
+  ...['REMOTE_HOST', 'REMOTE_IDENT', 'REMOTE_USER', 'REQUEST_METHOD', 'REQUEST_URI', 'SCRIPT_FILENAME'],
+  ...['SCRIPT_NAME', 'SERVER_NAME', 'SERVER_PORT', 'SERVER_PROTOCOL', 'SERVER_SOFTWARE'],
+]);

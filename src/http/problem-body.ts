@@ -27,7 +27,15 @@ export function problemBody(problem: Problem, instance: string, requestId: strin
 export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {};
   if (catalogue[problem.code].status === 401) headers['www-authenticate'] = 'Bearer';
+  if (problem.code === 'upgrade_required') Object.assign(headers, webSocketWanted);
   if (problem.retryAfter !== undefined) headers['retry-after'] = String(problem.retryAfter);
   if (problem.allow !== undefined) headers['allow'] = problem.allow.join(', ');
   return headers;
 }
+
+/** The one protocol that requests are upgraded to (RFC 9110 §15.5.22), and its one version (RFC 6455 §4.4). */
+const webSocketWanted = {
+  connection: 'close, Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+} as const;

@@ -13,6 +13,11 @@ export interface Pressure {
   readonly heapBytes: number;
 }
 
+/** Whether requests are being rejected now: for what does not go through Fastify's hooks. */
+export interface Shedding {
+  readonly active: boolean;
+}
+
 const windowMs = 1_000;
 const resolutionMs = 10;
 /** One window says little: a single long pause (a collection, a machine that slept) fills it, and is over by then. */
@@ -23,23 +28,22 @@ const windowsInARow = 2;
  * them late. To be called on the root, before everything that works on requests.
  *
  * @param look takes the pressure since it was called last
- * @returns whether requests are being rejected, for what does not go through Fastify's hooks
  */
 export function shedLoad(
   app: FastifyInstance,
   limits: Limits,
   look: () => Pressure = watchProcess(app),
-): () => boolean {
+): Shedding {
   const isTooMuch = overload(limits);
-  let shedding = false;
+  const shedding = { active: false };
   const timer = setInterval(() => {
-    shedding = isTooMuch(look());
+    shedding.active = isTooMuch(look());
   }, windowMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
   app.addHook('onRequest', (_request, _reply, done) => {
-    done(shedding ? new ProblemError(overloaded) : undefined);
+    done(shedding.active ? new ProblemError(overloaded) : undefined);
   });
-  return () => shedding;
+  return shedding;
 }
 
 /** Says, window by window, whether it has been too much for long enough. A limit of 0 is none. */

@@ -5,9 +5,12 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 /** A fact that must be loaded before a decision can be made: an evaluation returns it in place of a decision. */
 export class MissingFact {
   readonly key: FactKey;
+  /** Who asks for it, where its name does not say that: an account may be asked for by any parent. Tenants take turns. */
+  readonly tenant: AccountId | undefined;
 
-  constructor(key: FactKey) {
+  constructor(key: FactKey, tenant?: AccountId) {
     this.key = key;
+    this.tenant = tenant;
   }
 }
 

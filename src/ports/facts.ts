@@ -55,8 +55,8 @@ export interface FactReading {
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }
 
-/** What can be asked for at once: any number of API keys of any account, but only one of every other kind of fact. */
-export type Asked = readonly ApiKeyName[] | readonly [FactKey];
+/** What can be asked for at once: API keys of any accounts; or names (`x:`) of one parent; or accounts and counts of any. */
+export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 
 /** The truth. Implemented over PostgreSQL. */
 export interface FactSource {

@@ -100,14 +100,19 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
   ): Promise<Committed<SubAccount> | null>;
 
-  /** Mints a key for any account; that the request may do so must have been checked before. */
+  /**
+   * Mints a key for any account; that the request may do so must have been checked before.
+   *
+   * @param tenant the parent that asks, here and below: tenants take turns. Absent where an operator asks
+   */
   createKey(
     account: AccountId,
     key: NewApiKey,
     limit: number,
     claim?: IdempotencyClaim | null,
+    tenant?: AccountId,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
-  listKeys(account: AccountId, page: PageQuery): Promise<Page<ApiKey>>;
+  listKeys(account: AccountId, page: PageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
   /** The digest of a key of any account, by which decisions look it up. It appears in no response. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
@@ -115,6 +120,7 @@ export interface TenantStore {
     account: AccountId,
     key: KeyId,
     claim?: IdempotencyClaim | null,
+    tenant?: AccountId,
   ): Promise<Committed<ApiKey> | null>;
 }
 

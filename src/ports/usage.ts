@@ -1,5 +1,5 @@
 import type { AccountId, KeyId } from '../domain/ids.ts';
-import type { MethodKind } from '../domain/method.ts';
+import type { MethodKind } from '../domain/acting-decision.ts';
 import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow } from '../domain/usage.ts';
 import type { Page } from './tenant-store.ts';
 
@@ -52,6 +52,9 @@ export interface UsageStore {
   add(batchId: string, rows: readonly UsageRow[], replicaId: string, throughMs: number): Promise<void>;
   /** Rows of a parent and everything under it. */
   report(parent: AccountId, query: UsageQuery): Promise<Page<UsageReportRow>>;
-  /** Everything before this moment is in the store, of every replica; milliseconds since 1970. */
-  completeThrough(): Promise<number>;
+  /**
+   * Everything before this moment is in the store, of every replica; milliseconds since 1970.
+   * @param parent who asks: parents take turns
+   */
+  completeThrough(parent?: AccountId): Promise<number>;
 }

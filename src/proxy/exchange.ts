@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
+import { cutResponse } from '../http/hang-up.ts';
+import { bodyMayBeLong } from '../http/problem-reply.ts';
 import type { FactKey } from '../ports/facts.ts';
 import type { RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
@@ -127,11 +129,14 @@ export abstract class Exchange implements ActiveExchange {
   /** Responds with a problem, and nothing else. @param cause for the log */
   protected reject(problem: Problem, cause?: unknown): void {
     if (this.state === 'finished') return;
+    const { cors, deps } = this.route;
     const tenant = this.decision.admission?.permit.resolvedTenant;
+    const headers = tenant === undefined ? [] : [deps.names.resolvedTenant, tenant];
+    if (bodyMayBeLong(this.request)) this.response.shouldKeepAlive = false;
     this.#problemBytes = writeProblem(this.response, problem, {
       target: this.target,
       requestId: this.requestId,
-      headers: tenant === undefined ? [] : [this.route.deps.names.resolvedTenant, tenant],
+      headers: cors === null ? headers : cors.replace(headers, this.request.headers.origin),
     });
     this.finish(problemStatus(problem.code), problem.code, cause);
   }
@@ -140,7 +145,7 @@ export abstract class Exchange implements ActiveExchange {
   protected endEarly(problem: Problem, code: RequestRecord['code']): void {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
-    this.response.destroy();
+    cutResponse(this.response);
   }
 
   /** Counts it and lets go of everything. The first call counts. */

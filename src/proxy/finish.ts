@@ -1,4 +1,4 @@
-import { methodKind } from '../domain/method.ts';
+import { methodKind } from '../domain/acting-decision.ts';
 import type { RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { Decision } from './decision.ts';

@@ -1,17 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cutResponse } from '../http/hang-up.ts';
 import { BufferedBody, mostBufferedBytes } from './body/buffered-body.ts';
 import { ResponseWriter } from './body/response-writer.ts';
 import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import { Exchange, type ResponseProgress } from './exchange.ts';
 import { clientGone } from './finish.ts';
+import type { CorsPolicy } from './headers/cors.ts';
 import { SideTimeouts } from './idle-timeout.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { isPreflight } from './ingress/preflight.ts';
-import { accessRevoked, tooSlow, upstreamProblem } from './problems.ts';
+import { accessRevoked, lengthRequired, tooSlow, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
-import type { InFlightRequest, ResponseHandler } from './upstream/connection.ts';
-import { UpstreamTimeout } from './upstream/errors.ts';
-import type { ResponseHead } from './upstream/response-head.ts';
+import type { AnsweredHead, InFlightRequest, ResponseHandler } from './upstream/upstream-client.ts';
+import { ResponseFault, UpstreamTimeout } from './upstream/errors.ts';
+import type { HttpVersion } from './upstream/response-head.ts';
+
+/** How long a chunked body is held for an upstream that has not responded yet, milliseconds. */
+const mostHeldMs = 1_000;
+
+/** Early Hints of one upstream that one client is sent: a client that reads slowly must not fill memory with them. */
+const mostEarlyHints = 10;
 
 /**
  * One plain HTTP request on its way through.
@@ -27,6 +35,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
   #timeouts: SideTimeouts | null = null;
+  #earlyHints = 0;
 
   constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
     super(route, request, response, requestId);
@@ -37,22 +46,50 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     this.#bodyLength = head.bodyLength;
     // Read from a connection that has broken since: no client waits for the response.
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
-    this.#followClient();
-    if (this.route.config.preflight === 'pass' && isPreflight(this.request)) this.admitted();
+    this.response.on('close', this.#onClose);
+    const { cors, config } = this.route;
+    if (cors !== null && isPreflight(this.request)) this.#respondToPreflight(cors);
+    else if (config.preflight === 'pass' && isPreflight(this.request)) this.admitted();
     else this.decideAbout(head);
+  }
+
+  /** A browser sends no key with it, and no upstream needs to hear of it. */
+  #respondToPreflight(cors: CorsPolicy): void {
+    const headers = cors.preflight(this.request.headers.origin);
+    this.response.writeHead(204, [...headers, 'x-request-id', this.requestId]).end();
+    this.finish(204, null);
   }
 
   protected admitted(): void {
     // Decided again, after its body was taken in.
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
+    if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
-    if (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes) {
-      const body = new StreamedBody(this.request, this.#bodyLength);
-      this.#body = body;
-      return this.#send(body);
-    }
+    if (this.#bodyLength === undefined && this.route.upstream.version !== '1.1') return this.#hold();
+    if (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes) return this.#stream();
     this.state = 'receiving';
     const body = new BufferedBody(this.request, () => this.#send(body.content));
+    this.#body = body;
+  }
+
+  #stream(begun?: readonly Buffer[]): void {
+    const body = new StreamedBody(this.request, this.#bodyLength, begun);
+    this.#body = body;
+    this.#send(body);
+  }
+
+  /** An upstream of HTTP/1.0 would take a request in chunks for one without a body: this one is sent with its length. */
+  #hold(): void {
+    this.state = 'receiving';
+    this.waitingSinceMs = this.route.deps.clock.monotonicMs();
+    const body = new BufferedBody(
+      this.request,
+      () => this.#send(body.content),
+      () => {
+        if (this.route.upstream.version === '1.0') this.reject(lengthRequired);
+        else this.#stream(body.handOver());
+      },
+    );
     this.#body = body;
   }
 
@@ -61,7 +98,12 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     this.state = this.state === 'deciding' ? 'ready' : 'queued';
     this.waitingSinceMs = deps.clock.monotonicMs();
     const headers = this.upstreamHeaders();
-    upstream.send({ method: this.request.method ?? '', target: this.target, headers, body }, this, this);
+    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
+    upstream.send(
+      { method: this.request.method ?? '', target: this.target, headers, body, tenant },
+      this,
+      this,
+    );
     // Not sent in this tick: it waits for a connection now.
     if (this.state === 'ready') this.state = 'queued';
   }
@@ -73,7 +115,6 @@ export class HttpExchange extends Exchange implements ResponseHandler {
       return false;
     }
     if (this.state === 'queued' && !this.decision.stillHolds()) {
-      if (this.#body instanceof StreamedBody) this.#body = null;
       this.decideAgain();
       return false;
     }
@@ -82,13 +123,36 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     return true;
   }
 
-  onHead({ status, reason, headers: rawHeaders }: Pick<ResponseHead, 'status' | 'reason' | 'headers'>): void {
+  onEarlyHints(rawHeaders: readonly string[]): void {
+    if (++this.#earlyHints > mostEarlyHints) return;
+    const { responseHeaders } = this.route.deps;
+    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
+    const { headers } = responseHeaders.headers(103, rawHeaders, this.requestId, tenant);
+    const { cors } = this.route;
+    this.#writer.earlyHints(cors === null ? headers : cors.replace(headers, this.request.headers.origin));
+  }
+
+  onHead({ version, status, reason, headers: rawHeaders }: AnsweredHead): void {
     const { clock, responseHeaders } = this.route.deps;
+    if (version !== '1.1' || this.route.upstream.version !== '1.1') this.#answeredIn(version, status);
     this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     const { headers, contentLength } = responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
-    this.#writer.begin(status, reason, headers, contentLength, this.#onDrain);
+    const { cors } = this.route;
+    const passed = cors === null ? headers : cors.replace(headers, this.request.headers.origin);
+    this.#writer.begin(status, reason, passed, contentLength, this.#onDrain);
     if (this.#writer.started) this.state = 'responding';
+  }
+
+  /** @throws ResponseFault where the upstream did not see the body */
+  #answeredIn(version: HttpVersion | null, status: number): void {
+    const { upstream } = this.route;
+    if (version === null) return;
+    // Before an upstream of HTTP/1.1 may be another proxy that rejects in HTTP/1.0.
+    if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
+    const inChunks = this.#body instanceof StreamedBody && this.#body.length === undefined;
+    if (inChunks && version === '1.0' && status < 400)
+      throw new ResponseFault('HTTP/1.0, for a request in chunks');
   }
 
   onBody(chunk: Buffer): boolean {
@@ -109,14 +173,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
     // Cut, so that the client does not take what it has for all there is.
-    this.response.destroy();
-  }
-
-  #followClient(): void {
-    // Behind other responses on a pipelined connection a response does not hear of the connection's end.
-    const queued = this.response.socket === null;
-    const closing = queued ? this.request.socket.setMaxListeners(0) : this.response;
-    closing.on('close', this.#onClose);
+    cutResponse(this.response);
   }
 
   readonly #onClose = (): void => {
@@ -130,6 +187,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
       const error = new UpstreamTimeout('have a connection free');
       return this.reject(upstreamProblem(error), error);
     }
+    if (this.state === 'receiving' && this.#bodyLength === undefined) this.#checkHeld(nowMs);
     if (this.state !== 'sent' && this.state !== 'responding' && this.state !== 'receiving') return;
     if (this.decision.expired) return this.endEarly(accessRevoked, 'withdrawn');
     const awaited = this.#writer.status === 0 ? 'head' : 'body';
@@ -148,6 +206,13 @@ export class HttpExchange extends Exchange implements ResponseHandler {
       this.#abort();
       this.onFailure(new UpstreamTimeout(`send the ${awaited} of its response`));
     }
+  }
+
+  /** A client may want to see the response before it sends the rest, so it is not held for long where it need not be. */
+  #checkHeld(nowMs: number): void {
+    const { version } = this.route.upstream;
+    const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;
+    if (version !== '1.0' && !wait && this.#body instanceof BufferedBody) this.#stream(this.#body.handOver());
   }
 
   /** A response comes to its end by itself. */

@@ -1,4 +1,4 @@
-import { servedMethods } from '../domain/method.ts';
+import { servedMethods } from '../domain/acting-decision.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
@@ -18,8 +18,21 @@ export const tooManyInFlight: Problem = {
   retryAfter: 1,
 };
 
+/** The tenant has its share of the route's `websockets`, or all of them are open. */
+export const tooManyWebSockets: Problem = {
+  code: 'too_many_requests',
+  detail: 'This tenant has its share of the WebSockets there may be to this service. Close some of them.',
+  retryAfter: 1,
+};
+
 /** The client stopped sending its body. */
 export const tooSlow: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
+
+/** The upstream takes HTTP/1.0, so a chunked body has to be held until its length is known. */
+export const lengthRequired: Problem = {
+  code: 'length_required',
+  detail: 'This body is too long to be sent in chunks here: send it with a Content-Length.',
+};
 
 /** The decision was overtaken by changes again and again, and is given up. */
 export const keepsChanging: Problem = {

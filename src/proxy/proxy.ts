@@ -9,7 +9,8 @@ import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { FailureLog, type FailureLogger } from './failure-log.ts';
-import { headerRules } from './headers/header-rules.ts';
+import { corsPolicy } from './headers/cors.ts';
+import type { HeaderRules } from './headers/header-rules.ts';
 import { outboundHeaders } from './headers/request-headers.ts';
 import { responseHeaderFilter } from './headers/response-headers.ts';
 import { HttpExchange } from './http-exchange.ts';
@@ -33,6 +34,8 @@ export interface ProxyDeps {
   readonly concurrency: TenantConcurrency;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
+  /** Those that the ingress reads heads by. */
+  readonly rules: HeaderRules;
 }
 
 /** Serves every path that is not the gateway's own. */
@@ -67,6 +70,7 @@ export async function openProxy({
   clock,
   logger,
   newRequestId,
+  rules,
   ...deps
 }: ProxyDeps): Promise<Proxy> {
   const shared: RouteDeps = {
@@ -76,7 +80,7 @@ export async function openProxy({
     failures: new FailureLog(logger, clock),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
-    outboundHeaders: outboundHeaders(headerRules(config.headers), config.headers),
+    outboundHeaders: outboundHeaders(rules, config.headers),
     responseHeaders: responseHeaderFilter(config.headers),
     limits: config.limits,
   };
@@ -112,7 +116,13 @@ async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['confi
   try {
     for (const config of routes) {
       const rules = { scopes: config.scopes, actingHeader: headers.acting };
-      opened.push({ config, rules, upstream: await openUpstream(config, deps.clock), deps });
+      opened.push({
+        config,
+        rules,
+        cors: corsPolicy(config.cors),
+        upstream: await openUpstream(config, deps),
+        deps,
+      });
     }
     return opened;
   } catch (error) {

@@ -10,6 +10,7 @@ import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import type { FailureLog } from './failure-log.ts';
+import type { CorsPolicy } from './headers/cors.ts';
 import type { OutboundHeaders } from './headers/request-headers.ts';
 import type { ResponseHeaderFilter } from './headers/response-headers.ts';
 import type { Upstream } from './upstream/upstream.ts';
@@ -36,6 +37,8 @@ export interface RouteDeps {
 export interface Route {
   readonly config: RouteConfig;
   readonly rules: RouteRules;
+  /** `null` where the route has no `cors`. */
+  readonly cors: CorsPolicy | null;
   readonly upstream: Upstream;
   readonly deps: RouteDeps;
 }

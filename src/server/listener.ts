@@ -1,24 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import type { ListenConfig, LimitsConfig } from '../config.ts';
 import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
+import { serveOffers } from './offers.ts';
+import { waitForTurn } from './turns.ts';
 
 /**
  * What a listener serves: one function for each of the events of Node's HTTP server that ask for something to be done.
- * None of them may throw.
+ * None of them may throw. Requests of one connection come one after the other: the next one when the response before it
+ * is out.
  *
- * Node acts by itself on those that an application leaves out: it serves a request for an upgrade like any other,
- * sends `100 Continue`, and answers 417 to an expectation that it does not know.
+ * Without `upgrade` every request is served as if it had asked for none. Node acts by itself on the last two where an
+ * application leaves them out: it sends `100 Continue`, and answers 417 to an expectation that it does not know.
  */
 export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
   /** Node's parser rejected what came in on `socket`, or the client was too slow. The error's `code` says which. */
   readonly clientError: (error: Error, socket: Socket) => void;
-  /** The client asks for another protocol. @param head bytes that came in behind the head of the request */
-  readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => void;
+  /**
+   * The client offers another protocol. `false` where that is ignored: the request then comes by `request`.
+   *
+   * @param head bytes that came in behind the head of the request
+   */
+  readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
   /** The client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
   readonly checkContinue?: (request: IncomingMessage, response: ServerResponse) => void;
   /** The client expects something other than `100-continue`. */
@@ -35,6 +41,8 @@ export interface Listener {
    * @throws where certificate or key cannot be used; nothing has changed then
    */
   serve(application: Application, limits: LimitsConfig): void;
+  /** From now on every request goes to what `around` makes of the application. There is no way back. */
+  readonly intercept: (around: (application: Application) => Application) => void;
 }
 
 /** A listener that serves `application`; it does not listen yet. @throws where certificate or key cannot be used */
@@ -44,24 +52,28 @@ export function createListener(
   tls: ListenConfig['tls'],
 ): Listener {
   const options = nodeServerOptions(limits);
-  const server = tls === null ? createServer(options) : createTlsServer({ ...options, ...readTls(tls) });
+  const server =
+    tls === null ? createServer(options) : createTlsServer({ ...options, ALPNProtocols, ...readTls(tls) });
+  let current = application;
+  serveOffers(server, tls !== null, (...offer) => current.upgrade?.(...offer) ?? false);
   hardenServer(server, limits);
   server.keepAliveTimeout = limits.keepAliveMs;
 
-  let current = application;
-  server.on('request', (request, response) => current.request(request, response));
+  server.on('request', (request, response) => {
+    if (response.socket?.writable) current.request(request, response);
+    else waitForTurn(request, response, (...turn) => current.request(...turn));
+  });
   server.on('clientError', (error, socket) => current.clientError(error, socket as Socket));
   // Node stops acting by itself as soon as one of these has a listener.
-  if (application.upgrade) {
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      current.upgrade?.(request, socket as Socket, head);
+  if (application.checkContinue) {
+    server.on('checkContinue', (request, response) => {
+      waitForTurn(request, response, (...turn) => current.checkContinue?.(...turn));
     });
   }
-  if (application.checkContinue) {
-    server.on('checkContinue', (request, response) => current.checkContinue?.(request, response));
-  }
   if (application.checkExpectation) {
-    server.on('checkExpectation', (request, response) => current.checkExpectation?.(request, response));
+    server.on('checkExpectation', (request, response) => {
+      waitForTurn(request, response, (...turn) => current.checkExpectation?.(...turn));
+    });
   }
 
   return {
@@ -76,8 +88,14 @@ export function createListener(
       (server as Server & { maxHeaderSize?: number }).maxHeaderSize = limits.maxHeaderBytes;
       current = next;
     },
+    intercept: (around) => {
+      current = around(current);
+    },
   };
 }
+
+/** Without the second, which is none of Node's own, TLS clients that say HTTP/1.0 are rejected (`curl --http1.0`). */
+const ALPNProtocols = ['http/1.1', 'http/1.0'];
 
 function readTls({ certFile, keyFile }: NonNullable<ListenConfig['tls']>): { cert: Buffer; key: Buffer } {
   return { cert: readFileSync(certFile), key: readFileSync(keyFile) };

@@ -42,16 +42,19 @@ export async function openListeners(services: Services, stages: Stages<Stage>): 
   const { address: internalAddress } = await stages.open(
     'internal listener',
     () => opened(internalListener, config.internal, timers),
-    ({ drain }) => drain(0),
+    ({ drain }) => drain({ limitMs: 0, idleMs: 0 }),
   );
   logger.info(internalAddress, 'the internal listener is open');
   const { address: publicAddress } = await stages.open(
     'public listener',
     () => opened(publicListener, config.listen, timers),
     async ({ drain }) => {
-      const { drainMs, drainDelayMs } = applications.config;
-      applications.goAway();
-      const cut = await drain((drainMs - drainDelayMs) * (1 - finishShare));
+      const { drainMs, drainDelayMs, drainIdleMs } = applications.config;
+      const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
+      const goAway = (): void => applications.goAway();
+      goAway();
+      // WebSockets opened since then are told as well.
+      const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
       if (cut > 0)
         logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
     },
@@ -81,10 +84,10 @@ export async function openListeners(services: Services, stages: Stages<Stage>): 
 }
 
 async function opened(
-  { server }: Listener,
+  listener: Listener,
   at: Address,
   timers: Timers,
 ): Promise<Drainable & { readonly address: Address }> {
-  const { drain } = drainable(server, timers);
-  return { drain, address: await listen(server, at) };
+  const { drain } = drainable(listener, timers);
+  return { drain, address: await listen(listener.server, at) };
 }

@@ -66,7 +66,7 @@ export async function openServices(given: Config, logger: Logger, stages: Stages
       record: (event) => engine.usage.record(event),
       touch: (accountId, keyId) => engine.usage.touch(accountId, keyId),
       report: (parent, query) => store.usage.report(parent, query),
-      completeThrough: () => store.usage.completeThrough(),
+      completeThrough: (parent) => store.usage.completeThrough(parent),
     },
     clock,
     randomBytes,

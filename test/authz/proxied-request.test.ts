@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parseAccountId, type AccountId } from '../../src/domain/ids.ts';
-import type { MethodKind } from '../../src/domain/method.ts';
+import type { MethodKind } from '../../src/domain/acting-decision.ts';
 import {
   decideProxiedRequest,
   dependencies,
@@ -41,6 +41,15 @@ t.test('facts are asked for one after the other, and no more of them than the re
       `${acting ?? 'nothing'} on a ${method}`,
     );
   }
+});
+
+t.test('an account that a parent names is loaded in the turn of that parent', (t) => {
+  const unknown = '01980000-0000-7000-8000-000000000000';
+  for (const acting of [child.id, unknown, 'ext:child']) {
+    const last = missingFor(requestOf(parent, acting, 'read')).at(-1);
+    t.match(last, { key: /^a:/, tenant: parent.id }, acting);
+  }
+  t.end();
 });
 
 t.test('what is admitted depends on the key, the caller, its parent and the target', async (t) => {
@@ -102,8 +111,13 @@ function decided(request: ProxiedRequest, withRules = rules) {
   return decision;
 }
 
-/** The facts a decision asks for where it is given each of them only after it asked. */
 function askedFor(request: ProxiedRequest): FactKey[] {
+  return missingFor(request).map(({ key }) => key);
+}
+
+/** The facts a decision asks for where it is given each of them only after it asked. */
+function missingFor(request: ProxiedRequest): MissingFact[] {
+  const missing: MissingFact[] = [];
   const given = new Set<FactKey>();
   const find = (key: FactKey) => (given.has(key) ? (directory.facts.get(key) ?? null) : undefined) as never;
   const facts: Facts = {
@@ -114,8 +128,9 @@ function askedFor(request: ProxiedRequest): FactKey[] {
   };
   for (;;) {
     const outcome = decideProxiedRequest(facts, request, rules, 0);
-    if (!(outcome instanceof MissingFact)) return [...given];
+    if (!(outcome instanceof MissingFact)) return missing;
     if (given.has(outcome.key)) throw new Error(`${outcome.key} was asked for twice`);
     given.add(outcome.key);
+    missing.push(outcome);
   }
 }

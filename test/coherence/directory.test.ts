@@ -207,6 +207,24 @@ t.test('a flood of made-up keys is bounded, and keeps no known caller waiting', 
   t.same(source.asked, ['n:p']);
 });
 
+t.test("1,500 unknown names or ids of one parent keep no other parent's request waiting", async (t) => {
+  for (const kind of ['x:', 'a:'] as const) {
+    const { source, ask } = await makePieces();
+    source.hold();
+    const [loud, quiet] = ['l', 'q'].map((letter) => letter.repeat(36) as AccountId);
+    const unknown = (tenant: AccountId | undefined, i: number) => (): MissingFact =>
+      kind === 'x:'
+        ? new MissingFact(factKey.externalId(tenant as AccountId, `e${i}`))
+        : new MissingFact(factKey.account(`unknown ${i}` as AccountId), tenant);
+    for (let i = 0; i < 1_500; i++) ask(unknown(loud, i));
+    // The very account that the other parent asks for, too.
+    ask(unknown(quiet, 1_499));
+    await everythingThatFollows();
+    t.same(source.readings, [1, 1], kind);
+    t.match(source.asked[1], '1499');
+  }
+});
+
 t.test('what an evaluation throws is told to the caller, from memory and after a look-up', async (t) => {
   const { source, ask, directory } = await makePieces();
   const broken = (): never => {

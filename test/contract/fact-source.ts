@@ -65,6 +65,30 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
     t.same((await facts.readFacts(absent)).facts, new Map(absent.map((key) => [key, null])));
   });
 
+  await t.test('names of one parent are read at once, and accounts of any', async (t) => {
+    const other = (await createParent(tenants)).id;
+    // The same name below another parent, which a reading must not mix up with this one's.
+    await createSub(tenants, other, { externalId: 'x:y' });
+    const { value: second } = await createSub(tenants, parent, { externalId: 'second' });
+    const absent = Array.from({ length: 100 }, (_, i) => factKey.externalId(parent, `none,${i}"'`));
+    const [first, last] = [factKey.externalId(parent, 'x:y'), factKey.externalId(parent, 'second')];
+    const names = (await facts.readFacts([first, ...absent, last, first])).facts;
+    t.same([names.get(first), names.get(last)], [sub.id, second.id]);
+    for (const key of absent) t.equal(names.get(key), null);
+    t.equal([...names.keys()].filter((key) => key.startsWith('x:')).length, 102);
+
+    const [none, count] = [factKey.account(newAccountId()), factKey.activeSubAccounts(other)];
+    const asked = [factKey.account(sub.id), none, count, factKey.account(second.id)] as const;
+    const accounts = (await facts.readFacts(asked)).facts;
+    t.match(accounts.get(asked[0]), subFact);
+    t.match(accounts.get(asked[3]), { id: second.id });
+    t.same([accounts.get(none), accounts.get(count)], [null, 1]);
+    const { seq, incarnation } = await log.replicas();
+    const reading = await facts.readFacts(asked);
+    t.same([reading.seq, reading.incarnation], [seq, incarnation]);
+    await tenants.setSubAccountStatus(parent, second.id, 'deactivated');
+  });
+
   await t.test('what does not exist is known not to', async (t) => {
     const other = (await createParent(tenants)).id;
     for (const key of [

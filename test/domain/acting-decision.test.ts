@@ -5,11 +5,11 @@ import {
   rejectingFacts,
   type ActingFacts,
   type ActingTarget,
+  type ActingHeader,
+  type MethodKind,
 } from '../../src/domain/acting-decision.ts';
-import type { ActingHeader } from '../../src/domain/acting-header.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { parseAccountId, parseKeyId, type AccountId } from '../../src/domain/ids.ts';
-import type { MethodKind } from '../../src/domain/method.ts';
 import type { ProblemCode } from '../../src/domain/problem.ts';
 
 // The table of the acting rules, complete by type: a caller, header, method or fact without an outcome does not compile.

@@ -1,6 +1,6 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { readActingHeader } from '../../src/domain/acting-header.ts';
+import { readActingHeader } from '../../src/domain/acting-decision.ts';
 
 const uuid = '018f1234-5678-7abc-8def-0123456789ab';
 

@@ -4,7 +4,7 @@ import { mergeMetadata } from '../../src/domain/account.ts';
 import { isExternalId } from '../../src/domain/external-id.ts';
 import { foldHeaderName, headerNames } from '../../src/domain/header-names.ts';
 import { parseAccountId, uuidV7 } from '../../src/domain/ids.ts';
-import { methodKind } from '../../src/domain/method.ts';
+import { methodKind } from '../../src/domain/acting-decision.ts';
 import { catalogue } from '../../src/domain/problem.ts';
 import { grantableToSubAccount } from '../../src/domain/scope.ts';
 

@@ -26,7 +26,7 @@ t.test('clients that stop reading hold a bounded piece each, however large the b
     more();
   });
   const { port, parent, finished } = await startGateway(t, {
-    routes: { '/': { upstream: upstream.url, connections: clients } },
+    routes: { '/': { upstream: upstream.url, connections: 2 * clients } },
   });
   const before = await buffered();
   const stalled: RawClient[] = [];
@@ -48,7 +48,7 @@ t.test('so do clients whose upstream stops reading', async (t) => {
   const upstream = await startRawUpstream(t, () => (request) => void request.pause());
   const timeouts = { connectMs: 5000, headersMs: 5000, bodyMs: 5000 };
   const { port, parent, finished } = await startGateway(t, {
-    routes: { '/': { upstream: upstream.url, connections: clients, timeouts } },
+    routes: { '/': { upstream: upstream.url, connections: 2 * clients, timeouts } },
   });
   const before = await buffered();
   let sent = 0;

@@ -69,7 +69,9 @@ t.test('bodies of every kind and length go through both ways, byte for byte', as
 
 t.test('a body of unknown length goes through', async (t) => {
   const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { call, port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  // Then the upstream is known to take chunks.
+  await call('GET', '/');
   const client = await rawClient(t, port);
   client.send(
     requestText('POST', '/', [
@@ -79,8 +81,8 @@ t.test('a body of unknown length goes through', async (t) => {
   );
   client.send('3\r\nabc\r\n').send('2\r\nde\r\n').send('0\r\n\r\n');
   t.equal((await client.response()).status, 200);
-  t.equal(upstream.received[0]?.body.toString(), 'abcde');
-  t.strictSame(upstream.received[0]?.values('transfer-encoding'), ['chunked']);
+  t.equal(upstream.received[1]?.body.toString(), 'abcde');
+  t.strictSame(upstream.received[1]?.values('transfer-encoding'), ['chunked']);
 });
 
 t.test('empty bodies stay empty', async (t) => {
@@ -124,10 +126,10 @@ t.test('connections to an upstream are kept, and not more of them opened than al
       response.end('ok');
     }, 10);
   });
-  const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 4 } } });
+  const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 8 } } });
   const responses = await Promise.all(Array.from({ length: 40 }, () => call('GET', '/')));
   t.ok(responses.every(({ status }) => status === 200));
-  t.equal(most, 4);
+  t.equal(most, 4, 'half of them, since all requests are of one tenant');
   t.equal(upstream.connections, 4);
 });
 

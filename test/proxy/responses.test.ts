@@ -71,21 +71,6 @@ t.test('a response is told as it was: status, reason, headers in their order, co
   t.equal(rawHead.match(/^date:/gim)?.length, 1);
 });
 
-t.test('interim responses of an upstream stay on its side', async (t) => {
-  const upstream = await startTcpUpstream(t, (socket) => {
-    socket.write(
-      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n' +
-        'HTTP/1.1 102 Processing\r\n\r\n' +
-        'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
-    );
-  });
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  t.equal((await client.response()).body, 'ok');
-  t.ok(client.text.startsWith('HTTP/1.1 200 '));
-});
-
 t.test('100 is swallowed, and after a HEAD the connection carries the next request', async (t) => {
   const upstream = await startTcpUpstream(t, (socket, head) => {
     const reply = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';

@@ -27,6 +27,46 @@ t.test('what a client says about where it comes from does not count', async (t) 
   t.strictSame(got?.values('x-request-id'), [response.headers['x-request-id']]);
 });
 
+/** Where CDNs and load balancers put the address of the client. */
+const addressHeaders = [
+  'Forwarded',
+  'X-Real-IP',
+  'True-Client-IP',
+  'CF-Connecting-IP',
+  'X-Client-IP',
+  'Client-IP',
+  'X-Cluster-Client-IP',
+  'Fastly-Client-IP',
+];
+
+t.test('no client gives itself another address, in any spelling', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call } = await startGateway(t, { routes: { '/': upstream.url } });
+  const headers = addressHeaders.flatMap((name) =>
+    [...'-_.!~'].flatMap((separator): [string, string][] => {
+      const spelling = name.replaceAll('-', separator);
+      return [
+        [spelling, '203.0.113.7'],
+        [spelling.toLowerCase(), '203.0.113.7'],
+      ];
+    }),
+  );
+  await call('GET', '/', { headers });
+  t.notMatch(upstream.received[0]?.rawHeaders.join(), /203\.0\.113\.7/);
+  t.equal(upstream.heads, 1);
+});
+
+t.test('the address that a trusted proxy gives is passed on, under its own name only', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call } = await startGateway(t, { routes: { '/': upstream.url }, trustedProxies: ['127.0.0.0/8'] });
+  const said = addressHeaders.map((name): [string, string] => [name, '203.0.113.7']);
+  const forged = addressHeaders.map((name): [string, string] => [`${name.replaceAll('-', '_')}_`, 'forged']);
+  await call('GET', '/', { headers: [...said, ...forged] });
+  const [got] = upstream.received;
+  for (const name of addressHeaders) t.strictSame(got?.values(name), ['203.0.113.7'], name);
+  t.notOk(got?.rawHeaders.includes('forged'));
+});
+
 t.test('what a trusted proxy says does, with its own address added', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': upstream.url }, trustedProxies: ['127.0.0.0/8'] });

@@ -29,6 +29,12 @@ export const guardMutations: readonly GuardMutation[] = [
       'pushTrusted(headers, own, context);\n    return named === undefined ? headers : withoutNamed(headers, named);',
   },
   {
+    attack: 'crowding-tenant',
+    source: 'src/limits/concurrency.ts',
+    guard: 'return held === 0 ? this.taken < most : held + this.taken + 2 <= most;',
+    instead: 'return held >= 0 && this.taken < most;',
+  },
+  {
     attack: 'error-body-leak',
     source: 'src/proxy/problems.ts',
     guard: 'timedOut : unreachable;',
@@ -53,6 +59,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: '',
   },
   {
+    attack: 'header-name-memory',
+    source: 'src/proxy/ingress/framing.ts',
+    guard: 'switch (rules.look(rawHeaders[i] as string)) {',
+    instead: 'switch (rules.learn(rawHeaders[i] as string)) {',
+  },
+  {
     attack: 'header-size',
     source: 'src/http/server-options.ts',
     guard: 'maxHeaderSize: limits.maxHeaderBytes,',
@@ -66,13 +78,13 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'http-pipelining',
-    source: 'src/proxy/http-exchange.ts',
-    guard: 'queued ? this.request.socket.setMaxListeners(0) : this.response;',
-    instead: 'queued ? this.response : this.response;',
+    source: 'src/server/turns.ts',
+    guard: 'if (response.socket !== null) return serve(request, response);',
+    instead: 'return serve(request, response);',
   },
   {
     attack: 'method-override',
-    source: 'src/proxy/headers/header-rules.ts',
+    source: 'src/domain/header-names.ts',
     guard: "if (overrides.has(name)) return 'override';",
     instead: '',
   },
@@ -83,8 +95,14 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: '',
   },
   {
+    attack: 'poisoned-connection',
+    source: 'src/proxy/upstream/pool.ts',
+    guard: 'let own = this.#tenants.get(tenant);',
+    instead: 'let own = [...this.#tenants.values()][0];',
+  },
+  {
     attack: 'repeated-acting-header',
-    source: 'src/domain/acting-header.ts',
+    source: 'src/domain/acting-decision.ts',
     guard: "if (values.length > 1) return malformed('It was sent more than once.');",
     instead: '',
   },
@@ -149,10 +167,22 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'return name.toLowerCase();',
   },
   {
+    attack: 'underscore-headers',
+    source: 'src/domain/header-names.ts',
+    guard: "if (rawName.includes('_')) return 'underscore';",
+    instead: '',
+  },
+  {
     attack: 'upgrade-headers',
     source: 'src/proxy/ingress/websocket-request.ts',
-    guard: "if (headers.upgrade?.toLowerCase() !== 'websocket')",
-    instead: 'if (headers.upgrade === undefined)',
+    guard: "if (head.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');",
+    instead: '',
+  },
+  {
+    attack: 'upgrade-offers',
+    source: 'src/server/offers.ts',
+    guard: 'socket.unshift(Buffer.concat([headWithoutOffer(request), head]));',
+    instead: 'socket.unshift(headWithoutOffer(request));',
   },
   {
     attack: 'upgrade-path',

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import t from 'tap';
-import { servedMethods } from '../../src/domain/method.ts';
+import { servedMethods } from '../../src/domain/acting-decision.ts';
 import { startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startUpstream } from '../support/upstreams.ts';

@@ -70,19 +70,33 @@ const ambiguous: Readonly<Record<string, string>> = {
   'blank in the target': 'GET /a b HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: KEY\r\n\r\n',
 };
 
-t.test('a message that could be cut apart in two ways is rejected and ends its connection', async (t) => {
-  const upstream = await startUpstream(t);
-  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
-  for (const [name, text] of Object.entries(ambiguous)) {
-    const client = await rawClient(t, port);
-    const smuggled = `GET /smuggled HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`;
-    client.send(text.replace('KEY', `Bearer ${parent.key}`).replace('SMUGGLED', smuggled));
-    await client.end();
-    t.match(client.text, /^(?:HTTP\/1\.1 (?:4\d\d|505) |$)/, name);
-    t.notOk(client.text.includes('200 OK'), name);
-  }
-  t.strictSame(upstream.received, []);
-});
+const offer =
+  'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n';
+
+for (const [kind, extra] of [
+  ['is', ''],
+  ['that offers another protocol is', offer],
+] as const)
+  t.test(
+    `a message that could be cut apart in two ways ${kind} rejected and ends its connection`,
+    async (t) => {
+      const upstream = await startUpstream(t);
+      const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+      for (const [name, text] of Object.entries(ambiguous)) {
+        const client = await rawClient(t, port);
+        const smuggled = `GET /smuggled HTTP/1.1\r\nHost: gateway.test\r\nAuthorization: Bearer ${parent.key}\r\n\r\n`;
+        client.send(
+          text
+            .replace('Authorization: KEY', `${extra}Authorization: Bearer ${parent.key}`)
+            .replace('SMUGGLED', smuggled),
+        );
+        await client.end();
+        t.match(client.text, /^(?:HTTP\/1\.1 (?:4\d\d|505) |$)/, name);
+        t.notOk(client.text.includes('200 OK'), name);
+      }
+      t.strictSame(upstream.received, []);
+    },
+  );
 
 t.test('chunks reach the upstream as data: sizes, extensions and trailers stay on this side', async (t) => {
   const upstream = await startUpstream(t);

@@ -1,120 +1,148 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
-import { drainable, type Drainable } from '../../src/server/drain.ts';
-import { systemTimers } from '../../src/ports/timers.ts';
+import { everythingThatFollows } from '../support/coherence/manual-time.ts';
+import { drainingListener } from '../support/draining-listener.ts';
 import { eventually } from '../support/eventually.ts';
-import type { Scope } from '../support/servers.ts';
+import { requestText } from '../support/raw-client.ts';
 
-const long = 20_000;
+const get = requestText('GET', '/');
+/** The limit never comes: time moves only where a test moves it. */
+const plan = { limitMs: 1_000_000, idleMs: 2_000 };
 
-t.test('idle, silent and never used connections do not hold it up', async (t) => {
-  const { listener, open } = await setting(t, (_request, response) => response.end('ok'));
-  const idle = await open();
-  idle.socket.write(get);
-  await eventually(() => idle.text.includes('ok'));
-  await open();
-  const began = Date.now();
-  t.equal(await listener.drain(long), 0);
-  t.ok(Date.now() - began < long / 2);
-});
+for (const tls of [false, true]) {
+  const over = tls ? ' (TLS)' : '';
 
-t.test('a response under way comes to its end, and says that it is the last one', async (t) => {
-  const held: ServerResponse[] = [];
-  const { listener, open } = await setting(t, (_request, response) => held.push(response));
-  const connection = await open();
-  connection.socket.write(get);
-  await eventually(() => held.length === 1);
-  const drained = listener.drain(long);
-  held[0]?.end('late');
-  t.equal(await drained, 0);
-  await eventually(() => connection.socket.closed);
-  t.match(connection.text, /connection: close/i);
-  t.match(connection.text, 'late');
-});
-
-t.test(
-  'a response whose head is out already comes to its end, and its connection is closed then',
-  async (t) => {
-    const held: ServerResponse[] = [];
-    const { listener, open } = await setting(t, (_request, response) => {
-      response.write('first ');
-      held.push(response);
-    });
-    const connection = await open();
-    connection.socket.write(get);
-    await eventually(() => connection.text.includes('first'));
-    const drained = listener.drain(long);
-    held[0]?.end('second');
-    t.equal(await drained, 0);
-    t.match(connection.text, 'second');
-  },
-);
-
-t.test('a request that was on its way is served, on a connection that then closes', async (t) => {
-  const { listener, open } = await setting(t, (_request, response) => response.end('served'));
-  const connection = await open();
-  connection.socket.write(get.slice(0, 10));
-  await eventually(() => connection.peer()?.bytesRead === 10);
-  const drained = listener.drain(long);
-  connection.socket.write(get.slice(10));
-  t.equal(await drained, 0);
-  await eventually(() => connection.socket.closed);
-  t.match(connection.text, /connection: close/i);
-  t.match(connection.text, 'served');
-});
-
-t.test(
-  'what is left when the time is over is cut: upgraded connections never end by themselves',
-  async (t) => {
-    const { listener, open, upgrades } = await setting(t, () => undefined);
-    const connection = await open();
-    connection.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
-    await eventually(() => upgrades() === 1);
-    t.equal(await listener.drain(50), 1);
-    await eventually(() => connection.socket.closed);
-  },
-);
-
-const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-
-interface Connection {
-  readonly socket: Socket;
-  text: string;
-  /** The other end of it. */
-  peer(): Socket | undefined;
-}
-
-async function setting(
-  t: Scope,
-  serve: RequestListener,
-): Promise<{ listener: Drainable; open: () => Promise<Connection>; upgrades: () => number }> {
-  const server = createServer(serve);
-  let upgrades = 0;
-  server.on('upgrade', (_request, socket: Socket) => {
-    upgrades += 1;
-    socket.on('error', () => undefined);
+  t.test(`idle, silent and never used connections stay for their time and no longer${over}`, async (t) => {
+    const listener = await drainingListener(t, { serve: (_request, response) => response.end('ok'), tls });
+    const used = await listener.connect();
+    await used.send(get).response();
+    const never = await listener.connect();
+    const draining = listener.drain(plan);
+    await listener.time.advance(1_999);
+    t.notOk(used.closed || never.closed || draining.over());
+    await listener.time.advance(1);
+    t.equal(await draining.cut, 0);
+    await Promise.all([used.end(), never.end()]);
+    t.equal(used.broken() ?? never.broken(), undefined, 'closed, not reset');
   });
-  const peers: Socket[] = [];
-  server.on('connection', (socket) => peers.push(socket));
-  const listener = drainable(server, systemTimers);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => server.closeAllConnections());
-  const { port } = server.address() as AddressInfo;
 
-  async function open(): Promise<Connection> {
-    const socket = connect(port, '127.0.0.1');
-    t.teardown(() => socket.destroy());
-    socket.on('error', () => undefined);
-    const before = peers.length;
-    await once(socket, 'connect');
-    await eventually(() => peers.length > before);
-    const connection: Connection = { socket, text: '', peer: () => peers[before] };
-    socket.on('data', (chunk: Buffer) => (connection.text += chunk.toString()));
-    return connection;
-  }
+  t.test(
+    `meanwhile requests are served, on new connections, too, and each response is the last${over}`,
+    async (t) => {
+      const listener = await drainingListener(t, { serve: (_request, response) => response.end('ok'), tls });
+      const kept = await listener.connect();
+      t.equal((await kept.send(get).response()).headers['connection'], 'keep-alive');
+      const draining = listener.drain(plan);
+      await listener.time.advance(1_000);
+      const later = await listener.connect();
+      for (const client of [kept, later]) {
+        t.match(await client.send(get).response(), { body: 'ok', headers: { connection: 'close' } });
+        await client.end();
+        t.equal(client.broken(), undefined);
+      }
+      t.notOk(draining.over(), 'it is still listening');
+      await listener.time.advance(1_000);
+      t.equal(await draining.cut, 0);
+      await t.rejects(listener.connect(), { code: 'ECONNREFUSED' });
+    },
+  );
 
-  return { listener, open, upgrades: () => upgrades };
+  t.test(
+    `a request that arrives in the same instant as its connection is closed is served${over}`,
+    async (t) => {
+      const listener = await drainingListener(t, {
+        serve: (_request, response) => response.end('ok'),
+        tls,
+        // Written, and not yet read at the other end when the time is over there.
+        onTimer: (drainingMs) => drainingMs === plan.idleMs && client.send(get),
+      });
+      const client = await listener.connect();
+      await client.send(get).response();
+      const draining = listener.drain(plan);
+      await listener.time.advance(plan.idleMs);
+      t.match(await client.response(), { body: 'ok', headers: { connection: 'close' } });
+      t.equal(await draining.cut, 0);
+    },
+  );
+
+  t.test(`a connection that was opened, or fell idle, late has the whole time as well${over}`, async (t) => {
+    const listener = await drainingListener(t, { tls });
+    const busy = await listener.connect();
+    busy.send(get);
+    await eventually(() => listener.held.length === 1);
+    // Its head has promised to keep the connection.
+    listener.held[0]?.response.write('first ');
+    const draining = listener.drain(plan);
+    await listener.time.advance(1_500);
+    const late = await listener.connect();
+    listener.held[0]?.response.end('second');
+    t.match(await busy.response(), { body: 'first second', headers: { connection: 'keep-alive' } });
+    await listener.time.advance(1_500);
+    t.notOk(busy.closed || late.closed);
+    busy.send(get);
+    late.send(get);
+    await eventually(() => listener.held.length === 3);
+    for (const { response } of listener.held.slice(1)) response.end('ok');
+    for (const client of [busy, late])
+      t.match(await client.response(), { body: 'ok', headers: { connection: 'close' } });
+    t.equal(await draining.cut, 0);
+  });
+
+  t.test(`a connection on which a request has begun to arrive is not idle${over}`, async (t) => {
+    const listener = await drainingListener(t, { serve: (_request, response) => response.end('ok'), tls });
+    const [fresh, kept] = [await listener.connect(), await listener.connect()];
+    await kept.send(get).response();
+    const before = kept.bytesRead();
+    for (const client of [fresh, kept]) client.send(get.slice(0, 10));
+    await eventually(() => fresh.bytesRead() === 10 && kept.bytesRead() === before + 10);
+    const draining = listener.drain(plan);
+    await listener.time.advance(10_000);
+    for (const client of [fresh, kept]) {
+      client.send(get.slice(10));
+      t.match(await client.response(), { body: 'ok', headers: { connection: 'close' } });
+    }
+    t.equal(await draining.cut, 0);
+  });
+
+  t.test(`what is left when the time is over is cut, and counted${over}`, async (t) => {
+    const listener = await drainingListener(t, { tls });
+    const client = await listener.connect();
+    client.send('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+    await eventually(() => listener.upgraded.length === 1);
+    const draining = listener.drain({ limitMs: 20_000, idleMs: 2_000 });
+    await listener.time.advance(19_999);
+    t.notOk(client.closed);
+    await listener.time.advance(1);
+    t.equal(await draining.cut, 1);
+    await client.end();
+  });
 }
+
+t.test('where no client is connected, or no time is given, it is over at once', async (t) => {
+  const empty = await drainingListener(t);
+  t.equal(await empty.drain(plan).cut, 0);
+  const listener = await drainingListener(t, { serve: (_request, response) => response.end('ok') });
+  const client = await listener.connect();
+  await client.send(get).response();
+  t.equal(await listener.drain({ limitMs: 1_000_000, idleMs: 0 }).cut, 0);
+});
+
+t.test('who refuses connections says so, and goes on saying it until the last is closed', async (t) => {
+  const listener = await drainingListener(t);
+  const client = await listener.connect();
+  client.send(get);
+  await eventually(() => listener.held.length === 1);
+  let told = 0;
+  const draining = listener.drain({ ...plan, onRefusing: () => (told += 1) });
+  await listener.time.advance(1_999);
+  t.equal(told, 0);
+  await listener.time.advance(1);
+  t.equal(told, 1);
+  await listener.time.advance(2_000);
+  t.ok(told > 1);
+  listener.held[0]?.response.end();
+  await draining.cut;
+  const then = told;
+  await listener.time.advance(10_000);
+  await everythingThatFollows();
+  t.equal(told, then);
+});

@@ -97,7 +97,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     tenants: store.tenants,
     usage: {
       report: (parent, query) => store.usage.report(parent, query),
-      completeThrough: () => store.usage.completeThrough(),
+      completeThrough: (parent) => store.usage.completeThrough(parent),
       record: () => undefined,
       touch: () => undefined,
     },

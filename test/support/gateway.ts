@@ -123,6 +123,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     tracing: null,
     drainMs: 1_000,
     drainDelayMs: 0,
+    drainIdleMs: 0,
   };
 }
 
@@ -175,14 +176,17 @@ const defaultRoute: Omit<RouteConfig, 'prefix' | 'upstream'> = {
   client: upstreamClient,
   host: 'preserve',
   passAuthorization: false,
+  underscoreHeaders: [],
   preflight: 'authenticate',
+  cors: null,
   scopes: { read: null, write: null },
   timeouts: { connectMs: 5_000, headersMs: 10_000, bodyMs: 10_000 },
-  connections: 32,
+  connections: 64,
+  webSockets: null,
   tls: { caFile: null, certFile: null, keyFile: null, serverName: null },
 };
 
-const defaultLimits: LimitsConfig = {
+export const defaultLimits: LimitsConfig = {
   maxHeaders: 100,
   maxHeaderBytes: 16_384,
   headTimeoutMs: 10_000,

@@ -1,5 +1,7 @@
 /** A client that sends exactly the bytes it is given, for what no HTTP library would send. */
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { Scope } from './servers.ts';
 
 export interface RawResponse {
@@ -131,6 +133,14 @@ export async function rawClient(t: Scope, port: number): Promise<RawClient> {
   t.teardown(() => socket.destroy());
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));
   socket.removeAllListeners('error');
+  return new RawClient(socket);
+}
+
+/** Connects by TLS to the name of the test certificates; the connection ends with the test. */
+export async function tlsClient(t: Scope, port: number, ca: string): Promise<RawClient> {
+  const socket = connectTls({ port, host: '127.0.0.1', servername: 'localhost', ca });
+  t.teardown(() => socket.destroy());
+  await once(socket, 'secureConnect');
   return new RawClient(socket);
 }
 

@@ -38,6 +38,7 @@ export function readResponses(
   const expected = [...heads];
   const body: Buffer[] = [];
   const parser = new ResponseParser({
+    onEarlyHints: () => undefined,
     onHead({ status, reason, headers, keepAlive }) {
       reading.unfinished = { status, reason, headers, keepAlive, body: '', trailers: [] };
     },

@@ -1,6 +1,8 @@
 /** Pool to an upstream without the gateway around them. */
+import type { AccountId } from '../../src/domain/ids.ts';
+import { Shares } from '../../src/limits/concurrency.ts';
 import { connector } from '../../src/proxy/upstream/connect.ts';
-import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/connection.ts';
+import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/upstream-client.ts';
 import { Pool } from '../../src/proxy/upstream/pool.ts';
 import type { OutgoingRequest } from '../../src/proxy/upstream/request-head.ts';
 import { certificate } from './config-certificates.ts';
@@ -13,32 +15,42 @@ const tls = {
 } as const;
 
 /** Pool to `url`, on a clock of their own; they end with the test. */
-export function openConnections(t: Scope, url: string, { most = 4, connectMs = 5_000 } = {}) {
+export function openConnections(
+  t: Scope,
+  url: string,
+  { most = 8, connectMs = 5_000, shares = new Shares() } = {},
+) {
   const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
   const origin = new URL(url);
-  const connect = connector({ origin, socketPath: null, tls });
-  const connections = new Pool({ connect, host: origin.host, most, connectMs, clock });
+  const connect = connector({ origin, socketPath: null, tls }, connectMs);
+  const connections = new Pool({ connect, most, shares, connectMs, clock });
   t.teardown(() => connections.close());
   return { connections, clock };
 }
 
 /** Sends one request and takes its whole response, as Latin-1. @param hears what else is to happen on the way */
 export function ask(
-  to: Pool,
+  to: Pool<ResponseHandler>,
   target = '/',
   body: OutgoingRequest['body'] = null,
-  hears: Partial<ResponseHandler> & { onInFlight?: (inFlight: InFlightRequest) => void } = {},
+  hears: Partial<ResponseHandler> & {
+    readonly onInFlight?: (inFlight: InFlightRequest) => void;
+    /** Whom it is for; `a` by default. */
+    readonly tenant?: string | null;
+  } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const method = body === null ? 'GET' : 'POST';
+    const { tenant = 'a' } = hears;
     to.send(
-      { method, target, headers: [], body },
+      { method, target, headers: [], body, tenant: tenant as AccountId | null },
       {
         onSending: (inFlight) => {
           hears.onInFlight?.(inFlight);
           return true;
         },
+        onEarlyHints: () => undefined,
         onHead: () => undefined,
         onBody: (chunk) => chunks.push(chunk) > 0,
         onEnd: () => resolve(Buffer.concat(chunks).toString('latin1')),

@@ -70,3 +70,19 @@ export async function openWebSocket(
   });
   return client;
 }
+
+/** The header with which {@link openWebSocket} sends an API key. */
+export function bearer(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` };
+}
+
+/** The headers of a request for a WebSocket, for what sends raw requests. */
+export function handshake(key: string): [string, string][] {
+  return [
+    ['Authorization', `Bearer ${key}`],
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+    ['Sec-WebSocket-Version', '13'],
+    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+  ];
+}

@@ -181,7 +181,15 @@ t.test('every setting either can be reloaded or is known to need a restart', (t)
   const config = goodConfig({ DATABASE_URL: 'postgres://h/d', UPSTREAM_URL: 'http://u' });
   const changed = (key: string) => restartNeeded(config, { ...config, [key]: 'changed' }).length > 0;
   const reloadable = Object.keys(config).filter((key) => !changed(key));
-  t.same(reloadable.sort(), ['drainDelayMs', 'drainMs', 'limits', 'management', 'routes', 'trustedProxies']);
+  t.same(reloadable.sort(), [
+    'drainDelayMs',
+    'drainIdleMs',
+    'drainMs',
+    'limits',
+    'management',
+    'routes',
+    'trustedProxies',
+  ]);
   t.end();
 });
 

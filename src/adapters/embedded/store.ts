@@ -33,12 +33,13 @@ export async function openEmbedded(dataDir: string): Promise<Store> {
   const connect: Connect = (extra = {}) =>
     postgres({ ...baseOptions, socket: () => new PgliteSocket(db), ...extra } as typeof baseOptions);
   const pool = new Pool(connect, 1);
-  const runner = pool.withDeadline(deadlineMs);
-  const maintenance = startMaintenance(runner);
+  const maintenance = startMaintenance(pool.withDeadline(deadlineMs, 'maintenance'));
+  // One connection for everything: what each is for takes turns, and so do tenants.
   return assembleStore({
-    facts: runner,
-    queries: runner,
-    log: runner,
+    facts: pool.withDeadline(deadlineMs, 'facts'),
+    queries: pool.withDeadline(deadlineMs, 'queries'),
+    reports: pool.withDeadline(deadlineMs, 'reports'),
+    log: pool.withDeadline(deadlineMs, 'log'),
     migrations: pool.withDeadline(migrationMs),
     hints: new Hints(),
     // There is no other process whose mutations could be missed.

@@ -10,7 +10,7 @@ import { Listener } from './coherence/listener.ts';
 import { checkSchema, migrate, SchemaMismatch } from './schema/migrate.ts';
 import { Pool, type Runner } from './connection/pool.ts';
 import { replicaList } from './coherence/replica-list.ts';
-import { connectByUrl } from './connection/sql.ts';
+import { connectByUrl, type Session } from './connection/sql.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
 import { usageStore } from './usage/usage-store.ts';
 
@@ -55,6 +55,8 @@ const usualDeadlines: Deadlines = { factMs: 1_500, logMs: 1_000, queryMs: 5_000 
 const migrationMs = 600_000;
 /** Two for the log, one that listens, one for facts, one for everything else. */
 const fewestConnections = 5;
+/** Beside those at most, for one that reports have to themselves. */
+const reportConnectionsMost = 4;
 
 /**
  * A store in PostgreSQL. Connects when it is first used, and whenever it has to again: a server that cannot be
@@ -63,12 +65,13 @@ const fewestConnections = 5;
 export function openPostgres({ url, maxConnections, deadlines }: PostgresOptions): Store {
   const { factMs, logMs, queryMs } = { ...usualDeadlines, ...deadlines };
   // The server gives up before we do, so that a slow statement costs an error and not the connection.
-  const connect = (deadlineMs: number): ReturnType<typeof connectByUrl> =>
-    connectByUrl(url, Math.ceil(deadlineMs * 0.4));
-  const shared = Math.max(fewestConnections, maxConnections) - 3;
-  const factConnections = Math.ceil(shared / 3);
-  const facts = new Pool(connect(factMs), factConnections);
-  const queries = new Pool(connect(queryMs), shared - factConnections);
+  const connect = (deadlineMs: number, session?: Session): ReturnType<typeof connectByUrl> =>
+    connectByUrl(url, Math.ceil(deadlineMs * 0.4), session);
+  const size = sizes(Math.max(fewestConnections, maxConnections));
+  const facts = new Pool(connect(factMs), size.facts);
+  const queries = new Pool(connect(queryMs), size.queries);
+  const reports =
+    size.reports === 0 ? queries : new Pool(connect(queryMs, { onOneCore: true }), size.reports);
   const log = new Pool(connect(logMs), 2);
   const migrations = new Pool(connect(migrationMs), 1);
   const hints = new Hints();
@@ -76,20 +79,38 @@ export function openPostgres({ url, maxConnections, deadlines }: PostgresOptions
   return assembleStore({
     facts: facts.withDeadline(factMs),
     queries: queries.withDeadline(queryMs),
+    reports: reports.withDeadline(queryMs, 'reports'),
     log: log.withDeadline(logMs),
     migrations: migrations.withDeadline(migrationMs),
     hints,
     onFirstHintWanted: () => listener.start(),
     close: async () => {
-      await Promise.all([facts, queries, log, migrations, listener].map((each) => each.close()));
+      await Promise.all([facts, queries, reports, log, migrations, listener].map((each) => each.close()));
     },
   });
+}
+
+/**
+ * How many connections are for what, beside the log's two and the one that listens. A report may read a million rows, so
+ * it has connections of its own as soon as there is more than one for everything else.
+ */
+function sizes(maxConnections: number): {
+  readonly facts: number;
+  readonly queries: number;
+  readonly reports: number;
+} {
+  const shared = maxConnections - 3;
+  const facts = Math.ceil(shared / 3);
+  const others = shared - facts;
+  const reports = others < 2 ? 0 : Math.min(Math.ceil(others / 4), reportConnectionsMost);
+  return { facts, reports, queries: others - reports };
 }
 
 /** What a store is made of: the same statements over whatever runs them. */
 export interface StoreParts {
   readonly facts: Runner;
   readonly queries: Runner;
+  readonly reports: Runner;
   readonly log: Runner;
   readonly migrations: Runner;
   readonly hints: Hints;
@@ -99,7 +120,7 @@ export interface StoreParts {
 
 /** Puts a store together. */
 export function assembleStore(parts: StoreParts): Store {
-  const { facts, queries, log, migrations, hints, onFirstHintWanted, close } = parts;
+  const { facts, queries, reports, log, migrations, hints, onFirstHintWanted, close } = parts;
   let closing: Promise<void> | undefined;
   return {
     tenants: tenantStore(queries, hints),
@@ -110,7 +131,7 @@ export function assembleStore(parts: StoreParts): Store {
         onFirstHintWanted();
       },
     }),
-    usage: usageStore(queries),
+    usage: usageStore(queries, reports),
     replicaList: replicaList(queries),
     migrate: (onProgress) => migrations.run((sql) => migrate(sql, onProgress)).catch(unwrapMismatch),
     ping: async () => {

@@ -12,8 +12,7 @@ import { uuidV7, type KeyId } from '../../domain/ids.ts';
 import { scopeMaxLength, scopePattern, scopesPerKey } from '../../domain/scope.ts';
 import type { NewApiKey } from '../../ports/tenant-store.ts';
 import { displayName } from '../rest/display-name.ts';
-import { closed } from '../rest/typebox.ts';
-import { nullableTimestamp, timestamp, timestampOrNull } from '../rest/timestamps.ts';
+import { closed, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
 /** The member that names the account a key belongs to: parents' keys are the operator's, the others their parent's. */
 export type OwnerField = 'account_id' | 'sub_account_id';
@@ -76,9 +75,9 @@ export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Sta
     last4: key.last4,
     status: apiKeyStatus(key, nowMs),
     created_at: key.createdAt.toISOString(),
-    last_used_at: timestampOrNull(key.lastUsedAt),
-    expires_at: timestampOrNull(key.expiresAt),
-    revoked_at: timestampOrNull(key.revokedAt),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    expires_at: key.expiresAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
   };
 }
 

@@ -33,6 +33,8 @@ export interface ApiKeyRoutesRules {
   readonly ownerField: OwnerField;
   /** The account in the path, if the caller may manage its keys; `null` otherwise. */
   readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
+  /** The parent in whose turn the store is asked; `undefined` for an operator. */
+  readonly tenant: (request: FastifyRequest) => AccountId | undefined;
   /** The caller, to whom an `Idempotency-Key` belongs. */
   readonly caller: (request: FastifyRequest) => IdempotencyClaim['caller'];
   readonly grantable: (scope: string) => boolean;
@@ -64,7 +66,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
 
       const { apiKey, clientSecret, stored } = newApiKey({ name, scopes, expiresAt }, nowMs, randomBytes);
       const key = withinLimit(
-        found(await tenants.createKey(owner, stored, deps.keysPerAccount, claim)),
+        found(await tenants.createKey(owner, stored, deps.keysPerAccount, claim, rules.tenant(request))),
         'API keys',
       );
       reply.code(201).header('cache-control', 'no-store');
@@ -92,7 +94,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const owner = found(await rules.owner(request, request.params.owner_id));
       const nowMs = clock.wallMs();
       return writePage(
-        await tenants.listKeys(owner, page),
+        await tenants.listKeys(owner, page, rules.tenant(request)),
         list,
         (key) => key.id,
         (key) => apiKeyToBody(key, ownerField, nowMs),
@@ -110,7 +112,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const claim = idempotencyClaim(request, rules.caller(request));
       const owner = found(await rules.owner(request, request.params.owner_id));
       const id = found(parseKeyId(request.params.key_id));
-      const committed = found(await tenants.revokeKey(owner, id, claim));
+      const committed = found(await tenants.revokeKey(owner, id, claim, rules.tenant(request)));
       const key = await enforced(committed, barrier, reply, deps.enforcedHeader);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },

@@ -6,8 +6,7 @@ import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { found } from '../../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { enforced } from '../rest/receipt.ts';
-import { timestamp } from '../rest/timestamps.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery, timestamp, type TypedApp } from '../rest/typebox.ts';
 import { operatorCaller } from '../../ports/tenant-store.ts';
 import type { AdminDeps } from './deps.ts';
 

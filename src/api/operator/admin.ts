@@ -45,6 +45,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
         const id = parseAccountId(text);
         return (id && (await tenants.getParent(id))?.id) ?? null;
       },
+      tenant: () => undefined,
       caller: () => operatorCaller,
       // The operator makes the keys that manage sub-accounts.
       grantable: () => true,

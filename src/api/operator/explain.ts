@@ -1,11 +1,9 @@
 import { Type, type Static } from 'typebox';
 import { decideManagementCall } from '../../authz/management-call.ts';
 import { decideProxiedRequest, type ProxiedRequest, type RouteRules } from '../../authz/proxied-request.ts';
-import type { Permit } from '../../domain/acting-decision.ts';
-import { readActingHeader } from '../../domain/acting-header.ts';
+import { readActingHeader, methodKind, servedMethods, type Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { parseAccountId, parseKeyId, type AccountId } from '../../domain/ids.ts';
-import { methodKind, servedMethods } from '../../domain/method.ts';
 import { catalogue, type Problem } from '../../domain/problem.ts';
 import { found, notFound } from '../../http/not-found.ts';
 import type { Clock } from '../../ports/clock.ts';

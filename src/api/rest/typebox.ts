@@ -31,6 +31,10 @@ export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
 }
 
+/** A moment in responses: RFC 3339 in UTC, to the millisecond. */
+export const timestamp = Type.String({ format: 'date-time' });
+export const nullableTimestamp = nullableText({ format: 'date-time' });
+
 /** An object that holds what is declared and nothing else, in requests and in responses. */
 export function closed<P extends Parameters<typeof Type.Object>[0]>(properties: P, options: object = {}) {
   return Type.Object(properties, { ...options, additionalProperties: false });

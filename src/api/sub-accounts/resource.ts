@@ -9,8 +9,7 @@ import {
 } from '../../domain/account.ts';
 import { externalIdMaxLength, externalIdPattern } from '../../domain/external-id.ts';
 import { displayName } from '../rest/display-name.ts';
-import { nullableTimestamp, timestamp, timestampOrNull } from '../rest/timestamps.ts';
-import { closed, nullableText } from '../rest/typebox.ts';
+import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
 const statuses = ['active', 'deactivated'] as const;
 
@@ -69,7 +68,7 @@ export function subAccountToBody(account: SubAccount): Static<typeof subAccountB
     metadata: account.metadata,
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
-    deactivated_at: timestampOrNull(account.deactivatedAt),
+    deactivated_at: account.deactivatedAt?.toISOString() ?? null,
   };
 }
 

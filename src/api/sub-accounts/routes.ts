@@ -10,7 +10,7 @@ import { enforced } from '../rest/receipt.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { ExternalIdTaken, SubAccountFilter } from '../../ports/tenant-store.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { createBody, listFilters, subAccountBody, subAccountToBody, updateBody } from './resource.ts';
 

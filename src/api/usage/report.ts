@@ -4,11 +4,10 @@ import { isUsagePeriod, readUsagePeriod } from '../../domain/usage-period.ts';
 import type { UsagePeriod } from '../../domain/usage.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { ProblemError } from '../../domain/problem.ts';
-import { timestamp } from '../rest/timestamps.ts';
-import { closed, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { closed, nullableText, timestamp, type TypedApp } from '../rest/typebox.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import type { UsageReportRow } from '../../ports/usage.ts';
-import { callerOf } from '../caller.ts';
+import { callerOf } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 
 const granularity = Type.Enum(['hour', 'day', 'month', 'total']);
@@ -66,7 +65,7 @@ export function usageReportRoute(app: TypedApp, { usage, clock }: ManagementDeps
       const period = resumed?.period ?? asked;
 
       // Asked first, so that what it promises is in the rows that are read after it.
-      const completeThroughMs = await usage.completeThrough();
+      const completeThroughMs = await usage.completeThrough(accountId);
       const page = await usage.report(accountId, {
         period,
         granularity,

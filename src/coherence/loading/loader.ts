@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
+import type { AccountId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FactCache, StampedFact } from '../../ports/fact-cache.ts';
 import type { ApiKeyName, Asked, FactKey, FactReading, FactSource } from '../../ports/facts.ts';
+import type { MissingFact } from '../../ports/directory.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { DigestTable } from '../memory/digest-table.ts';
+import { DigestTable, type Named } from '../memory/tables.ts';
 import type { CoherenceEvents } from '../events.ts';
-import { Gate } from './gate.ts';
-import type { Named } from '../memory/entry.ts';
+import { FactReads } from './fact-reads.ts';
 import { KeyReads } from './key-reads.ts';
 import type { Timing } from '../timing.ts';
 import { unavailable } from '../unavailable.ts';
@@ -32,12 +33,6 @@ interface Flight extends Named {
   readonly fact: Promise<StampedFact>;
 }
 
-/**
- * Readings of the source at once, and waiting for that. Keys do not go through it: a flood of made-up keys must not keep
- * known callers from their facts.
- */
-const factGate = { atOnce: 8, waiting: 10_000 };
-
 /** Fetches facts that memory does not hold: from the shared cache, else from the source, once for all who ask. */
 export class Loader {
   readonly #parts: LoaderParts;
@@ -47,12 +42,15 @@ export class Loader {
    */
   readonly #flights = new DigestTable<Flight>();
   readonly #keyReads: KeyReads;
-  readonly #factGate = new Gate(factGate.atOnce, factGate.waiting);
+  readonly #factReads: FactReads;
   #moment: Moment = 0;
 
   constructor(parts: LoaderParts) {
     this.#parts = parts;
-    this.#keyReads = new KeyReads(parts, parts.timing, (keys) => this.#read(keys));
+    const read = (asked: Asked): Promise<FactReading> => this.#read(asked);
+    // Apart, since a key says of no tenant: a flood of made-up keys must not keep known callers from their facts.
+    this.#keyReads = new KeyReads(parts, parts.timing, read);
+    this.#factReads = new FactReads(parts, parts.timing, read);
   }
 
   /** The present moment: what is loaded for a request must not be a "there is none" from before it. */
@@ -62,29 +60,31 @@ export class Loader {
 
   /**
    * Loads a fact, and puts it into memory where memory may have it. The caller checks the result in the tick in
-   * which it is used. Rejects with `unavailable` or `overloaded`.
+   * which it is used. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
+   * @param missing the fact, and the tenant in whose turn it is loaded
    * @param arrived when the request arrived: a mutation that creates something does not wait for replicas, so "there is
    *   none" counts only if it was read after that
    */
-  async load(key: FactKey, arrived: Moment): Promise<StampedFact> {
-    const name = hash('sha256', key, 'base64url');
+  async load({ key, tenant }: MissingFact, arrived: Moment): Promise<StampedFact> {
+    // A tenant shares what it loads with itself alone: another one would have to wait for its turns.
+    const name = hash('sha256', tenant === undefined ? key : `${key} ${tenant}`, 'base64url');
     for (;;) {
-      const flight = this.#flights.get(name) ?? this.#begin(key, name);
+      const flight = this.#flights.get(name) ?? this.#begin(key, tenant, name);
       const fact = await flight.fact;
       if (fact.value !== null || flight.began > arrived) return fact;
     }
   }
 
-  #begin(key: FactKey, name: string): Flight {
-    const fact = this.#fetch(key).finally(() => this.#flights.delete(flight));
+  #begin(key: FactKey, tenant: AccountId | undefined, name: string): Flight {
+    const fact = this.#fetch(key, tenant).finally(() => this.#flights.delete(flight));
     const flight: Flight = { name, began: this.now(), fact };
     this.#flights.add(flight);
     return flight;
   }
 
-  async #fetch(key: FactKey): Promise<StampedFact> {
-    return (await this.#fromCache(key)) ?? (await this.#fromSource(key));
+  async #fetch(key: FactKey, tenant: AccountId | undefined): Promise<StampedFact> {
+    return (await this.#fromCache(key)) ?? (await this.#fromSource(key, tenant));
   }
 
   async #fromCache(key: FactKey): Promise<StampedFact | undefined> {
@@ -103,29 +103,20 @@ export class Loader {
     return fact;
   }
 
-  async #fromSource(key: FactKey): Promise<StampedFact> {
+  async #fromSource(key: FactKey, tenant: AccountId | undefined): Promise<StampedFact> {
     const { view, events } = this.#parts;
-    const { seq, incarnation, facts } = await this.#readingOf(key);
+    const { seq, incarnation, facts } = await this.#readingOf(key, tenant);
     const fact = { value: facts.get(key) ?? null, seq, incarnation };
     if (!view.admits(key, fact)) events.staleRefused?.('source');
     return fact;
   }
 
-  async #readingOf(key: FactKey): Promise<FactReading> {
+  async #readingOf(key: FactKey, tenant = tenantOf(key)): Promise<FactReading> {
     try {
-      return await (isApiKey(key) ? this.#keyReads.read(key) : this.#readInTurn(key));
+      return await (isApiKey(key) ? this.#keyReads.read(key) : this.#factReads.read(key, tenant));
     } catch (error) {
       throw unavailable(error);
     }
-  }
-
-  #readInTurn(key: FactKey): Promise<FactReading> {
-    const { clock, timers, timing } = this.#parts;
-    const giveUpMs = clock.monotonicMs() + timing.settleMs;
-    const read = (): Promise<FactReading> =>
-      // The request that wanted this fact has been given up by now.
-      clock.monotonicMs() >= giveUpMs ? Promise.reject(unavailable()) : this.#read([key]);
-    return within(timers, timing.settleMs, this.#factGate.run(read));
   }
 
   /** Reads the source, and puts what it says wherever it may be kept. */
@@ -147,3 +138,10 @@ export class Loader {
 function isApiKey(key: FactKey): key is ApiKeyName {
   return key.startsWith('k:');
 }
+
+/** The account in the fact's name: the parent whose `external_id` or count it is, or the account itself. */
+function tenantOf(key: FactKey): string {
+  return key.slice(2, 2 + uuidLength);
+}
+
+const uuidLength = 36;

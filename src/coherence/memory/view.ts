@@ -1,11 +1,9 @@
 import type { StampedFact } from '../../ports/fact-cache.ts';
-import type { FactKey, Seq } from '../../ports/facts.ts';
+import type { FactKey, FactValue, Seq } from '../../ports/facts.ts';
 import type { LogReading } from '../../ports/coherence-log.ts';
-import { DigestTable } from './digest-table.ts';
-import type { Held } from './entry.ts';
-import { LocalCache, NameTable } from './local-cache.ts';
-import { UnknownKeys } from './unknown-keys.ts';
 import { Window } from './recent-changes.ts';
+import { DigestTable, NameTable, type Entry, type Table } from './tables.ts';
+import { UnknownKeys } from './unknown-keys.ts';
 
 export interface ViewSize {
   /** Facts held at most. */
@@ -51,8 +49,8 @@ export class View {
    * A key in memory, also one that does not exist. It has survived every reading of the log, so it needs no further check
    * in the tick in which it was found.
    */
-  findKey(digest: string): Held | undefined {
-    return this.#keys.find(digest) ?? (this.#unknownKeys.has(digest) ? nobodys : undefined);
+  findKey(digest: string): Entry | undefined {
+    return this.#keys.find(digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
   }
 
   /**
@@ -61,7 +59,7 @@ export class View {
    * @param name see {@link nameInMemory}
    * @param before what was found just before, where this is what is mostly asked for after it
    */
-  find(name: string, before?: Held): Held | undefined {
+  find(name: string, before?: Entry): Entry | undefined {
     return before === undefined ? this.#others.find(name) : this.#others.findAfter(before, name);
   }
 
@@ -134,7 +132,7 @@ export class View {
 }
 
 /** What is held of a key that does not exist. */
-const nobodys: Held = { name: '', value: null, seq: 0, recent: true, next: undefined, nextName: '' };
+const absentKey: Entry = { name: '', value: null, seq: 0, recent: true, next: undefined, nextName: '' };
 
 /**
  * What a fact goes by in memory: a key by its digest and an account by its id, as requests have them, so that a
@@ -145,4 +143,92 @@ function nameInMemory(key: FactKey): string {
   if (!key.startsWith('k:') && !key.startsWith('a:')) return key;
   // A copy of its own: what slice() gives is a view of the longer text, which is slow to compare.
   return Buffer.from(key, 'latin1').toString('latin1', 2);
+}
+
+/** How many recently used entries an insertion may pass over, so that none takes long. */
+const passes = 64;
+
+/**
+ * Facts in memory. What to drop is chosen by the clock algorithm: the clock hand goes round over the entries
+ * and takes the first that was not asked for since it last came by.
+ */
+export class LocalCache {
+  readonly #table: Table;
+  readonly #makeRoom: () => void;
+
+  /** @param makeRoom called before there is one entry more, to drop one where that is too many */
+  constructor(table: Table, makeRoom: () => void) {
+    this.#table = table;
+    this.#makeRoom = makeRoom;
+  }
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  find(name: string): Entry | undefined {
+    const held = this.#table.get(name);
+    return held === undefined ? undefined : asked(held);
+  }
+
+  /**
+   * The same, for what is mostly asked for after `before`: where that was so the last time, too, it is at hand. In a
+   * large cache a look-up by name waits half a dozen times for main memory; this costs less than half of it.
+   */
+  findAfter(before: Entry, name: string): Entry | undefined {
+    const { next } = before;
+    if (next !== undefined && next.value !== undefined) {
+      return before.nextName === name ? asked(next) : this.find(name);
+    }
+    const held = this.find(name);
+    before.next = held;
+    before.nextName = name;
+    return held;
+  }
+
+  /** Keeps a value, unless it has a newer one. */
+  put(name: string, value: FactValue, seq: Seq): void {
+    const present = this.#table.get(name);
+    if (present !== undefined) {
+      if (present.seq > seq) return;
+      present.value = value;
+      present.seq = seq;
+      return;
+    }
+    this.#makeRoom();
+    this.#table.add({ name, value, seq, recent: false, next: undefined, nextName: '' });
+  }
+
+  /** Drops what was read before `seq` under `name`. */
+  dropOlder(name: string, seq: Seq): void {
+    const held = this.#table.get(name);
+    if (held !== undefined && held.seq < seq) this.#drop(held);
+  }
+
+  /** Drops one entry, if there is any. */
+  dropOne(): void {
+    for (let passed = 0; ; passed++) {
+      const held = this.#table.turn();
+      if (held === undefined) return;
+      if (!held.recent || passed >= passes) return this.#drop(held);
+      held.recent = false;
+    }
+  }
+
+  clear(): void {
+    for (const held of this.#table.all()) held.value = undefined;
+    this.#table.clear();
+  }
+
+  #drop(held: Entry): void {
+    held.value = undefined;
+    held.next = undefined;
+    this.#table.delete(held);
+  }
+}
+
+function asked(held: Entry): Entry {
+  // Written to only where that changes something: a write costs the caches more than a read.
+  if (!held.recent) held.recent = true;
+  return held;
 }

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { pushUpgradeOption } from '../headers/response-headers.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /** Bodies of up to this many bytes are written together with the head: one system call instead of three. */
@@ -22,6 +23,21 @@ export class ResponseWriter {
   constructor(response: ServerResponse, bodyless: boolean) {
     this.#response = response;
     this.#bodyless = bodyless;
+  }
+
+  /**
+   * Writes Early Hints (RFC 8297) at once, where the client can take them: HTTP/1.0 has no interim responses, and on a
+   * pipelined connection earlier responses come first. A hint that comes late would be of no use.
+   *
+   * @param headers flat list of names and values, as they may go to the client
+   */
+  earlyHints(headers: readonly string[]): void {
+    const { socket, req } = this.#response;
+    if (socket === null || req.httpVersion === '1.0') return;
+    let head = 'HTTP/1.1 103 Early Hints\r\n';
+    for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
+    // Nothing of the response has been written yet, so this comes before it.
+    socket.write(`${head}\r\n`, 'latin1');
   }
 
   /** @param drained called whenever the client has taken what was written */
@@ -91,6 +107,7 @@ export class ResponseWriter {
   }
 
   #writeHead(): void {
+    pushUpgradeOption(this.status, this.#headers, this.#response);
     this.#response.writeHead(this.status, this.#statusText, this.#headers);
     this.started = true;
   }

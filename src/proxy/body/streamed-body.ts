@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { mostDiscarded } from '../../http/hang-up.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodySink, BodySource } from '../upstream/request-head.ts';
 
@@ -12,23 +13,32 @@ export interface BodyProgress {
   destroy(): void;
 }
 
+const none: readonly Buffer[] = [];
+
 /** A request's body on its way to the upstream, no faster than the upstream takes it. */
 export class StreamedBody implements BodyProgress, BodySource {
   bytes = 0;
   starving = false;
   readonly length: number | undefined;
   readonly #request: IncomingMessage;
+  readonly #begun: readonly Buffer[];
   #sink: BodySink | null = null;
 
-  /** @param length bytes; `undefined` for a chunked body */
-  constructor(request: IncomingMessage, length: number | undefined) {
+  /**
+   * @param length bytes; `undefined` for a chunked body
+   * @param begun what has been read of it already
+   */
+  constructor(request: IncomingMessage, length: number | undefined, begun: readonly Buffer[] = none) {
     this.#request = request;
     this.length = length;
+    this.#begun = begun;
+    for (const chunk of begun) this.bytes += chunk.length;
   }
 
   start(sink: BodySink): void {
     this.#sink = sink;
     sendContinue(this.#request);
+    for (const chunk of this.#begun) sink.write(chunk);
     this.#request.on('data', this.#onData).on('end', this.#onEnd);
     this.resume();
   }
@@ -57,9 +67,6 @@ export class StreamedBody implements BodyProgress, BodySource {
     this.#sink?.end();
   };
 }
-
-/** How much is read and thrown away, and for how long, so that a client gets a response that came early. */
-const mostDiscarded = { bytes: 256 * 1024, ms: 10_000 };
 
 /**
  * Reads the rest of a request whose response is out and throws it away: if the gateway closed the connection instead, the

@@ -1,90 +1,49 @@
-import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
+import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
- * What becomes of a header on its way through, by its name alone.
+ * What was worked out about header names as they were written, since that is most of the work with a header.
  *
- * - `pass`: goes to the upstream unchanged
- * - `drop`: only the gateway may set it, or it belongs to one connection
- * - `forwarding`: says where the request came from; passed from a trusted proxy, dropped otherwise
- * - `override`: asks that the method be read as another one; the request is rejected
- * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; rejected too
- * - the others are headers that have code of their own
+ * Callers can make up any number of names. So only those of admitted requests are remembered, in two generations of 1,000
+ * names: a full one takes the place of the one before, and names in use come back with the next request. A name of more
+ * than 100 characters is never remembered.
  */
-export type HeaderRule =
-  | 'pass'
-  | 'drop'
-  | 'forwarding'
-  | 'override'
-  | 'framing'
-  | 'acting'
-  | 'authorization'
-  | 'connection'
-  | 'content-length'
-  | 'expect'
-  | 'forwarded-for'
-  | 'forwarded-host'
-  | 'forwarded-proto'
-  | 'host'
-  | 'transfer-encoding'
-  | 'upgrade';
+export class HeaderNameMemo<T> {
+  #recent = new Map<string, T>();
+  #earlier = new Map<string, T>();
+  readonly #workOut: (rawName: string) => T;
 
-/** Looks up the rule for a name as it was written. */
-export type HeaderRules = (rawName: string) => HeaderRule;
+  constructor(workOut: (rawName: string) => T) {
+    this.#workOut = workOut;
+  }
 
-/**
- * Compiles the rules. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`), so no header of
- * the client can pass for one that the gateway sets.
- *
- * Rules are remembered by raw name, since folding is most of the work. Clients can make up any number of names, so only
- * the first 2,000 are remembered.
- */
-export function headerRules(names: HeaderNames): HeaderRules {
-  const exact = new Map(exactRules);
-  exact.set(names.acting.toLowerCase(), 'acting');
-  const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
-  const known = new Map<string, HeaderRule>();
+  /** For the headers of any caller: leaves nothing behind. */
+  look(rawName: string): T {
+    return this.#recent.get(rawName) ?? this.#earlier.get(rawName) ?? this.#workOut(rawName);
+  }
 
-  return (rawName) => {
-    const remembered = known.get(rawName);
-    if (remembered !== undefined) return remembered;
-    const rule = exact.get(rawName.toLowerCase()) ?? foldedRule(foldHeaderName(rawName), reservedPrefixes);
-    if (known.size < mostRemembered) known.set(rawName, rule);
-    return rule;
-  };
+  /** For the headers of an admitted request and of its response. */
+  learn(rawName: string): T {
+    const known = this.#recent.get(rawName);
+    if (known !== undefined) return known;
+    const found = this.look(rawName);
+    if (rawName.length > longestRemembered) return found;
+    if (this.#recent.size === generation) {
+      this.#earlier = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(rawName, found);
+    return found;
+  }
 }
 
-const mostRemembered = 2000;
+const generation = 1_000;
+const longestRemembered = 100;
 
-const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
-  ['authorization', 'authorization'],
-  ['connection', 'connection'],
-  ['content-length', 'content-length'],
-  ['expect', 'expect'],
-  ['host', 'host'],
-  ['transfer-encoding', 'transfer-encoding'],
-  ['upgrade', 'upgrade'],
-  ['x-forwarded-for', 'forwarded-for'],
-  ['x-forwarded-host', 'forwarded-host'],
-  ['x-forwarded-proto', 'forwarded-proto'],
-]);
+/** The rules for names of clients' headers. */
+export type HeaderRules = HeaderNameMemo<HeaderRule>;
 
-/** Headers that are for one connection only (RFC 9110 §7.6.1), the obsolete ones included. */
-const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
-/** Headers about where a request came from. The last two make some frameworks serve another path than the one checked. */
-const origins = new Set(['forwarded', 'x-real-ip', 'x-request-id', 'x-original-url', 'x-rewrite-url']);
-const overrides = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
-const framing = new Set(['content-length', 'transfer-encoding']);
-const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
-
-function foldedRule(name: string, reservedPrefixes: readonly string[]): HeaderRule {
-  if (reservedPrefixes.some((prefix) => name.startsWith(prefix))) return 'drop';
-  if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // `Proxy` alone becomes HTTP_PROXY in CGI-like environments.
-  if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
-  if (overrides.has(name)) return 'override';
-  if (framing.has(name)) return 'framing';
-  if (origins.has(name) || name.startsWith('x-forwarded-')) return 'forwarding';
-  return 'pass';
+export function headerRules(names: HeaderNames): HeaderRules {
+  return new HeaderNameMemo((rawName) => headerRule(rawName, names));
 }
 
 /**

@@ -20,6 +20,8 @@ export interface OutboundContext {
 export interface OutboundRoute {
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
+  /** Names with `_` that are let by, in lower case. */
+  readonly underscoreHeaders: readonly string[];
 }
 
 /** Turns the raw headers of a request into those its upstream gets; both are flat lists of names and values. */
@@ -48,12 +50,14 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     let named: Set<string> | undefined;
     let host = '';
     let length = '';
+    // A preflight that is passed on carries no key.
+    const known = context.identity !== null;
     const said: ForwardedWords = { for: '', host: '', proto: '' };
 
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const value = rawHeaders[i + 1] as string;
       const name = rawHeaders[i] as string;
-      switch (rules(name)) {
+      switch (known ? rules.learn(name) : rules.look(name)) {
         case 'pass':
           out.push(name, value);
           break;
@@ -68,6 +72,9 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
           break;
         case 'authorization':
           if (route.passAuthorization) out.push(name, value);
+          break;
+        case 'underscore':
+          if (route.underscoreHeaders.includes(name.toLowerCase())) out.push(name, value);
           break;
         case 'forwarding':
           // The gateway has read the request id already, and appends it itself.

@@ -1,8 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
-import { namedByConnection, withoutNamed } from './header-rules.ts';
+import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.ts';
 
 /** What happens to a header of the upstream's response, by its name alone. */
-type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding';
+type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
 
 /** The headers of a response, ready for the client. */
 export interface FilteredHeaders {
@@ -40,6 +41,7 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
       const headers: string[] = [];
       let named: Set<string> | undefined;
       let length: string | undefined;
+      let upgrade: string | undefined;
       for (let i = 0; i < rawHeaders.length; i += 2) {
         const name = rawHeaders[i] as string;
         const rule = ruleFor(name);
@@ -51,12 +53,15 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
           if (mayStateLength(status)) length = value;
         } else if (rule === 'connection') {
           named = namedByConnection(value, named);
+        } else if (rule === 'upgrade') {
+          if (status === upgradeRequired) upgrade = value;
         } else if (value.toLowerCase() !== 'chunked') {
           throw new Error('the upstream used an unknown transfer coding');
         }
       }
       const passed = named === undefined ? headers : withoutNamed(headers, named);
       if (length !== undefined) passed.push('content-length', length);
+      if (upgrade !== undefined) passed.push('upgrade', upgrade);
       passed.push('x-request-id', requestId);
       if (resolvedTenant !== null) passed.push(names.resolvedTenant, resolvedTenant);
       return { headers: passed, contentLength: length === undefined ? undefined : Number(length) };
@@ -73,6 +78,21 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
     },
   };
 }
+
+/**
+ * Adds what goes with the `Upgrade` of a 426 (RFC 9110 §7.8). Node adds `close` and `keep-alive` by itself only where there
+ * is no `Connection`.
+ */
+export function pushUpgradeOption(
+  status: number,
+  headers: string[],
+  { shouldKeepAlive }: ServerResponse,
+): void {
+  if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
+}
+
+/** The only response that says what a client may upgrade to, and is no upgrade itself (RFC 9110 §15.5.22). */
+const upgradeRequired = 426;
 
 /** A response that can have no body must not state a length (RFC 9110 §8.6); a 304 states that of the body it stands for. */
 function mayStateLength(status: number): boolean {
@@ -92,20 +112,19 @@ const hopByHop = new Set(['keep-alive', 'te', 'trailer', 'upgrade']);
 
 function responseRules(names: HeaderNames): (rawName: string) => ResponseRule {
   const reservedPrefixes = ['x-service-', foldHeaderName(names.prefix)];
-  const known = new Map<string, ResponseRule>();
-
-  return (rawName) => {
-    let rule = known.get(rawName);
-    if (rule === undefined) {
-      rule = decideRule(rawName);
-      if (known.size < 2000) known.set(rawName, rule);
-    }
-    return rule;
-  };
+  const rules = new HeaderNameMemo(decideRule);
+  return (rawName) => rules.learn(rawName);
 
   function decideRule(rawName: string): ResponseRule {
     const lower = rawName.toLowerCase();
-    if (lower === 'content-length' || lower === 'transfer-encoding' || lower === 'connection') return lower;
+    switch (lower) {
+      case 'content-length':
+      case 'transfer-encoding':
+      case 'connection':
+      case 'upgrade':
+        return lower;
+      default:
+    }
     const folded = foldHeaderName(rawName);
     const reserved =
       folded === 'x-request-id' || reservedPrefixes.some((prefix) => folded.startsWith(prefix));

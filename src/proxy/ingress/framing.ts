@@ -1,4 +1,4 @@
-import type { MethodKind } from '../../domain/method.ts';
+import type { MethodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
 
@@ -46,7 +46,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     let asksClose = false;
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const value = rawHeaders[i + 1] as string;
-      switch (rules(rawHeaders[i] as string)) {
+      switch (rules.look(rawHeaders[i] as string)) {
         case 'pass':
           break;
         case 'authorization':

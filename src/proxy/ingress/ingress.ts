@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../../config.ts';
-import { methodKind } from '../../domain/method.ts';
+import { methodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
-import { headerRules } from '../headers/header-rules.ts';
+import type { HeaderRules } from '../headers/header-rules.ts';
 import { notFound } from '../../http/not-found.ts';
 import { methodNotServed } from '../problems.ts';
 import { headReader, type RequestHead } from './framing.ts';
 import { compileTargets, type Target } from './target.ts';
-import { upgradeFault } from './websocket-request.ts';
-import { overloaded } from '../../limits/load-shedding.ts';
+import { offersWebSocket, upgradeFault } from './websocket-request.ts';
+import { overloaded, type Shedding } from '../../limits/load-shedding.ts';
 import { upgradeResponse } from './accept-upgrades.ts';
 import { noteContinue } from './expect-continue.ts';
 
@@ -47,9 +47,9 @@ export interface IngressReader {
  *
  * @throws Error where two routes have the same prefix, upper and lower case being one
  */
-export function ingressReader(config: Pick<Config, 'routes' | 'limits' | 'headers'>): IngressReader {
+export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: HeaderRules): IngressReader {
   const targetOf = compileTargets(config.routes.map((route) => route.prefix));
-  const readHead = headReader(headerRules(config.headers), config.limits.maxHeaders);
+  const readHead = headReader(rules, config.limits.maxHeaders);
 
   return {
     targetOf,
@@ -70,7 +70,7 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits' | 'header
       }
       switch (target.kind) {
         case 'route': {
-          const problem = kind === undefined ? methodNotServed : faultOfUpgrade(request);
+          const problem = kind === undefined ? methodNotServed : faultOfUpgrade(request, head);
           return problem === undefined
             ? { kind: 'route', route: target.route, head }
             : { kind: 'rejected', problem, target, ambiguous: false };
@@ -91,15 +91,15 @@ const management: Ingress = { kind: 'management' };
 const none: Target = { kind: 'none' };
 const notHttp1: Problem = { code: 'invalid_request', detail: 'The request is not valid HTTP/1.1.' };
 
-function faultOfUpgrade(request: IncomingMessage): Problem | undefined {
-  return request.upgrade ? upgradeFault(request) : undefined;
+function faultOfUpgrade(request: IncomingMessage, head: RequestHead): Problem | undefined {
+  return request.upgrade ? upgradeFault(request, head) : undefined;
 }
 
 /** The places a request can go to, once the ingress has read it. */
 export interface Destinations {
-  readonly ingress: Pick<IngressReader, 'read'>;
+  readonly ingress: IngressReader;
   /** Whether requests for upstreams are being rejected with 503 because of an overload. */
-  readonly shedding: () => boolean;
+  readonly shedding: Shedding;
   readonly reject: (
     request: IncomingMessage,
     response: ServerResponse,
@@ -117,7 +117,8 @@ export interface Destinations {
 /** What the public listener calls, for each way in which a request may come. */
 export interface Dispatcher {
   request(request: IncomingMessage, response: ServerResponse): void;
-  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void;
+  /** `false` where the offer is ignored; nothing has been done then, and the request is read again without it. */
+  upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean;
   checkContinue(request: IncomingMessage, response: ServerResponse): void;
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -129,7 +130,7 @@ export function dispatcher({ ingress, shedding, reject, management, proxy }: Des
     switch (read.kind) {
       case 'route': {
         const { route, head } = read;
-        if (!shedding()) return proxy(route, head, request, response);
+        if (!shedding.active) return proxy(route, head, request, response);
         const target: Target = { kind: 'route', route };
         return reject(request, response, { problem: overloaded, target, ambiguous: false });
       }
@@ -145,8 +146,12 @@ export function dispatcher({ ingress, shedding, reject, management, proxy }: Des
   return {
     request,
     upgrade(message, socket, head) {
-      const response = upgradeResponse(message, socket, head);
-      if (response !== undefined) request(message, response);
+      if (message.method !== 'CONNECT') {
+        if (!offersWebSocket(message)) return false;
+        if (ingress.targetOf(message.url ?? '').kind === 'management') return false;
+      }
+      request(message, upgradeResponse(message, socket, head));
+      return true;
     },
     checkContinue(message, response) {
       noteContinue(message, response);

@@ -52,6 +52,11 @@ function decodedOnce(path: string): string {
   return path.replace(encoded, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
+// Each starts at the beginning of a run only, so that a long one does not take the square of its length. U+0085 is a blank
+// for Python, .NET and others, but not for `\s`.
+const trailingSpace = /(?<![\s\x85])[\s\x85]+(?=\/|$)/g;
+const trailingDots = /(?<![.\s\x85])[.\s\x85]+(?=\/|$)/g;
+
 /** What readers do to a path before they route by it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
   function backslashesAsSlashes(path) {
@@ -62,6 +67,13 @@ const reshapings: readonly Habit[] = [
   },
   function withoutParameters(path) {
     return path.includes(';') ? path.replace(/;[^/]*/g, '') : path;
+  },
+  // Windows opens `admin. ` as `admin`, in any part of a path, and many a program trims what it compares.
+  function withoutTrailingSpace(path) {
+    return path.replace(trailingSpace, '');
+  },
+  function withoutTrailingDots(path) {
+    return path.replace(trailingDots, '');
   },
   // For a reader that decodes before it splits, an encoded `?` or `#` ends the path.
   function cutAtQuery(path) {
@@ -82,7 +94,11 @@ function fold(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8').normalize('NFKC').toLowerCase();
 }
 
-const dotSegment = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?=[/\\?#]|$)/;
+/**
+ * A segment of dots alone, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, its old versions took
+ * `...` for two levels up, and a reader that drops a dot from the end makes `..` of it.
+ */
+const dotSegment = /(?:^|[/\\])(?=[\s\x85]*\.)[.\s\x85]+(?:;[^/\\]*)?(?=[/\\?#]|$)/;
 // eslint-disable-next-line no-control-regex
 const controlByte = /[\x00-\x1f\x7f]/;
 const overlong = /[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}/;

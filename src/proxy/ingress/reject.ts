@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { RequestObserver } from '../../ports/request-record.ts';
 import type { Tracer } from '../../ports/tracer.ts';
 import { clientGone } from '../finish.ts';
+import type { CorsPolicy } from '../headers/cors.ts';
 import { writeProblem } from '../write-problem.ts';
 import type { Destinations } from './ingress.ts';
 import type { Target } from './target.ts';
@@ -17,6 +18,8 @@ export interface RejectDeps {
   readonly tracer: Tracer | null;
   /** The name of a target in logs and metrics: a route's prefix, never something a client wrote. */
   readonly nameOf: (target: Target) => string;
+  /** What the target's route says to browsers; `null` where it has no `cors`, and where there is no route. */
+  readonly corsOf: (target: Target) => CorsPolicy | null;
 }
 
 /** Makes the function that responds to requests the ingress rejects: a problem, a line in the log, a count, a trace. */
@@ -26,6 +29,7 @@ export function rejecter({
   observe,
   tracer,
   nameOf,
+  corsOf,
 }: RejectDeps): Destinations['reject'] {
   return (request, response, { problem, target, ambiguous }) => {
     const startedMs = clock.monotonicMs();
@@ -49,8 +53,8 @@ export function rejecter({
       });
       trace?.end({ requestId, path, status, code, callerKnown: false, upstreamResponded: false });
     });
-    const close = ambiguous || bodyMayBeLong(request);
-    const headers = close ? ['connection', 'close'] : [];
+    if (ambiguous || bodyMayBeLong(request)) response.shouldKeepAlive = false;
+    const headers = corsOf(target)?.replace([], request.headers.origin) ?? [];
     writeProblem(response, problem, { target: path, requestId, headers });
   };
 }

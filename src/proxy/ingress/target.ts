@@ -36,8 +36,8 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
   };
 }
 
-/** No encoding, no parameters, no empty segment and none that starts with a dot: only case can be read differently. */
-const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-][\w.~!$&'()*+,=:@-]*)+\/?)$/;
+/** No encoding, no parameters, no empty segment and none with a dot at either end: only case can be read differently. */
+const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-]+(?:\.+[\w~!$&'()*+,=:@-]+)*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
 const malformedEncoding = /%(?![0-9A-Fa-f]{2})/;
 

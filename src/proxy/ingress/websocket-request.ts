@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Problem } from '../../domain/problem.ts';
+import type { RequestHead } from './framing.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -8,21 +9,32 @@ declare module 'node:http' {
   }
 }
 
-/** What is wrong with a request for an upgrade; only WebSocket is offered (RFC 6455 §4.2.1). */
-export function upgradeFault({ method, httpVersion, headers }: IncomingMessage): Problem | undefined {
-  if (headers.upgrade?.toLowerCase() !== 'websocket')
-    return invalid('The only upgrade offered is `websocket`.');
-  if (method !== 'GET' || httpVersion !== '1.1')
-    return invalid('A WebSocket is opened with GET and HTTP/1.1.');
-  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
-    return invalid('A WebSocket is opened without a body.');
-  }
-  if (headers['sec-websocket-version'] !== '13') return invalid('Sec-WebSocket-Version must be 13.');
+/**
+ * Whether a request offers to go on as a WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and of HTTP/1.0 it is not read.
+ * Other offers are ignored: the request is served as if it had made none.
+ */
+export function offersWebSocket({ httpVersion, headers }: IncomingMessage): boolean {
+  return httpVersion === '1.1' && webSocketOffer.test(headers.upgrade ?? '');
+}
+
+const webSocketOffer = /(?:^|,)[\t ]*websocket[\t ]*(?:,|$)/i;
+
+/** What is wrong with a request for a WebSocket (RFC 6455 §4.2.1). */
+export function upgradeFault({ method, headers }: IncomingMessage, head: RequestHead): Problem | undefined {
+  if (method !== 'GET') return invalid('A WebSocket is opened with GET.');
+  if (head.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');
+  if (headers['sec-websocket-version'] !== '13') return otherVersion;
   const validKey = keyForm.test(headers['sec-websocket-key'] ?? '');
   return validKey ? undefined : invalid('Sec-WebSocket-Key is not valid.');
 }
 
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
+
+/** Its response says which version is known (RFC 6455 §4.4). */
+const otherVersion: Problem = {
+  code: 'upgrade_required',
+  detail: 'Sec-WebSocket-Version must be 13.',
+};
 
 function invalid(detail: string): Problem {
   return { code: 'invalid_request', detail };

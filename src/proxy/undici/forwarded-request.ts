@@ -1,19 +1,25 @@
 import { Readable } from 'node:stream';
-import type { Dispatcher, Pool } from 'undici';
-import type { InFlightRequest, ResponseHandler } from '../upstream/connection.ts';
+import type { Client, Dispatcher } from 'undici';
+import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
+import type { Pool } from '../upstream/pool.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/request-head.ts';
-import type { PausableClient, PausableOptions, PausableRequest } from './pausable-client.ts';
 import type { PausableReading } from './pausable-reading.ts';
 
+/** What a request goes out on. */
+interface PausableConnection {
+  /** Of the connection that is open now; `null` before there is one. */
+  readonly reading: PausableReading | null;
+}
+
 /** One request on its way through undici: tells the exchange what becomes of it, as a connection of our own would. */
-export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, PausableRequest {
-  /** Grows with everything that goes out or comes in. */
+export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest {
+  /** Grows with everything that goes out, and from the head of the response on with what comes in. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
   readonly #hostname: string;
   readonly #body: Readable | Buffer | null;
-  #connection: PausableClient | null = null;
+  #connection: PausableConnection | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #reading: PausableReading | null = null;
   /** Tells @fastify/http-proxy of the response, or of the failure; it has no part in what follows. */
@@ -21,6 +27,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #sending = false;
   #startBody: (() => void) | null = null;
   #over = false;
+  /** Tells the connection that it is rid of the request. */
+  #leave: (error: Error | null) => void = () => undefined;
 
   /** @param hostname of the upstream: without it undici would open other connections for each `Host` that clients send */
   constructor(request: OutgoingRequest, handler: ResponseHandler, hostname: string) {
@@ -31,23 +39,30 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       request.body === null || Buffer.isBuffer(request.body) ? request.body : this.#readable(request.body);
   }
 
-  /** Puts it into undici's line: target and headers as the exchange gave them, byte for byte. */
-  dispatch(pool: Pool, toProxy: (error: Error | null, response?: object) => void): void {
+  /** Waits for a connection in the pool. @param toProxy what @fastify/http-proxy wants to be told */
+  sendBy(pool: Pool<ForwardedRequest>, toProxy: (error: Error | null, response?: object) => void): void {
     this.#toProxy = toProxy;
+    pool.send(this.#request, this);
+  }
+
+  /**
+   * Goes out on a connection: target and headers as the exchange gave them, byte for byte.
+   *
+   * @param leave called once, when undici is done with the request, with what went wrong
+   */
+  dispatch(client: Client, connection: PausableConnection, leave: (error: Error | null) => void): void {
+    this.#connection = connection;
+    this.#leave = leave;
     const { method, target, headers } = this.#request;
-    const options: PausableOptions = {
+    const options = {
       method,
       path: target,
       headers: [...headers],
       body: this.#body,
+      // undici keeps a connection for each name.
       servername: this.#hostname,
-      pausable: this,
     };
-    pool.dispatch(options, this);
-  }
-
-  goesBy(connection: PausableClient): void {
-    this.#connection = connection;
+    client.dispatch(options, this);
   }
 
   /** Called in the tick in which undici writes the request. */
@@ -59,7 +74,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     }
     this.#sending = true;
     this.#reading = this.#connection?.reading ?? null;
-    if (this.#reading !== null) this.#reading.onBroken = (error) => this.fail(error);
+    if (this.#reading !== null) this.#reading.onBroken = (error) => this.onFailure(error);
     this.#startBody?.();
   }
 
@@ -69,11 +84,14 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     _headers: unknown,
     reason = '',
   ): void {
+    if (this.#over) return;
+    if (status === 103) this.#handler.onEarlyHints(texts(controller.rawHeaders));
+    // The other interim responses are between the two ends of this connection.
+    if (status < 200) return;
     this.progress += 1;
-    // What is between the two ends of this connection.
-    if (status < 200 || this.#over) return;
     this.#toProxy(null, { statusCode: status, headers: {}, body: unused });
-    this.#handler.onHead({ status, reason: plain(reason), headers: texts(controller.rawHeaders) });
+    const version = this.#reading?.version ?? null;
+    this.#handler.onHead({ version, status, reason: plain(reason), headers: texts(controller.rawHeaders) });
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -83,17 +101,19 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 
   onResponseEnd(controller: Dispatcher.DispatchController): void {
     this.#reading?.release();
+    this.#leave(null);
     if (this.#over) return;
     this.#over = true;
     this.#handler.onEnd(texts(controller.rawTrailers));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.fail(error);
+    this.#leave(error);
+    this.onFailure(error);
   }
 
   /** It has failed, or was given up. */
-  fail(error: Error): void {
+  onFailure(error: Error): void {
     this.#toProxy(error);
     if (this.#over) return;
     this.#over = true;

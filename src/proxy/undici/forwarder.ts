@@ -1,15 +1,15 @@
 import { fastifyHttpProxy } from '@fastify/http-proxy';
 import Fastify from 'fastify';
 import type { IncomingMessage } from 'node:http';
-import { Pool, type Dispatcher } from 'undici';
-import type { RouteConfig } from '../../config.ts';
-import { servedMethods } from '../../domain/method.ts';
+import type { Dispatcher } from 'undici';
+import { servedMethods } from '../../domain/acting-decision.ts';
 import { openConnection, type Address } from '../upstream/connect.ts';
 import { UpstreamTimeout } from '../upstream/errors.ts';
+import { Pool } from '../upstream/pool.ts';
 import { maxResponseHeadBytes } from '../upstream/response-parser.ts';
-import type { UpstreamClient } from '../upstream/upstream-client.ts';
+import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts';
+import { ClientConnection, type Connector } from './client-connection.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
-import { PausableClient, type Connector } from './pausable-client.ts';
 
 /** An idle connection is given up after this long, as by the gateway's own client. */
 const idleMs = 4_000;
@@ -30,17 +30,26 @@ interface MarkedHeaders {
  * what @fastify/http-proxy would make of the client's request by itself (its headers, a path that it rewrites, up to ten
  * retries of a GET, an upstream's certificate that it does not verify) has no part in it.
  */
-export async function openForwarder(address: Address, route: RouteConfig): Promise<UpstreamClient> {
-  const connect = connectorOf(address, route.timeouts.connectMs);
-  const pool = new Pool(address.origin, {
-    connections: route.connections,
-    pipelining: 1,
-    factory: (origin, options) => new PausableClient(origin, options, connect),
+export async function openForwarder(
+  address: Address,
+  options: Omit<PoolOptions<ForwardedRequest>, 'connect'>,
+): Promise<UpstreamClient> {
+  const connect = connectorOf(address, options.connectMs);
+  const settings = {
     keepAliveTimeout: idleMs,
     maxHeaderSize: maxResponseHeadBytes,
     // The exchange watches both; these would end a request without its knowing.
     headersTimeout: 0,
     bodyTimeout: 0,
+  };
+  const pool = new Pool<ForwardedRequest>({
+    ...options,
+    // It connects when it has a request to send.
+    connect(owner, done) {
+      const made = new ClientConnection(address.origin, settings, connect, owner);
+      done(made);
+      return () => made.close();
+    },
   });
   /** Requests on their way through the proxy, by the view of them that it gets. */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
@@ -48,7 +57,7 @@ export async function openForwarder(address: Address, route: RouteConfig): Promi
   const app = Fastify({ logger: false });
   app.setErrorHandler((error, request, reply) => {
     reply.hijack();
-    underWay.get(request.raw)?.fail(error as Error);
+    underWay.get(request.raw)?.onFailure(error as Error);
   });
   await app.register(fastifyHttpProxy, {
     upstream: address.origin.origin,
@@ -81,18 +90,18 @@ export async function openForwarder(address: Address, route: RouteConfig): Promi
       app.routing(view, response);
     },
     close() {
-      void pool.destroy();
+      pool.close();
       void app.close();
     },
   };
 }
 
 /** What @fastify/http-proxy calls to send a request, in place of undici's own function. */
-function send(pool: Pool) {
+function send(pool: Pool<ForwardedRequest>) {
   return (
     { headers }: { readonly headers: MarkedHeaders },
     done: (error: Error | null, response?: object) => void,
-  ): void => headers[forwarded]?.dispatch(pool, done);
+  ): void => headers[forwarded]?.sendBy(pool, done);
 }
 
 /**

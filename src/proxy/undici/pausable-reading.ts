@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import type { HttpVersion } from '../upstream/response-head.ts';
+import { outliveFailedWrite } from '../upstream/failed-write.ts';
 
 /**
  * Pauses reading from the socket of one of undici's connections.
@@ -11,14 +13,34 @@ import type { Socket } from 'node:net';
 export class PausableReading {
   /** Told that the connection broke, before undici is: it would take a body without a length for complete then. */
   onBroken: ((error: Error) => void) | null = null;
+  /** Of the response that is being read, which undici does not tell; `null` where its first read was too short. */
+  version: HttpVersion | null = null;
+  #toHead = true;
   readonly #socket: Socket;
   #paused = false;
+  #writeFailed = false;
 
   constructor(socket: Socket) {
     this.#socket = socket;
     const read = socket.read.bind(socket);
-    socket.read = (size?: number): unknown => (this.#paused ? null : read(size));
+    socket.read = (size?: number): unknown => {
+      if (this.#paused) return null;
+      const chunk: unknown = read(size);
+      if (this.#toHead && Buffer.isBuffer(chunk)) this.#readVersion(chunk);
+      return chunk;
+    };
     socket.on('error', (error) => this.onBroken?.(error));
+    outliveFailedWrite(socket, (error) => {
+      this.#writeFailed = true;
+      // The system reports a reset once, and a plain end from then on: undici would take a cut body for complete.
+      if (error.code !== 'EPIPE') socket.prependListener('end', () => this.onBroken?.(error));
+    });
+  }
+
+  #readVersion(chunk: Buffer): void {
+    this.#toHead = false;
+    const start = chunk.toString('latin1', 0, 'HTTP/1.x'.length);
+    this.version = start === 'HTTP/1.0' ? '1.0' : start === 'HTTP/1.1' ? '1.1' : null;
   }
 
   pause(): void {
@@ -35,6 +57,9 @@ export class PausableReading {
   /** The response has been read to its end, by undici, which goes on reading by itself. */
   release(): void {
     this.#paused = false;
+    this.#toHead = true;
     this.onBroken = null;
+    // Before undici puts the next request on a connection that takes nothing more.
+    if (this.#writeFailed) process.nextTick(() => this.#socket.destroy());
   }
 }

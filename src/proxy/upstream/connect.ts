@@ -1,5 +1,9 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { Connection } from './connection.ts';
+import { UpstreamTimeout } from './errors.ts';
+import { readBytes, ReadBuffer } from './response-parser.ts';
+import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
 /** How an `https:` upstream is verified, and how the gateway shows itself to it. */
 export interface UpstreamTls {
@@ -55,14 +59,36 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
   };
 }
 
-/** Opens connections to one upstream; for TLS each takes up the session of an earlier one. */
-export function connector(address: Address): (onread: OnReadOpts) => Connecting {
+/**
+ * Makes connections to one upstream, for a pool; for TLS each takes up the session of an earlier one.
+ *
+ * @param connectMs for a connection to be made
+ * @param host the `Host` of requests that name none
+ * @see PoolOptions.connect
+ */
+export function connector(address: Address, connectMs: number, host = address.origin.host) {
+  /** @see ReadBuffer */
+  const shared = Buffer.allocUnsafeSlow(readBytes);
   let session: Buffer | undefined;
-  return (onread) => {
-    const connecting = openConnection(address, { onread, session });
-    connecting.socket.on('session', (latest: Buffer) => (session = latest));
+  return (
+    owner: ConnectionOwner,
+    done: (made: PooledConnection<ResponseHandler> | Error) => void,
+  ): (() => void) => {
+    const reading = new ReadBuffer(shared);
+    const { socket, ready } = openConnection(address, { onread: reading.onread, session });
+    socket.on('session', (latest: Buffer) => (session = latest));
     // The failure may be the upstream's rejection of the session: the next connection does without one.
-    connecting.socket.on('error', () => (session = undefined));
-    return connecting;
+    socket.on('error', () => (session = undefined));
+    let over = false;
+    const settle = (made: Connection | Error): void => {
+      clearTimeout(timer);
+      if (!over) done(made);
+      over = true;
+    };
+    const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
+    socket.once(ready, () => settle(new Connection(socket, reading, host, owner)));
+    socket.once('error', settle);
+    socket.once('close', () => settle(new Error('the upstream closed the connection')));
+    return () => socket.destroy();
   };
 }

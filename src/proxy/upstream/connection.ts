@@ -1,41 +1,9 @@
 import type { Socket } from 'node:net';
-import type { ResponseHead } from './response-head.ts';
-import { ResponseParser, type ResponseEvents } from './response-parser.ts';
-import { latin1, type ReadBuffer } from './read-buffer.ts';
+import { outliveFailedWrite } from './failed-write.ts';
+import { latin1, type ResponseHead } from './response-head.ts';
+import { ResponseParser, type ReadBuffer, type ResponseEvents } from './response-parser.ts';
 import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './request-head.ts';
-
-/** A request that is on a connection, as its handler sees it. */
-export interface InFlightRequest {
-  /** Bytes that have gone out and come in on the connection: a number that grows while there is progress. */
-  readonly progress: number;
-  /** Reads on, after an `onBody` that returned `false`. */
-  resume(): void;
-  /** Ends the connection. The handler is not called again. */
-  abort(): void;
-}
-
-/** Is told what becomes of a request: one head, its body, one end; or a failure, at any point. */
-export interface ResponseHandler {
-  /**
-   * Asked in the tick in which the request is written. `false` where it is not to be sent after all; the handler is not
-   * called again then.
-   */
-  onSending(inFlight: InFlightRequest): boolean;
-  onHead(head: Pick<ResponseHead, 'status' | 'reason' | 'headers'>): void;
-  /** `false` where the rest should wait for {@link InFlightRequest.resume}. The bytes are the handler's to keep. */
-  onBody(chunk: Buffer): boolean;
-  /** @param trailers flat list of names and values */
-  onEnd(trailers: readonly string[]): void;
-  onFailure(error: Error): void;
-}
-
-/** What a connection tells the pool that owns it. */
-export interface ConnectionOwner {
-  /** It can take another request. */
-  free(connection: Connection): void;
-  /** It has ended. */
-  gone(connection: Connection): void;
-}
+import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**
  * Bytes that may wait to be sent on a socket before reading from the other side pauses. What `write` returns is no help:
@@ -43,10 +11,11 @@ export interface ConnectionOwner {
  */
 export const mostUnsentBytes = 64 * 1024;
 
+/** A body of up to this size that is sent in one piece is taken by the system at once, so writing it does not fail half-way. */
+const smallBytes = 16 * 1024;
+
 /** One connection to an upstream. It carries one request at a time, and is closed after one that did not end well. */
 export class Connection implements InFlightRequest, BodySink, ResponseEvents {
-  /** Since when it has been idle, by the owner's monotonic clock. */
-  idleSinceMs = 0;
   readonly #socket: Socket;
   readonly #reading: ReadBuffer;
   readonly #host: string;
@@ -58,6 +27,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
   #paused = false;
   #latestRead = 0;
   #gone = false;
+  #outlivesFailedWrite = false;
+  #writeError: NodeJS.ErrnoException | null = null;
 
   /**
    * @param reading what the socket reads into
@@ -68,10 +39,9 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     this.#reading = reading;
     this.#host = host;
     this.#owner = owner;
+    reading.reader = this;
     socket.on('drain', () => this.#body?.resume());
     socket.on('end', () => this.#onFin());
-    // An upstream may respond early and reset the connection. If our next write meets the reset first, Node closes the
-    // socket at once and the response that was not read yet is lost: the client gets 502, though there was a response.
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => this.#fail(new Error('the upstream closed the connection')));
   }
@@ -82,35 +52,43 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
   }
 
   get progress(): number {
-    return this.#socket.bytesRead + this.#socket.bytesWritten - this.#socket.writableLength;
+    const sent = this.#socket.bytesWritten - this.#socket.writableLength;
+    return this.#parser.head === null ? sent : sent + this.#socket.bytesRead;
   }
 
-  /** Sends a request on a connection that is free. */
-  send(request: OutgoingRequest, handler: ResponseHandler): void {
+  /** Sends a request on a connection that is free; `false` where its handler does not want it sent after all. */
+  send(request: OutgoingRequest, handler: ResponseHandler): boolean {
+    if (!handler.onSending(this)) return false;
     const { body, method } = request;
     this.#handler = handler;
     let head: string;
     try {
       head = requestHead(request, this.#host);
     } catch (error) {
-      return this.#fail(error as Error);
+      this.#fail(error as Error);
+      return true;
     }
     this.#parser.begin(method === 'HEAD');
     if (body === null) {
       this.#socket.write(head, 'latin1');
     } else if (Buffer.isBuffer(body)) {
+      if (body.length > smallBytes) this.#outliveFailedWrite();
       // One piece, one system call.
       this.#socket.write(head + latin1(body, 0, body.length), 'latin1');
     } else {
+      this.#outliveFailedWrite();
       this.#sent = false;
       this.#body = body;
       this.#socket.write(head, 'latin1');
       body.start(this);
     }
+    return true;
   }
 
   write(chunk: Buffer): boolean {
     if (this.#gone || chunk.length === 0) return true;
+    // Nothing more can be sent. The rest of the upload waits for the end of the exchange.
+    if (this.#writeError !== null) return false;
     if (this.#body?.length !== undefined) {
       this.#socket.write(chunk);
     } else {
@@ -147,7 +125,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     this.#gone = true;
     this.#body = null;
     this.#socket.destroy();
-    this.#owner.gone(this);
+    this.#owner.gone();
   }
 
   /** For the socket: where the next read goes. */
@@ -171,7 +149,11 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     const requestSent = this.#sent && this.#socket.writableLength === 0;
     if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
     this.resume();
-    this.#owner.free(this);
+    this.#owner.free();
+  }
+
+  onEarlyHints(headers: readonly string[]): void {
+    this.#handler?.onEarlyHints(headers);
   }
 
   onHead(head: ResponseHead): void {
@@ -196,12 +178,31 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     }
   }
 
+  #outliveFailedWrite(): void {
+    if (this.#outlivesFailedWrite) return;
+    this.#outlivesFailedWrite = true;
+    outliveFailedWrite(this.#socket, (error) => {
+      this.#writeError = error;
+      this.#body = null;
+      this.#sent = false;
+    });
+  }
+
   #onFin(): void {
+    // A reset may be reported as an end, too; a write that is under way is told the truth, right after this.
+    if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
+      setImmediate(() => this.#end());
+    else this.#end();
+  }
+
+  #end(): void {
     if (this.#gone) return;
+    // EPIPE to our write: the upstream had ended its side before. Anything else may have cut the response (RFC 9112 §8).
+    if (this.#writeError !== null && this.#writeError.code !== 'EPIPE') return this.#fail(this.#writeError);
     try {
       this.#parser.close();
     } catch (error) {
-      return this.#fail(error as Error);
+      return this.#fail(this.#writeError ?? (error as Error));
     }
     this.close();
   }

@@ -1,21 +1,21 @@
-import type { OnReadOpts, Socket } from 'node:net';
-import type { Clock } from '../../ports/clock.ts';
-import { Connection, type ResponseHandler, type ConnectionOwner } from './connection.ts';
-import { readBytes, ReadBuffer } from './read-buffer.ts';
-import type { OutgoingRequest } from './request-head.ts';
+import type { AccountId } from '../../domain/ids.ts';
+import type { Shares, SharingPool } from '../../limits/concurrency.ts';
 import { UpstreamTimeout } from './errors.ts';
+import { TenantPool, Line } from './tenant-pool.ts';
+import type { OutgoingRequest } from './request-head.ts';
+import type { PooledConnection, PoolOptions } from './upstream-client.ts';
 
-/** How connections are made, and how many. */
-export interface PoolOptions {
-  readonly connect: (onread: OnReadOpts) => { socket: Socket; ready: 'connect' | 'secureConnect' };
-  /** The `Host` of requests that name none. */
-  readonly host: string;
-  /** Connections open at once. */
-  readonly most: number;
-  /** Milliseconds for a connection to be made. */
-  readonly connectMs: number;
-  readonly clock: Clock;
+interface Failing {
+  onFailure(error: Error): void;
 }
+
+interface Waiting<Handler> {
+  readonly sinceMs: number;
+  readonly request: OutgoingRequest;
+  readonly handler: Handler;
+}
+
+type TenantPoolOf<Handler extends Failing> = TenantPool<Slot<Handler>, Waiting<Handler>>;
 
 /**
  * An idle connection is closed after `mostMs`, or `marginMs` before the time the upstream states in `Keep-Alive`:
@@ -23,179 +23,228 @@ export interface PoolOptions {
  */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
-interface Waiting {
-  readonly sinceMs: number;
-  readonly request: OutgoingRequest;
-  readonly handler: ResponseHandler;
-}
-
 /**
- * The connections to one upstream. A request takes the one that was used last, or waits in line for the next that is
- * free; connections are made while requests wait, up to the limit. Nothing is sent twice.
+ * The connections to one upstream. Nothing is sent twice.
+ *
+ * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them for
+ * its response. So a connection is made for one tenant, and carries no requests of another: idle, it is put by for its
+ * tenant, and closed where another tenant needs its place. Where there is no tenant, it is not put by at all.
+ *
+ * A request takes the connection of its tenant that was used last. It waits where its tenant has its share of them, or all
+ * are taken; tenants that wait are served in turn.
  */
-export class Pool implements ConnectionOwner {
-  readonly #options: PoolOptions;
-  /** @see ReadBuffer */
-  readonly #shared = Buffer.allocUnsafeSlow(readBytes);
-  readonly #open = new Set<Connection>();
-  readonly #connecting = new Set<Socket>();
-  /** The one that was used last comes last. */
-  readonly #idle: Connection[] = [];
-  readonly #waiting = new Fifo<Waiting>();
+export class Pool<Handler extends Failing> implements SharingPool {
+  readonly #options: PoolOptions<Handler>;
+  readonly #shares: Shares;
+  readonly #tenants = new Map<AccountId | null, TenantPoolOf<Handler>>();
+  /** Of all connections, and of those being made. */
+  readonly #slots = new Set<Slot<Handler>>();
+  readonly #idle = new IdleOrder<Handler>();
+  readonly #line = new Line<TenantPoolOf<Handler>>();
   readonly #sweep: NodeJS.Timeout;
+  #serving = false;
   #closed = false;
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions<Handler>) {
     this.#options = options;
-    this.#sweep = setInterval(() => {
-      this.#closeIdle();
-      this.#endLongWaits();
-    }, 1000).unref();
+    this.#shares = options.shares;
+    this.#shares.join(this);
+    this.#sweep = setInterval(() => this.#tidy(), 1000).unref();
   }
 
   /** Sends a request, once. */
-  send(request: OutgoingRequest, handler: ResponseHandler): void {
+  send(request: OutgoingRequest, handler: Handler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
-    const connection = this.#takeIdle();
-    if (connection === undefined) {
-      this.#waiting.push({ sinceMs: this.#options.clock.monotonicMs(), request, handler });
-      this.#connectIfNeeded();
-    } else if (handler.onSending(connection)) connection.send(request, handler);
-    else this.#offer(connection);
+    const { tenant } = request;
+    let own = this.#tenants.get(tenant);
+    if (own === undefined) this.#tenants.set(tenant, (own = new TenantPool(this.#shares.use(tenant))));
+    if (!own.inLine && this.#shares.hasRoom(own.share, this.#options.most)) {
+      const slot = this.#takeIdle(own);
+      if (slot !== undefined) return this.#carry(slot, request, handler);
+    }
+    own.waiting.push({ sinceMs: this.#options.clock.monotonicMs(), request, handler });
+    this.#line.enter(own);
+    this.serveWaiting();
   }
 
   /** Ends all connections, whatever is on them. What waits for one fails. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#sweep);
-    for (const socket of this.#connecting) socket.destroy();
-    for (const connection of [...this.#open]) connection.close();
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      next.handler.onFailure(new Error('the upstream is closed'));
+    this.#endWaits(Infinity, () => new Error('the upstream is closed'));
+    for (const { connection, giveUp } of [...this.#slots]) {
+      if (connection === null) giveUp?.();
+      else connection.close();
+    }
+    for (const { share } of this.#tenants.values()) this.#shares.release(share);
+    this.#tenants.clear();
+    this.#shares.quit(this);
+  }
+
+  freed(slot: Slot<Handler>): void {
+    const { share, idle } = slot.own;
+    this.#shares.giveBack(share);
+    slot.idleSinceMs = this.#options.clock.monotonicMs();
+    slot.isIdle = true;
+    idle.push(slot);
+    this.#idle.add(slot);
+    if (share.tenant === null || !this.#shares.isLatest(this)) slot.connection?.close();
+    this.serveWaiting();
+    this.#shares.serveOthers(this);
+  }
+
+  ended(slot: Slot<Handler>): void {
+    const { share, idle } = slot.own;
+    this.#slots.delete(slot);
+    if (slot.isIdle) {
+      idle.splice(idle.lastIndexOf(slot), 1);
+      this.#idle.remove(slot);
+    } else {
+      this.#shares.giveBack(share);
+    }
+    this.serveWaiting();
+    this.#shares.serveOthers(this);
+  }
+
+  #carry(slot: Slot<Handler>, request: OutgoingRequest, handler: Handler): void {
+    this.#shares.take(slot.own.share);
+    if (slot.connection?.send(request, handler) === false) this.freed(slot);
+  }
+
+  #takeIdle(own: TenantPoolOf<Handler>): Slot<Handler> | undefined {
+    for (;;) {
+      const slot = own.idle[own.idle.length - 1];
+      if (slot === undefined) return undefined;
+      if (this.#tooOld(slot)) slot.connection?.close();
+      else {
+        own.idle.pop();
+        this.#idle.remove(slot);
+        slot.isIdle = false;
+        return slot;
+      }
     }
   }
 
-  free(connection: Connection): void {
-    connection.idleSinceMs = this.#options.clock.monotonicMs();
-    this.#offer(connection);
-  }
-
-  #offer(connection: Connection): void {
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
-      if (next.handler.onSending(connection)) return connection.send(next.request, next.handler);
-    }
-    this.#idle.push(connection);
-  }
-
-  gone(connection: Connection): void {
-    this.#open.delete(connection);
-    const index = this.#idle.lastIndexOf(connection);
-    if (index !== -1) this.#idle.splice(index, 1);
-    this.#connectIfNeeded();
-  }
-
-  #takeIdle(): Connection | undefined {
-    const connection = this.#idle.pop();
-    if (connection === undefined || !this.#tooOld(connection)) return connection;
-    // The others have been idle for even longer.
-    this.#idle.push(connection);
-    this.#closeIdle();
-    return this.#idle.pop();
-  }
-
-  #closeIdle(): void {
-    for (const connection of this.#idle.filter((each) => this.#tooOld(each))) connection.close();
-  }
-
-  /**
-   * Fails requests that have waited for a connection for `connectMs`. Most of them have ended by then, which the pool is
-   * not told; without this they would stay in the queue for as long as all connections are taken.
-   */
-  #endLongWaits(): void {
-    const since = this.#options.clock.monotonicMs() - this.#options.connectMs;
-    while ((this.#waiting.first?.sinceMs ?? Infinity) < since) {
-      this.#waiting.shift()?.handler.onFailure(new UpstreamTimeout('have a connection free'));
+  serveWaiting(): void {
+    if (this.#line.size === 0 || this.#serving) return;
+    // A request that is not sent after all gives its connection back at once, which leads here again.
+    this.#serving = true;
+    try {
+      while (this.#shares.taken < this.#options.most) {
+        const own = this.#line.next(this.#canBeServed);
+        if (own === undefined) return;
+        this.#serve(own);
+      }
+    } finally {
+      this.#serving = false;
     }
   }
 
-  #tooOld({ idleSinceMs, keepAliveMs }: Connection): boolean {
-    const most = Math.min(idle.mostMs, keepAliveMs === null ? Infinity : keepAliveMs - idle.marginMs);
+  readonly #canBeServed = ({ share, idle, waiting, opening }: TenantPoolOf<Handler>): boolean =>
+    (idle.length > 0 || waiting.size > opening) && this.#shares.hasRoom(share, this.#options.most);
+
+  #serve(own: TenantPoolOf<Handler>): void {
+    const slot = this.#takeIdle(own);
+    if (slot !== undefined) {
+      const next = own.waiting.shift() as Waiting<Handler>;
+      this.#carry(slot, next.request, next.handler);
+    } else if (own.waiting.size > own.opening) this.#connect(own);
+  }
+
+  #connect(own: TenantPoolOf<Handler>): void {
+    this.#shares.take(own.share);
+    own.opening += 1;
+    if (this.#shares.taken + this.#idle.size > this.#options.most) this.#idle.oldest?.connection?.close();
+    const slot = new Slot(own, this);
+    this.#slots.add(slot);
+    slot.giveUp = this.#options.connect(slot, (made) => {
+      own.opening -= 1;
+      const next = own.waiting.shift();
+      if (made instanceof Error) {
+        next?.handler.onFailure(made);
+        return this.ended(slot);
+      }
+      slot.connection = made;
+      if (next === undefined || !made.send(next.request, next.handler)) this.freed(slot);
+    });
+  }
+
+  /** Closes what was idle for too long, and fails what has waited for too long: the pool is not told of most ends. */
+  #tidy(): void {
+    const { clock, connectMs } = this.#options;
+    for (let slot = this.#idle.oldest; slot !== null;) {
+      const { newer, connection } = slot;
+      if (this.#tooOld(slot)) connection?.close();
+      slot = newer;
+    }
+    this.#endWaits(clock.monotonicMs() - connectMs, () => new UpstreamTimeout('have a connection free'));
+    for (const [tenant, own] of this.#tenants) {
+      if (!own.empty) continue;
+      this.#tenants.delete(tenant);
+      this.#shares.release(own.share);
+    }
+  }
+
+  #endWaits(beforeMs: number, reason: () => Error): void {
+    for (const { waiting } of this.#tenants.values()) {
+      while ((waiting.first?.sinceMs ?? Infinity) < beforeMs) waiting.shift()?.handler.onFailure(reason());
+    }
+  }
+
+  #tooOld({ idleSinceMs, connection }: Slot<Handler>): boolean {
+    const most = Math.min(idle.mostMs, (connection?.keepAliveMs ?? Infinity) - idle.marginMs);
     return this.#options.clock.monotonicMs() - idleSinceMs >= most;
   }
+}
 
-  #connectIfNeeded(): void {
-    while (
-      !this.#closed &&
-      this.#connecting.size < this.#waiting.size &&
-      this.#open.size + this.#connecting.size < this.#options.most
-    ) {
-      this.#connect();
-    }
+/** The place of one connection in a pool, from when it is being made to its end; all that time it belongs to one tenant. */
+class Slot<Handler extends Failing> {
+  readonly own: TenantPoolOf<Handler>;
+  /** `null` while it is being made. */
+  connection: PooledConnection<Handler> | null = null;
+  giveUp: (() => void) | null = null;
+  isIdle = false;
+  idleSinceMs = 0;
+  /** Neighbours among the idle ones; only {@link IdleOrder} writes to them. */
+  older: Slot<Handler> | null = null;
+  newer: Slot<Handler> | null = null;
+  readonly #pool: Pool<Handler>;
+
+  constructor(own: TenantPoolOf<Handler>, pool: Pool<Handler>) {
+    this.own = own;
+    this.#pool = pool;
   }
 
-  #connect(): void {
-    const { connect, connectMs, host } = this.#options;
-    const reading = new ReadBuffer(this.#shared);
-    let connection: Connection | undefined;
-    const { socket, ready } = connect({
-      buffer: () => connection?.nextBuffer() ?? reading.bytes,
-      callback: (length) => {
-        connection?.read(length);
-        return true;
-      },
-    });
-    this.#connecting.add(socket);
-    const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
-    const over = (): boolean => {
-      clearTimeout(timer);
-      return this.#connecting.delete(socket);
-    };
-    socket.once(ready, () => {
-      over();
-      connection = new Connection(socket, reading, host, this);
-      this.#open.add(connection);
-      this.free(connection);
-    });
-    const failed = (error: Error): void => {
-      if (!over()) return;
-      // The request that has waited longest fails with this attempt; for the others new attempts are made.
-      this.#waiting.shift()?.handler.onFailure(error);
-      this.#connectIfNeeded();
-    };
-    socket.once('error', failed);
-    socket.once('close', () => failed(new Error('the upstream closed the connection')));
+  free(): void {
+    this.#pool.freed(this);
+  }
+
+  gone(): void {
+    this.#pool.ended(this);
   }
 }
 
-/** A queue whose operations cost the same however long it is; `Array.shift` moves every entry. */
-class Fifo<T> {
-  readonly #entries: (T | undefined)[] = [];
-  #first = 0;
+/** The idle connections of all tenants, in the order in which they became idle. */
+class IdleOrder<Handler extends Failing> {
+  size = 0;
+  oldest: Slot<Handler> | null = null;
+  #newest: Slot<Handler> | null = null;
 
-  get size(): number {
-    return this.#entries.length - this.#first;
+  add(slot: Slot<Handler>): void {
+    slot.older = this.#newest;
+    if (this.#newest === null) this.oldest = slot;
+    else this.#newest.newer = slot;
+    this.#newest = slot;
+    this.size += 1;
   }
 
-  /** The one that {@link shift} would take. */
-  get first(): T | undefined {
-    return this.#entries[this.#first];
-  }
-
-  push(entry: T): void {
-    this.#entries.push(entry);
-  }
-
-  shift(): T | undefined {
-    const entry = this.#entries[this.#first];
-    if (this.#first < this.#entries.length) this.#entries[this.#first++] = undefined;
-    // The rest is moved down only once in `mostGone` calls.
-    if (this.#first === this.#entries.length || this.#first === mostGone) {
-      this.#entries.splice(0, this.#first);
-      this.#first = 0;
-    }
-    return entry;
+  remove(slot: Slot<Handler>): void {
+    const { older, newer } = slot;
+    if (older === null) this.oldest = newer;
+    else older.newer = newer;
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+    slot.older = slot.newer = null;
+    this.size -= 1;
   }
 }
-
-/** Emptied entries at the front of the array, at most. */
-const mostGone = 1000;

@@ -1,3 +1,5 @@
+import type { AccountId } from '../../domain/ids.ts';
+
 /** A request as it goes out. */
 export interface OutgoingRequest {
   readonly method: string;
@@ -6,6 +8,8 @@ export interface OutgoingRequest {
   /** Flat list of names and values. What they say about the length of the body does not count. */
   readonly headers: readonly string[];
   readonly body: Buffer | BodySource | null;
+  /** Whose connections it may use; `null` for a preflight that was let through without a key. */
+  readonly tenant: AccountId | null;
 }
 
 /** A body that is sent as it comes in. */
@@ -37,7 +41,10 @@ const valueForm = /^[\t\x20-\x7e\x80-\xff]*$/;
  * @returns Latin-1
  * @throws Error on characters that would end a line early. The ingress rejects them too; this is the second check
  */
-export function requestHead({ method, target, headers, body }: OutgoingRequest, host: string): string {
+export function requestHead(
+  { method, target, headers, body }: Omit<OutgoingRequest, 'tenant'>,
+  host: string,
+): string {
   if (!token.test(method)) throw new Error('a method that is not a token');
   if (!lineForm.test(target)) throw new Error('a target that is not one line');
   let fields = '';

@@ -6,8 +6,12 @@ export type BodyFraming =
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' };
 
+/** The version of HTTP in a status line. */
+export type HttpVersion = '1.0' | '1.1';
+
 /** The head of a response. */
 export interface ResponseHead {
+  readonly version: HttpVersion;
   readonly status: number;
   readonly reason: string;
   /** Flat list of names and values, as they were written. */
@@ -73,6 +77,7 @@ export function parseResponseHead(text: string, toHead: boolean): ResponseHead {
   if (chunked && length !== undefined) throw new ResponseFault('a length and chunks');
   if (chunked && !current) throw new ResponseFault('chunks in HTTP/1.0');
   return {
+    version: current ? '1.1' : '1.0',
     status,
     reason: line[3] ?? '',
     headers,
@@ -140,4 +145,14 @@ function trimmed(text: string, from: number, to: number): string {
 
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
+}
+
+/** The bytes as text, one character each: what `toString('latin1')` calls in the end, without its checks. */
+export function latin1(bytes: Uint8Array, from: number, to: number): string {
+  return (bytes as Latin1Bytes).latin1Slice(from, to);
+}
+
+/** Node has it on every Buffer; the declarations leave it out. */
+interface Latin1Bytes extends Uint8Array {
+  latin1Slice(start: number, end: number): string;
 }

@@ -1,10 +1,12 @@
+import type { OnReadOpts } from 'node:net';
 import { ResponseFault } from './errors.ts';
-import { parseResponseHead, type ResponseHead } from './response-head.ts';
+import { latin1, parseResponseHead, type ResponseHead } from './response-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
-import { latin1 } from './read-buffer.ts';
 
 /** Is called as a response comes in. */
 export interface ResponseEvents {
+  /** A 103 (RFC 8297). @param headers flat list of names and values */
+  onEarlyHints(headers: readonly string[]): void;
   onHead(head: ResponseHead): void;
   /** A part of the body, between two positions; the bytes are there during the call only. */
   onBytes(bytes: Buffer, from: number, to: number): void;
@@ -16,12 +18,13 @@ export interface ResponseEvents {
 export const maxResponseHeadBytes = 64 * 1024;
 /** Most heads end within this many bytes, so the end is looked for here first. */
 const firstLookBytes = 2048;
+const statusStart = 'HTTP/1.';
 /** Interim responses (1xx) before the final one; an upstream that sends more is given up. */
 const mostInterimResponses = 100;
 
 /**
- * Reads one response after another from a connection, strictly (RFC 9112). Interim responses (1xx) are dropped: the
- * gateway asks upstreams for none, so no client waits for one.
+ * Reads one response after another from a connection, strictly (RFC 9112). Of the interim responses (1xx) only Early Hints
+ * are told: the gateway asks upstreams for none, so no client waits for another one.
  */
 export class ResponseParser {
   /** No response is expected: before {@link begin}, and after its end. Bytes that come then belong to no request. */
@@ -83,11 +86,23 @@ export class ResponseParser {
     // Its end may be coming in: three of the four bytes may be there already.
     const least = end === -1 ? this.#text.length - 3 : end;
     if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
-    if (end === -1) return to;
+    if (end === -1) {
+      this.#rejectHopeless(before);
+      return to;
+    }
     const head = parseResponseHead(this.#text.slice(0, end + 2), this.#toHead);
     this.#text = '';
     this.#take(head);
     return from + end + 4 - before;
+  }
+
+  /** Rejects the beginning of a head that no further bytes can make one, instead of waiting for them until the timeout. */
+  #rejectHopeless(before: number): void {
+    if (!this.#text.startsWith(statusStart.slice(0, this.#text.length)))
+      throw new ResponseFault('no HTTP/1 status line');
+    const emptyLine = /\n\r?\n/g;
+    emptyLine.lastIndex = Math.max(0, before - 2);
+    if (emptyLine.test(this.#text)) throw new ResponseFault('a line that ends without CR');
   }
 
   #take(head: ResponseHead): void {
@@ -95,6 +110,7 @@ export class ResponseParser {
     if (head.status < 200) {
       this.#interimCount += 1;
       if (this.#interimCount > mostInterimResponses) throw new ResponseFault('too many 1xx before it');
+      if (head.status === 103) this.#events.onEarlyHints(head.headers);
       return;
     }
     this.head = head;
@@ -129,5 +145,74 @@ export class ResponseParser {
     if (this.over) return;
     this.over = true;
     this.#events.onEnd(trailers);
+  }
+}
+
+/** Bytes of one read, at most. */
+export const readBytes = 64 * 1024;
+
+/** A piece of this size or more is not copied: the socket reads into a buffer of its own. */
+const largeBytes = readBytes / 2;
+
+/** Reads from a socket. */
+export interface BytesReader {
+  /** The buffer for the next read. */
+  nextBuffer(): Buffer;
+  /** So many bytes have been read into it. */
+  read(length: number): void;
+}
+
+/**
+ * What one socket reads into, and its {@link ResponseParser} from. The bytes of a read are dealt with before the next read
+ * begins, so all sockets share one buffer, and what outlives the read is copied. While a body comes in large pieces, its
+ * socket reads into buffers of its own instead, which are handed on without a copy.
+ */
+export class ReadBuffer {
+  /** Who reads; `null` before the connection is made. */
+  reader: BytesReader | null = null;
+  /** For the socket. */
+  readonly onread: OnReadOpts = {
+    buffer: () => this.reader?.nextBuffer() ?? this.#current,
+    callback: (length) => {
+      this.reader?.read(length);
+      return true;
+    },
+  };
+  readonly #shared: Buffer;
+  #current: Buffer;
+  #given = false;
+
+  /** @param shared of {@link readBytes} */
+  constructor(shared: Buffer) {
+    this.#shared = shared;
+    this.#current = shared;
+  }
+
+  /** What the latest read went into. */
+  get bytes(): Buffer {
+    return this.#current;
+  }
+
+  /** Makes a part of the latest read the caller's to keep. A small part never keeps a large buffer from being freed. */
+  keep(from: number, to: number): Buffer {
+    const part = this.#current.subarray(from, to);
+    if (this.#current === this.#shared || part.length < largeBytes) return Buffer.from(part);
+    this.#given = true;
+    return part;
+  }
+
+  /**
+   * The buffer for the next read.
+   *
+   * @param length of the latest read
+   * @param more the response it belonged to goes on
+   */
+  next(length: number, more: boolean): Buffer {
+    if (!more || length < largeBytes) this.#current = this.#shared;
+    else if (this.#given || this.#current === this.#shared) {
+      this.#current = Buffer.allocUnsafeSlow(readBytes);
+    }
+    this.#given = false;
+    return this.#current;
   }
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ResponseHandler } from './connection.ts';
+import type { Shares } from '../../limits/concurrency.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { OutgoingRequest } from './request-head.ts';
+import type { HttpVersion, ResponseHead } from './response-head.ts';
 
 /** What sends the requests of one route to its upstream. */
 export interface UpstreamClient {
@@ -14,4 +16,79 @@ export interface UpstreamClient {
 export interface ClientMessages {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+}
+
+/** A request that is on a connection, as its handler sees it. */
+export interface InFlightRequest {
+  /**
+   * A number that grows while there is progress: bytes that have gone out, and from the head of the response on also those
+   * that have come in. Before, they do not count: an upstream could send interim responses for ever.
+   */
+  readonly progress: number;
+  /** Reads on, after an `onBody` that returned `false`. */
+  resume(): void;
+  /** Ends the connection. The handler is not called again. */
+  abort(): void;
+}
+
+/** The head of a response, as far as its handler is told. */
+export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | 'headers'> {
+  /** `null` where the client that reads it does not say. */
+  readonly version: HttpVersion | null;
+}
+
+/** Is told what becomes of a request: one head, its body, one end; or a failure, at any point. */
+export interface ResponseHandler {
+  /**
+   * Asked in the tick in which the request is written. `false` where it is not to be sent after all; the handler is not
+   * called again then.
+   */
+  onSending(inFlight: InFlightRequest): boolean;
+  /** Before the head: a 103 (RFC 8297), any number of times. @param headers flat list of names and values */
+  onEarlyHints(headers: readonly string[]): void;
+  onHead(head: AnsweredHead): void;
+  /** `false` where the rest should wait for {@link InFlightRequest.resume}. The bytes are the handler's to keep. */
+  onBody(chunk: Buffer): boolean;
+  /** @param trailers flat list of names and values */
+  onEnd(trailers: readonly string[]): void;
+  onFailure(error: Error): void;
+}
+
+/** What a connection tells the pool that owns it. */
+export interface ConnectionOwner {
+  /** It can take another request. */
+  free(): void;
+  /** It has ended. */
+  gone(): void;
+}
+
+/** Carries one request at a time to an upstream. */
+export interface PooledConnection<Handler> {
+  /** How long the upstream keeps it open while idle, milliseconds; `null` where it does not say. */
+  readonly keepAliveMs: number | null;
+  /** Sends a request; `false` where the handler does not want it sent after all. */
+  send(request: OutgoingRequest, handler: Handler): boolean;
+  /** Ends it, together with the request that is on it. */
+  close(): void;
+}
+
+/** How connections are made, how many, and for whom. */
+export interface PoolOptions<Handler> {
+  /**
+   * Makes a connection.
+   *
+   * @param done called once, perhaps at once
+   * @returns how to give up, which calls `done` as well
+   */
+  readonly connect: (
+    owner: ConnectionOwner,
+    done: (made: PooledConnection<Handler> | Error) => void,
+  ) => () => void;
+  /** Connections open at once. */
+  readonly most: number;
+  /** Of the tenants, in them. */
+  readonly shares: Shares;
+  /** Milliseconds that a request waits for a connection. */
+  readonly connectMs: number;
+  readonly clock: Clock;
 }

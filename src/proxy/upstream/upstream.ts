@@ -1,13 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { isIP, type Socket } from 'node:net';
-import type { RouteConfig } from '../../config.ts';
+import type { LimitsConfig, RouteConfig } from '../../config.ts';
+import type { TenantConcurrency } from '../../limits/concurrency.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
 import { Pool } from './pool.ts';
+import type { HttpVersion } from './response-head.ts';
 import type { UpstreamClient } from './upstream-client.ts';
+import { WebSocketPlaces } from './web-socket-places.ts';
 
 /** One route's upstream: where it is, and what sends requests there. */
-export interface Upstream extends Address, UpstreamClient {}
+export interface Upstream extends Address, UpstreamClient {
+  /**
+   * Of its latest response; `null` before there is one. A request must not be sent in chunks to an upstream that is not
+   * known to take HTTP/1.1 (RFC 9112 §6.1).
+   */
+  version: HttpVersion | null;
+  /** Places for WebSockets, each with a connection of its own. */
+  readonly webSockets: WebSocketPlaces;
+}
+
+/** What an upstream's connections depend on beside its route. */
+export interface UpstreamDeps {
+  readonly clock: Clock;
+  readonly concurrency: TenantConcurrency;
+  readonly limits: Pick<LimitsConfig, 'maxConnections'>;
+}
 
 /**
  * Opens a route's way to its upstream. Requests are sent once: nothing is pipelined, and what fails on a connection is
@@ -17,24 +35,23 @@ export interface Upstream extends Address, UpstreamClient {}
  *
  * @throws Error where a certificate or key file cannot be read
  */
-export async function openUpstream(route: RouteConfig, clock: Clock): Promise<Upstream> {
+export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Promise<Upstream> {
   const socketPath = route.upstream.startsWith('unix:') ? new URL(route.upstream).pathname : null;
   const origin = new URL(socketPath === null ? route.upstream : 'http://localhost');
   const address = { origin, socketPath, tls: tlsOf(route.tls, origin.hostname) };
+  const shares = deps.concurrency.sharesOf(route);
+  const { connectMs } = route.timeouts;
+  const options = { most: route.connections, shares: shares.connections, connectMs, clock: deps.clock };
+  const most = route.webSockets ?? deps.limits.maxConnections;
+  const upstream = { ...address, version: null, webSockets: new WebSocketPlaces(shares.webSockets, most) };
   if (route.client === 'undici') {
     // Loaded only where it is wanted.
     const { openForwarder } = await import('../undici/forwarder.ts');
-    return { ...address, ...(await openForwarder(address, route)) };
+    return { ...upstream, ...(await openForwarder(address, options)) };
   }
-  const connections = new Pool({
-    connect: connector(address),
-    host: origin.host,
-    most: route.connections,
-    connectMs: route.timeouts.connectMs,
-    clock,
-  });
+  const connections = new Pool({ ...options, connect: connector(address, connectMs) });
   return {
-    ...address,
+    ...upstream,
     send: connections.send.bind(connections),
     close: connections.close.bind(connections),
   };

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frames.ts';
-import { hangUp } from '../ingress/half-close.ts';
+import { hangUp } from '../../http/hang-up.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 

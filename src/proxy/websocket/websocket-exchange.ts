@@ -1,13 +1,17 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import type { AccountId } from '../../domain/ids.ts';
+import { cutResponse } from '../../http/hang-up.ts';
 import type { RequestRecord } from '../../ports/request-record.ts';
 import { Exchange, type ResponseProgress } from '../exchange.ts';
 import { clientGone } from '../finish.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { takeConnection } from '../ingress/accept-upgrades.ts';
+import { withoutNamed } from '../headers/header-rules.ts';
+import { pushUpgradeOption } from '../headers/response-headers.ts';
 import type { RequestHead } from '../ingress/framing.ts';
-import { upstreamProblem } from '../problems.ts';
+import { tooManyWebSockets, upstreamProblem } from '../problems.ts';
 import { connectTo } from '../upstream/upstream.ts';
 import { consentFault, prepareHandshake, switchingProtocols } from './handshake.ts';
 import { Tunnel } from './tunnel.ts';
@@ -19,6 +23,8 @@ const goingAwayCode = 1001;
 /** The client broke a rule that has no code of its own (RFC 6455 §7.4.1). */
 const policyCode = 1008;
 
+const bodyHeaders: ReadonlySet<string> = new Set(['content-length']);
+
 /**
  * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents, a
  * tunnel passes frames from then on. Counted once, when it ends.
@@ -28,6 +34,8 @@ export class WebSocketExchange extends Exchange {
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
+  /** Whose place it has among the WebSockets of its route; `undefined` while it has none. */
+  #placeOf: AccountId | null | undefined;
 
   start(head: RequestHead): void {
     const { socket } = this.request;
@@ -48,8 +56,11 @@ export class WebSocketExchange extends Exchange {
     if (socket.readableLength === 0) socket.read();
   };
 
-  /** Each WebSocket has a connection of its own to the upstream. */
+  /** Each WebSocket has a connection of its own to the upstream, and a place among those of its route. */
   protected admitted(): void {
+    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
+    if (!this.route.upstream.webSockets.enter(tenant)) return this.reject(tooManyWebSockets);
+    this.#placeOf = tenant;
     this.state = 'queued';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
     const connection = connectTo(this.route.upstream, () => this.#prepare(connection));
@@ -59,9 +70,11 @@ export class WebSocketExchange extends Exchange {
 
   #prepare(connection: Socket): void {
     if (this.#connection !== connection) return;
-    const { config, upstream } = this.route;
-    const headers = this.upstreamHeaders();
-    if (config.host === 'upstream') headers.push('host', upstream.origin.host);
+    // Some clients say that they send no body; a handshake says nothing of one.
+    const headers = withoutNamed(this.upstreamHeaders(), bodyHeaders);
+    // The client's may be empty, and HTTP/1.1 must have one (RFC 9112 §3.2).
+    const named = headers.some((text, i) => i % 2 === 0 && text === 'host');
+    if (!named) headers.push('host', this.route.upstream.origin.host);
     const handshake = prepareHandshake(connection, this.target, headers);
     handshake.on('error', (error) => this.#failed(connection, error));
     handshake.once('socket', () => this.#send(handshake));
@@ -106,8 +119,10 @@ export class WebSocketExchange extends Exchange {
       return this.#failed(this.#connection, error);
     }
     this.state = 'responding';
+    pushUpgradeOption(response.statusCode ?? 0, headers, this.response);
     this.response.writeHead(response.statusCode ?? 0, response.statusMessage, headers);
-    this.response.flushHeaders();
+    // `flushHeaders()` would write the head as UTF-8, which turns one byte beyond ASCII into two.
+    this.response.write('', 'latin1');
     response.on('data', (chunk: Buffer) => (this.#responseBytes += chunk.length));
     const cut = (error: unknown): void => this.finish(this.response.statusCode, 'cut_by_upstream', error);
     // Before `pipeline` destroys the client's connection because of this error: the log must not say that the client left.
@@ -151,7 +166,7 @@ export class WebSocketExchange extends Exchange {
       this.#responseTimeout ??= new IdleTimeout(bodyMs);
       if (!this.#responseTimeout.expired(true, this.#responseBytes, nowMs)) return;
       this.finish(this.response.statusCode, 'cut_by_upstream');
-      this.response.destroy();
+      cutResponse(this.response);
     }
   }
 
@@ -176,5 +191,7 @@ export class WebSocketExchange extends Exchange {
   #dropConnection(): void {
     this.#connection?.destroy();
     this.#connection = null;
+    if (this.#placeOf !== undefined) this.route.upstream.webSockets.leave(this.#placeOf);
+    this.#placeOf = undefined;
   }
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import fc from 'fast-check';
-import { JsonFault, parseStrictJson } from '../../../src/api/rest/strict-json.ts';
+import { JsonFault, parseStrictJson } from '../../../src/api/rest/json-body.ts';
 
 t.test('what is plain JSON is read as JSON.parse reads it', (t) => {
   fc.assert(

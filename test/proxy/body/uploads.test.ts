@@ -47,6 +47,9 @@ t.test('a chunked upload arrives whole, in chunks of the gateway’s own and wit
   const upstream = await notingUpstream(t);
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   const client = await rawClient(t, port);
+  // The gateway sends chunks only where it knows that they are understood.
+  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  await client.response();
   const head = requestText('POST', '/', [
     ['Authorization', `Bearer ${parent.key}`],
     ['Transfer-Encoding', 'chunked'],
@@ -68,7 +71,7 @@ t.test('a chunked upload arrives whole, in chunks of the gateway’s own and wit
     seen.map(({ rest }) => rest),
     seen.map(() => 'nothing'),
   );
-  const requests = seen.flatMap(({ requests }) => requests);
+  const requests = seen.flatMap(({ requests }) => requests).filter(({ method }) => method === 'POST');
   t.ok(requests.map(({ body }) => body).join('') === bodies.join(''), 'byte for byte, in their order');
   for (const { fields } of requests) {
     t.strictSame(

@@ -39,6 +39,8 @@ t.test('a rejection says why', async (t) => {
     ['/a\\b', /backslash/],
     ['/a/../b', /dot segment/],
     ['/a/%2e%2e/b', /dot segment/],
+    ['/a/..%2E%2E/', /dot segment/],
+    ['/a/...', /dot segment/],
     ['/a%0ab', /control byte/],
     ['/a#b', /#/],
     ['/a?b#c', /#/],
@@ -104,6 +106,9 @@ const pieces = fc.constantFrom(
     '*',
     ' ',
     '\t',
+    '%20',
+    '%2520',
+    '%c2%a0',
     '\xe9',
     '\x00',
   ],
@@ -130,7 +135,22 @@ const readers: readonly ((path: string) => string)[] = [
   (path) => decodeURIComponent(path).split('\0')[0] ?? '',
   (path) => path.replace(/\/+/g, '/'),
   (path) => decodeURIComponent(path).normalize('NFKC'),
+  (path) => decodeURIComponent(path).trimEnd(),
+  (path) => posix.normalize(eachSegment(decodeURIComponent(path), (segment) => segment.trimEnd())),
+  (path) => posix.normalize(eachSegment(decodeURIComponent(path), asWindows)),
+  (path) => posix.normalize(eachSegment(decodeURIComponent(path).replace(/;[^/]*/g, ''), asWindows)),
 ];
+
+function eachSegment(path: string, read: (segment: string) => string): string {
+  return path.split('/').map(read).join('/');
+}
+
+/** A name of a file or folder, without the dots and blanks at its end; dot segments stay what they are. */
+function asWindows(segment: string): string {
+  let name = segment.trimEnd();
+  while (name.endsWith('.') && name !== '.' && name !== '..') name = name.slice(0, -1).trimEnd();
+  return name;
+}
 
 t.test('no reader takes a path that is routed for one that leads elsewhere', async (t) => {
   let routed = 0;
@@ -158,7 +178,23 @@ t.test('whatever a client sends, there is a decision', async (t) => {
     }),
     { numRuns: 5_000 },
   );
-  for (const nasty of ['/', '%2f', '//', ';', '/;', '%25', '%2525', '/a', '\\', '%5c', '/%c5%bf']) {
+  for (const nasty of [
+    '/',
+    '%2f',
+    '//',
+    ';',
+    '/;',
+    '%25',
+    '%2525',
+    '/a',
+    '\\',
+    '%5c',
+    '/%c5%bf',
+    '.',
+    '.%20',
+    '%20',
+    '%20x',
+  ]) {
     const before = process.cpuUsage();
     targetOf(`/${nasty.repeat(16_000 / nasty.length)}`);
     const { user, system } = process.cpuUsage(before);

@@ -2,12 +2,15 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import type { RouteConfig } from '../../../src/config.ts';
+import type { AccountId } from '../../../src/domain/ids.ts';
+import { Shares } from '../../../src/limits/concurrency.ts';
 import { openForwarder } from '../../../src/proxy/undici/forwarder.ts';
-import type { InFlightRequest, ResponseHandler } from '../../../src/proxy/upstream/connection.ts';
+import type { InFlightRequest, ResponseHandler } from '../../../src/proxy/upstream/upstream-client.ts';
+import { systemClock } from '../../../src/ports/clock.ts';
 import type { UpstreamClient } from '../../../src/proxy/upstream/upstream-client.ts';
 
 const body = 'x'.repeat(1000);
+const tenant = 'a' as AccountId;
 
 t.test('an upstream that closes while the client is slow: its response is read to the end', async (t) => {
   const forward = await forwarding(t, (socket, target) =>
@@ -73,7 +76,7 @@ async function forwarding(
   });
   const origin = new URL(`http://127.0.0.1:${await listen(t, upstream)}`);
   const tls = { rejectUnauthorized: true, servername: '' } as const;
-  const client = await openForwarder({ origin, socketPath: null, tls }, route(origin.origin));
+  const client = await openForwarder({ origin, socketPath: null, tls }, options);
   t.teardown(() => client.close());
   let forwarded: (result: Forwarded) => void = () => undefined;
   const front = createHttpServer((request, response) => forwarded(send(client, request, response)));
@@ -101,6 +104,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
         inFlight = each;
         return true;
       },
+      onEarlyHints: () => undefined,
       onHead: () => undefined,
       onBody: (chunk) => {
         text += chunk.toString();
@@ -110,7 +114,13 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
       onEnd: () => end(text),
       onFailure: end,
     };
-    const outgoing = { method: 'GET', target: request.url ?? '', headers: ['host', 'upstream'], body: null };
+    const outgoing = {
+      method: 'GET',
+      target: request.url ?? '',
+      headers: ['host', 'upstream'],
+      body: null,
+      tenant,
+    };
     client.send(outgoing, handler, { request, response });
   });
   return { paused, ended, resume: () => inFlight?.resume() };
@@ -122,10 +132,4 @@ async function listen(t: Test, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function route(upstream: string): RouteConfig {
-  return {
-    upstream,
-    connections: 8,
-    timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
-  } as RouteConfig;
-}
+const options = { most: 8, shares: new Shares(), connectMs: 5_000, clock: systemClock };

@@ -52,7 +52,7 @@ t.test('a handler that throws at the end hears of it, and takes no other request
     else if (head.includes('/until-close')) socket.end('HTTP/1.1 200 OK\r\n\r\nok');
     else socket.write(rawResponse('ok'));
   });
-  const { connections } = openConnections(t, upstream.url, { most: 2 });
+  const { connections } = openConnections(t, upstream.url, { most: 4 });
   const under = ask(connections, '/late');
   await eventually(() => late.length === 1);
   for (const target of ['/length', '/until-close']) {

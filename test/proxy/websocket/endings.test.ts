@@ -7,7 +7,7 @@ import { eventually, standstill, startGateway } from '../../support/gateway.ts';
 import { rawClient, requestText, type RawClient } from '../../support/raw-client.ts';
 import type { Scope } from '../../support/servers.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
-import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+import { bearer, handshake, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
 /** Codes and reasons as the other end should see them; 1005 stands for a close frame without a code. */
 const closes = [
@@ -286,18 +286,4 @@ function ending(socket: WebSocket): Promise<{ code: number; reason: string }> {
 /** The same frame as a client has to send it. */
 function masked([first, length, ...payload]: readonly number[]): number[] {
   return [first ?? 0, (length ?? 0) | 0x80, 0, 0, 0, 0, ...payload];
-}
-
-function bearer(key: string): Record<string, string> {
-  return { authorization: `Bearer ${key}` };
-}
-
-function handshake(key: string): [string, string][] {
-  return [
-    ['Authorization', `Bearer ${key}`],
-    ['Connection', 'Upgrade'],
-    ['Upgrade', 'websocket'],
-    ['Sec-WebSocket-Version', '13'],
-    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-  ];
 }

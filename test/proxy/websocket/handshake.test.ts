@@ -6,8 +6,8 @@ import t from 'tap';
 import { WebSocketServer } from 'ws';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import { rawClient, requestText } from '../../support/raw-client.ts';
-import { startRawUpstream, startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
-import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+import { startTcpUpstream, startUpstream } from '../../support/upstreams.ts';
+import { bearer, handshake, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
 t.test('the upstream chooses the subprotocol', async (t) => {
   for (const [choice, outcome] of [
@@ -49,56 +49,6 @@ t.test('compression is agreed between the two ends, or not at all', async (t) =>
   }
 });
 
-t.test('an upstream’s rejection is the client’s, status, headers and body', async (t) => {
-  const upstream = await startRawUpstream(t, () => (request, response) => {
-    const status = Number(request.url?.slice(1));
-    const headers = {
-      'content-type': 'text/plain',
-      'www-authenticate': 'Custom',
-      'x-service-caller-key': 'forged',
-    };
-    response.writeHead(status, headers).end(`no: ${status}`);
-  });
-  const { port, parent, finished, usage } = await startGateway(t, { routes: { '/': upstream.url } });
-  for (const status of [200, 302, 401, 403, 404, 429, 500, 503]) {
-    const client = await rawClient(t, port);
-    client.send(requestText('GET', `/${status}`, handshake(parent.key)));
-    const response = await client.response();
-    t.equal(response.status, status);
-    t.equal(response.body, `no: ${status}`);
-    t.match(response.headers, {
-      'content-type': 'text/plain',
-      'www-authenticate': 'Custom',
-      'x-service-resolved-tenant': parent.id,
-      'x-request-id': /^[0-9a-f]{32}$/,
-      connection: 'close',
-    });
-    t.notMatch(response.rawHead, 'forged');
-    await client.end();
-  }
-  await t.rejects(openWebSocket(t, port, '/403', bearer(parent.key)), { message: 'status 403' });
-  await eventually(() => finished.length === 9, 'the records');
-  t.match(finished[2], { status: 401, code: null, bytesOut: 'no: 401'.length });
-  t.match(usage[2], { kind: 'read', status: 401 });
-});
-
-t.test('a rejection that breaks off is cut, not ended', async (t) => {
-  let breakOff = (): unknown => undefined;
-  const upstream = await startTcpUpstream(t, (socket) => {
-    socket.write('HTTP/1.1 403 No\r\nContent-Length: 10\r\n\r\nhalf');
-    breakOff = () => socket.destroy();
-  });
-  const { port, parent, finished } = await startGateway(t, { routes: { '/': upstream.url } });
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', handshake(parent.key)));
-  await eventually(() => client.text.includes('half'), 'the first half of the response');
-  breakOff();
-  await client.end();
-  t.notMatch(client.text, /\r\n\r\n.{10}/);
-  await eventually(() => finished.length === 1, 'the record');
-  t.equal(finished[0]?.code, 'cut_by_upstream');
-});
-
 t.test('an upstream that is down, breaks off or says nothing is 502 or 504', async (t) => {
   const closing = await startTcpUpstream(t, (socket) => socket.end());
   const reset = await startTcpUpstream(t, (socket) => socket.resetAndDestroy());
@@ -134,6 +84,17 @@ t.test('an upstream that does not know upgrades responds as to any other request
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   await t.rejects(openWebSocket(t, port, '/x', bearer(parent.key)), { message: 'status 200' });
   t.equal(upstream.received[0]?.target, '/x');
+});
+
+t.test('a handshake whose Host is empty names the upstream to it (RFC 9112 §3.2)', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  const offer = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13';
+  const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+  client.send(`GET / HTTP/1.1\r\nHost:\r\nAuthorization: Bearer ${parent.key}\r\n${offer}\r\n${key}\r\n\r\n`);
+  await eventually(() => upstream.handshakes.length === 1, 'the handshake');
+  t.equal(upstream.handshakes[0]?.headers.host, new URL(upstream.url).host);
 });
 
 t.test('WebSockets reach an upstream on a Unix socket, and one with its own Host', async (t) => {
@@ -186,6 +147,47 @@ t.test(
   },
 );
 
+t.test('a WebSocket opens behind a request whose body came in the same packet', async (t) => {
+  const plain = await startUpstream(t);
+  let received = '';
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.on('data', (chunk) => (received += chunk.toString('latin1')));
+    socket.write(`HTTP/1.1 101 X\r\n${consenting}\r\n\r\n`);
+  });
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url, '/plain': plain.url } });
+  const client = await rawClient(t, port);
+  // More than Node reads of a body before it is asked for.
+  const first = requestText('PUT', '/plain', [['Authorization', `Bearer ${parent.key}`]], 'x'.repeat(60_000));
+  client.send(`${first}${requestText('GET', '/', handshake(parent.key))}early `);
+  t.equal((await client.response('PUT')).status, 200);
+  await client.until(() => client.text.includes('HTTP/1.1 101 '));
+  client.send('late');
+  await eventually(() => received === 'early late', 'the frames');
+});
+
+t.test('a handshake that states an empty body, or offers more than a WebSocket, is one', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const [name, change] of [
+    ['Java', { 'Content-Length': '0' }],
+    ['a list', { Upgrade: 'websocket, h2c' }],
+    [
+      'a list that prefers another',
+      { Upgrade: 'h2c,\tWebSocket', Connection: 'HTTP2-Settings, keep-alive,upgrade' },
+    ],
+    ['two lines', { Upgrade: 'h2c\r\nUpgrade: websocket' }],
+  ] as const) {
+    const client = await rawClient(t, port);
+    const headers = Object.entries({ ...Object.fromEntries(handshake(parent.key)), ...change });
+    client.send(requestText('GET', '/', headers));
+    await client.until(() => client.text.includes('\r\n\r\n'));
+    t.match(client.text, /^HTTP\/1\.1 101 /, name);
+    const { headers: got } = upstream.handshakes.at(-1) ?? { headers: {} };
+    t.match(got, { upgrade: 'websocket', connection: 'Upgrade', 'content-length': undefined });
+    client.socket.destroy();
+  }
+});
+
 t.test('interim responses before the consent are between the upstream and the gateway', async (t) => {
   const upstream = await startTcpUpstream(t, (socket) => {
     socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n');
@@ -200,17 +202,3 @@ t.test('interim responses before the consent are between the upstream and the ga
 
 const consenting =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
-
-function bearer(key: string): Record<string, string> {
-  return { authorization: `Bearer ${key}` };
-}
-
-function handshake(key: string): [string, string][] {
-  return [
-    ['Authorization', `Bearer ${key}`],
-    ['Connection', 'Upgrade'],
-    ['Upgrade', 'websocket'],
-    ['Sec-WebSocket-Version', '13'],
-    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-  ];
-}

@@ -3,7 +3,7 @@ import t from 'tap';
 import { WebSocket as UndiciWebSocket } from 'undici';
 import type { RawData, WebSocket } from 'ws';
 import { eventually, standstill, startGateway } from '../../support/gateway.ts';
-import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+import { bearer, openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
 /** Around every change of the form that a frame's length has (RFC 6455 §5.2). */
 const sizes = [0, 1, 125, 126, 127, 65_535, 65_536, 1024 * 1024];
@@ -136,10 +136,6 @@ t.test('what an upstream does not read is not held in memory', async (t) => {
   reader?.resume();
   await eventually(() => read === 512, 'the messages');
 });
-
-function bearer(key: string): Record<string, string> {
-  return { authorization: `Bearer ${key}` };
-}
 
 /** Text in which every position looks different, so that a byte in the wrong place shows. */
 function content(size: number): Buffer {

@@ -11,6 +11,15 @@ export function unavailable(cause: unknown): ProblemError {
   );
 }
 
+/** The store responds, but a tenant asks for more at once than its turns come to. */
+export function tooManyRequests(): ProblemError {
+  return new ProblemError({
+    code: 'too_many_requests',
+    detail: 'Too many requests of this account wait for the store already. Send fewer of them at once.',
+    retryAfter,
+  });
+}
+
 /**
  * What a failed statement means to a client. Text that PostgreSQL cannot hold is the client's fault; a broken
  * constraint or a statement that makes no sense is ours; everything else is the store being away, overloaded, read-only

@@ -18,6 +18,12 @@ export interface ConnectionExtra {
   readonly onclose?: () => void;
 }
 
+/** What is asked of the server for all statements of a connection. */
+export interface Session {
+  /** A statement takes one of the server's processors, not several: it may take long, others wait for the processors. */
+  readonly onOneCore?: boolean;
+}
+
 type ClientOptions = Options<{ bigint: postgres.PostgresType<number> }>;
 
 /** What every connection has, over whatever it travels. */
@@ -39,7 +45,7 @@ export const baseOptions = {
  *
  * @param statementMs the server gives up on a statement after this long; set below the client's own deadline
  */
-export function connectByUrl(url: string, statementMs: number): Connect {
+export function connectByUrl(url: string, statementMs: number, { onOneCore = false }: Session = {}): Connect {
   // Not read as a URL: a list of hosts is none.
   const [address = '', query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
@@ -48,7 +54,11 @@ export function connectByUrl(url: string, statementMs: number): Connect {
   // A pooler rejects start-up parameters it does not know; there the role's own settings apply.
   const session = pooled
     ? {}
-    : { statement_timeout: statementMs, idle_in_transaction_session_timeout: statementMs };
+    : {
+        statement_timeout: statementMs,
+        idle_in_transaction_session_timeout: statementMs,
+        ...(onOneCore && { max_parallel_workers_per_gather: 0 }),
+      };
   return (extra = {}) =>
     postgres(`${address}?${parameters.toString()}`, {
       ...baseOptions,

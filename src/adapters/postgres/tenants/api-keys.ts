@@ -10,7 +10,7 @@ type ApiKeys = Pick<TenantStore, 'createKey' | 'listKeys' | 'keyDigest' | 'revok
 /** API keys of any account. */
 export function apiKeys(db: Runner, changes: Changes): ApiKeys {
   return {
-    async createKey(account, key, limit, claim = null) {
+    async createKey(account, key, limit, claim = null, tenant) {
       const made = await changes.run<'none' | 'limit'>(
         claim,
         (sql, request) => sql`
@@ -18,17 +18,19 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
             ${request}, ${account}, ${key.id}, ${key.name}, ${sql.json(key.scopes)}, ${digestBytes(key.digest)},
             ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
           )`,
+        tenant,
       );
       if (made.outcome === 'none') return null;
       return made.outcome === 'limit' ? { limit } : { ...toApiKey(made.key), ...replayOf(made) };
     },
 
-    async listKeys(account, { limit, after = aboveEveryId }) {
+    async listKeys(account, { limit, after = aboveEveryId }, tenant) {
       const rows = await db.run(
         (sql) => sql<{ readonly key: KeyRow }[]>`
           select api_key_json(k) as key from api_key k
           where account_id >= ${account} and (account_id, id) < (${account}, ${after})
           order by account_id desc, id desc limit ${limit + 1}`,
+        tenant,
       );
       return pageOf(rows, limit, (row) => toApiKey(row.key));
     },
@@ -41,10 +43,11 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       return row === undefined ? null : (row.digest.toString('base64url') as KeyDigest);
     },
 
-    async revokeKey(account, key, claim = null) {
+    async revokeKey(account, key, claim = null, tenant) {
       const revoked = await changes.run<'none'>(
         claim,
         (sql, request) => sql`select * from api_key_revoke(${request}, ${account}, ${key})`,
+        tenant,
       );
       return revoked.outcome === 'none' ? null : { value: toApiKey(revoked.key), seq: revoked.seq };
     },

@@ -31,13 +31,15 @@ export class Changes {
 
   /**
    * @param claim where the request may be sent again: the change is then noted for it, or found to be made already
+   * @param tenant whose turn it takes; an operator's where absent
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` where the claim says so
    */
   async run<Outcome extends string = never>(
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
+    tenant?: AccountId,
   ): Promise<Changed<Outcome>> {
-    const rows = await this.#db.run((sql) => statement(sql, sql.json(requestOf(claim))));
+    const rows = await this.#db.run((sql) => statement(sql, sql.json(requestOf(claim))), tenant);
     const [changed] = rows as [Changed<Outcome>];
     const problem = claimProblems[changed.outcome];
     if (problem !== undefined) throw new ProblemError(problem);

@@ -21,6 +21,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           select * from account_create_sub(
             ${request}, ${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit}
           )`,
+        parent,
       );
       switch (made.outcome) {
         case 'no-parent':
@@ -40,6 +41,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       const [row] = await db.run(
         (sql) => sql<AccountRow[]>`
           select ${sql(accountColumns)} from account where id = ${id} and parent_id = ${parent}`,
+        parent,
       );
       return row ? toSubAccount(row) : null;
     },
@@ -65,7 +67,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           select ${columns} from account
           where parent_id >= ${parent} and (parent_id, id) < (${parent}, ${after})
           order by parent_id desc, id desc limit ${limit + 1}`;
-      });
+      }, parent);
       return pageOf(rows, limit, toSubAccount);
     },
 
@@ -79,6 +81,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
         null,
         (sql, request) => sql`
           select * from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patch)}, ${metadataMaxPairs})`,
+        parent,
       );
       switch (made.outcome) {
         case 'none':
@@ -97,6 +100,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       const set = await changes.run<'none'>(
         claim,
         (sql, request) => sql`select * from account_set_sub_status(${request}, ${parent}, ${id}, ${status})`,
+        parent,
       );
       return set.outcome === 'none' ? null : { value: toSubAccount(set.account), seq: set.seq };
     },

@@ -39,7 +39,7 @@ export async function usageReport(
       group by u.account_id, u.bucket, ${byKey ? sql`u.key_id,` : sql``} a.external_id, a.name
       order by u.account_id desc, u.bucket desc ${byKey ? sql`, u.key_id desc` : sql``}
       limit ${limit + 1}`;
-  });
+  }, parent);
   return pageOf(lines, limit, ({ periodStart, ...line }) => {
     const periodStartMs = periodStart.getTime();
     return { ...line, periodStartMs, position: `${line.accountId} ${periodStartMs} ${line.keyId ?? ''}` };

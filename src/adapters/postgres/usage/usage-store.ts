@@ -2,8 +2,12 @@ import type { UsageStore } from '../../../ports/usage.ts';
 import type { Runner } from '../connection/pool.ts';
 import { usageReport } from './usage-report.ts';
 
-/** Usage counts in PostgreSQL. */
-export function usageStore(db: Runner): UsageStore {
+/**
+ * Usage counts in PostgreSQL.
+ *
+ * @param reports for what may take long: changes must not wait for it
+ */
+export function usageStore(db: Runner, reports: Runner): UsageStore {
   return {
     async add(batchId, rows, replicaId, throughMs) {
       const counts = rows.map((row) => ({
@@ -23,11 +27,12 @@ export function usageStore(db: Runner): UsageStore {
       );
     },
 
-    report: (parent, query) => usageReport(db, parent, query),
+    report: (parent, query) => usageReport(reports, parent, query),
 
-    async completeThrough() {
+    async completeThrough(parent) {
       const [row] = await db.run(
         (sql) => sql<[{ readonly at: Date }]>`select usage_complete_through() as at`,
+        parent,
       );
       return row.at.getTime();
     },

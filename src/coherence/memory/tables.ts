@@ -1,5 +1,74 @@
 import { randomInt } from 'node:crypto';
-import type { Held, Named, Table } from './entry.ts';
+import type { FactValue, Seq } from '../../ports/facts.ts';
+
+/** What a {@link Table} holds things by. */
+export interface Named {
+  readonly name: string;
+}
+
+/** A fact in memory. */
+export interface Entry extends Named {
+  /** `undefined` from the moment it is no longer held, even where a look-up still refers to it. */
+  value: FactValue | undefined;
+  seq: Seq;
+  /** Asked for since the clock hand last passed. */
+  recent: boolean;
+  /** What was asked for after it, and by which name: the account after a key, the parent after an account. */
+  next: Entry | undefined;
+  nextName: string;
+}
+
+/** Things by name, and the hand of the clock algorithm, which goes round over them. */
+export interface Table<T extends Named = Entry> {
+  readonly size: number;
+  get(name: string): T | undefined;
+  /** The name must not be in it yet. */
+  add(thing: T): void;
+  delete(thing: T): void;
+  clear(): void;
+  all(): Iterable<T>;
+  /** The next one, round and round, also while others come and go; `undefined` where there is none. */
+  turn(): T | undefined;
+}
+
+/** Facts under names of any kind. */
+export class NameTable implements Table {
+  readonly #entries = new Map<string, Entry>();
+  /** A map's iterator goes on where it was through insertions and deletions: it is the clock hand. */
+  #clockHand = this.#entries.values();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(name: string): Entry | undefined {
+    return this.#entries.get(name);
+  }
+
+  add(held: Entry): void {
+    this.#entries.set(held.name, held);
+  }
+
+  delete({ name }: Entry): void {
+    this.#entries.delete(name);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#clockHand = this.#entries.values();
+  }
+
+  all(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
+  turn(): Entry | undefined {
+    const next = this.#clockHand.next();
+    if (next.done !== true) return next.value;
+    this.#clockHand = this.#entries.values();
+    return this.#clockHand.next().value;
+  }
+}
 
 /** A power of two. */
 const smallest = 1_024;
@@ -17,12 +86,12 @@ const wholeCharacters = 42;
  * The mark is made from a few characters at secret random positions: a client that chooses keys whose digests agree in
  * many characters cannot make them collide in here.
  */
-export class DigestTable<T extends Named = Held> implements Table<T> {
+export class DigestTable<T extends Named = Entry> implements Table<T> {
   readonly #places: readonly number[];
   #slots: (T | undefined)[] = [];
   #marks = new Int32Array(0);
   #size = 0;
-  #hand = 0;
+  #clockHand = 0;
 
   /** @param places which five characters of a digest make its mark */
   constructor(places: readonly number[] = secretPlaces()) {
@@ -72,7 +141,7 @@ export class DigestTable<T extends Named = Held> implements Table<T> {
   clear(): void {
     this.#make(smallest);
     this.#size = 0;
-    this.#hand = 0;
+    this.#clockHand = 0;
   }
 
   *all(): Iterable<T> {
@@ -83,7 +152,7 @@ export class DigestTable<T extends Named = Held> implements Table<T> {
     if (this.#size === 0) return undefined;
     const last = this.#slots.length - 1;
     for (;;) {
-      const held = this.#slots[this.#hand++ & last];
+      const held = this.#slots[this.#clockHand++ & last];
       if (held !== undefined) return held;
     }
   }

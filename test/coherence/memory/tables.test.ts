@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { DigestTable } from '../../../src/coherence/memory/digest-table.ts';
-import type { Held } from '../../../src/coherence/memory/entry.ts';
+import { DigestTable, type Entry } from '../../../src/coherence/memory/tables.ts';
 import { Random } from '../../support/coherence/random.ts';
 
 const digests = Array.from({ length: 5_000 }, (_, i) =>
   createHash('sha256').update(`${i}`).digest('base64url'),
 );
 
-function held(name: string): Held {
+function held(name: string): Entry {
   return { name, value: 1, seq: 1, recent: false, next: undefined, nextName: '' };
 }
 
@@ -20,7 +19,7 @@ for (const [what, places, most] of [
   t.test(`it holds what a map would hold, ${what}`, async (t) => {
     const random = new Random(7);
     const table = new DigestTable(places);
-    const model = new Map<string, Held>();
+    const model = new Map<string, Entry>();
     for (let step = 0; step < 20_000; step++) {
       const name = digests[random.below(most)] as string;
       const present = model.get(name);

@@ -1,8 +1,7 @@
 import t from 'tap';
-import { managementHeaderFault } from '../../src/domain/acting-decision.ts';
-import type { ActingHeader } from '../../src/domain/acting-header.ts';
+import { managementHeaderFault } from '../../src/authz/management-call.ts';
+import type { ActingHeader, MethodKind } from '../../src/domain/acting-decision.ts';
 import { parseAccountId, type AccountId } from '../../src/domain/ids.ts';
-import type { MethodKind } from '../../src/domain/method.ts';
 import type { ProblemCode } from '../../src/domain/problem.ts';
 
 const parentId = account('018f0000-0000-7000-8000-000000000001');

@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from 'node:util';
+import { headerNames, readsAsReserved, type HeaderNames } from '../domain/header-names.ts';
+import type { UncheckedFile } from './gateway-file.ts';
+import type { Path } from './pointer.ts';
+import type { RouteSettings } from './route-file.ts';
+import type { SchemaFault } from './validate.ts';
+
+/** Headers that a route must not let by, and origins that it cannot trust. */
+export function checkRouteHeaders({ headers, route_defaults, routes }: UncheckedFile): SchemaFault[] {
+  const names = headerNames(headers.prefix);
+  const faults = [
+    ...checkUnderscores(['route_defaults'], route_defaults, names),
+    ...checkCors(['route_defaults'], route_defaults),
+  ];
+  for (const [index, route = {}] of routes.entries()) {
+    const path = ['routes', index];
+    // What a route takes over from the defaults is reported there, once.
+    if (!isDeepStrictEqual(route.underscore_headers, route_defaults.underscore_headers))
+      faults.push(...checkUnderscores(path, route, names));
+    if (!isDeepStrictEqual(route.cors, route_defaults.cors)) faults.push(...checkCors(path, route));
+  }
+  return faults;
+}
+
+/** The list has a gap where the schema rejected a name. */
+function checkUnderscores(
+  path: Path,
+  { underscore_headers: listed = [] }: Partial<RouteSettings>,
+  names: HeaderNames,
+): SchemaFault[] {
+  return listed.flatMap((name: string | undefined, index) =>
+    name === undefined || !readsAsReserved(name, names)
+      ? []
+      : [{ path: [...path, 'underscore_headers', index], detail: reserved }],
+  );
+}
+
+/** Of `origins` the schema may have rejected some. */
+function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] {
+  if (cors === undefined) return [];
+  const { origins, credentials } = cors;
+  if (origins.length === 0) return [{ path: [...path, 'cors'], detail: 'names no origins' }];
+  if (!credentials || !origins.includes('*')) return [];
+  const detail = 'cannot be with `*`: any page could then act as the user of another';
+  return [{ path: [...path, 'cors', 'credentials'], detail }];
+}
+
+const reserved =
+  'can be read as a name that clients have no say in: a header that the gateway sets or checks, or a variable of the server';

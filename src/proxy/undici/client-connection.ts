@@ -1,0 +1,53 @@
+import type { Socket } from 'node:net';
+import { Client } from 'undici';
+import type { ConnectionOwner } from '../upstream/upstream-client.ts';
+import type { OutgoingRequest } from '../upstream/request-head.ts';
+import type { PooledConnection } from '../upstream/upstream-client.ts';
+import type { ForwardedRequest } from './forwarded-request.ts';
+import { PausableReading } from './pausable-reading.ts';
+
+/** Opens a connection, as undici wants it done. */
+export type Connector = (options: object, done: (error: Error | null, socket: Socket | null) => void) => void;
+
+/** One of undici's clients, which has one connection at a time and carries one request at a time. */
+export class ClientConnection implements PooledConnection<ForwardedRequest> {
+  /** undici sees to it itself. */
+  readonly keepAliveMs = null;
+  /** Of the connection that is open now; `null` before there is one. */
+  reading: PausableReading | null = null;
+  readonly #client: Client;
+  readonly #owner: ConnectionOwner;
+  #gone = false;
+
+  constructor(origin: URL, options: Client.Options, connect: Connector, owner: ConnectionOwner) {
+    this.#owner = owner;
+    this.#client = new Client(origin, {
+      ...options,
+      pipelining: 1,
+      connect: (given, done) =>
+        connect(given, (error, socket) => {
+          if (socket === null) return done(error ?? new Error('no connection'), null);
+          this.reading = new PausableReading(socket);
+          done(null, socket);
+        }),
+    });
+  }
+
+  send(_request: OutgoingRequest, forwarded: ForwardedRequest): true {
+    forwarded.dispatch(this.#client, this, (error) => {
+      if (error !== null) return this.close();
+      // undici looks at what came in behind the response before the connection is used again.
+      setImmediate(() => {
+        if (!this.#gone) this.#owner.free();
+      });
+    });
+    return true;
+  }
+
+  close(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    void this.#client.destroy();
+    this.#owner.gone();
+  }
+}

@@ -1,0 +1,186 @@
+/** Whose connections they are: what tenants have of the connections to one upstream, and in which order they get them. */
+import fc from 'fast-check';
+import type { Socket } from 'node:net';
+import t from 'tap';
+import type { AccountId } from '../../../src/domain/ids.ts';
+import { Shares, TenantConcurrency } from '../../../src/limits/concurrency.ts';
+import { eventually } from '../../support/eventually.ts';
+import { ask, openConnections as open, rawResponse } from '../../support/upstream-client.ts';
+import { startTcpUpstream } from '../../support/upstreams.ts';
+
+/** An upstream that holds every request until it is told to respond. */
+async function holding(t: Parameters<typeof startTcpUpstream>[0]) {
+  const held = new Map<string, Socket>();
+  const order: string[] = [];
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const target = head.split(' ')[1] ?? '';
+    held.set(target, socket);
+    order.push(target);
+  });
+  const respond = (target: string): void => void held.get(target)?.write(rawResponse('ok'));
+  return { upstream, held, order, respond };
+}
+
+t.test('a connection that carried a request of one tenant never carries one of another', async (t) => {
+  const carried = new Map<Socket, Set<string>>();
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const tenants = carried.get(socket) ?? new Set();
+    carried.set(socket, tenants.add(head.split(' ')[1] ?? ''));
+    setImmediate(() => socket.write(rawResponse('ok')));
+  });
+  for (const most of [1, 2, 3, 8]) {
+    const { connections } = open(t, upstream.url, { most });
+    const tenants = ['a', 'b', 'c', 'd', 'e'];
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(tenants.map((tenant) => ask(connections, `/${tenant}`, null, { tenant })));
+    }
+    connections.close();
+  }
+  t.ok([...carried.values()].every(({ size }) => size === 1));
+});
+
+t.test('an idle connection is put by for its tenant, until another needs its place', async (t) => {
+  const closed: string[] = [];
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    socket.once('close', () => closed.push(head.split(' ')[1] ?? ''));
+    socket.write(rawResponse('ok'));
+  });
+  const { connections } = open(t, upstream.url, { most: 3 });
+  for (const tenant of ['a', 'b', 'c', 'a', 'b', 'c', 'a']) {
+    await ask(connections, `/${tenant}`, null, { tenant });
+  }
+  t.equal(upstream.connections, 3, 'one each');
+  await ask(connections, '/d', null, { tenant: 'd' });
+  await eventually(() => closed.length > 0);
+  t.equal(upstream.connections, 4);
+  t.ok(
+    closed.every((target) => target === '/b'),
+    'the one that was idle for longest made room',
+  );
+});
+
+t.test('a connection is not used again after a request without a tenant', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => socket.write(rawResponse('ok')));
+  const { connections } = open(t, upstream.url);
+  for (let i = 0; i < 3; i++) await ask(connections, '/', null, { tenant: null });
+  await ask(connections);
+  t.equal(upstream.connections, 4);
+});
+
+t.test('one tenant holds half of them, the next half of the rest; others still find some', async (t) => {
+  const { upstream, held } = await holding(t);
+  const { connections } = open(t, upstream.url, { most: 16 });
+  const asking: Promise<unknown>[] = [];
+  const many = (tenant: string): void => {
+    for (let i = 0; i < 20; i++) {
+      asking.push(ask(connections, `/${tenant}${i}`, null, { tenant }).catch(() => undefined));
+    }
+  };
+  const of = (tenant: string): number => [...held.keys()].filter((target) => target[1] === tenant).length;
+  for (const [tenant, share] of [
+    ['a', 8],
+    ['b', 4],
+    ['c', 2],
+    ['d', 1],
+    ['e', 1],
+  ] as const) {
+    many(tenant);
+    await eventually(() => of(tenant) === share);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  t.strictSame(['a', 'b', 'c', 'd', 'e'].map(of), [8, 4, 2, 1, 1]);
+  connections.close();
+  await Promise.all(asking);
+});
+
+t.test('tenants that wait are served in turn, however many requests each of them has', async (t) => {
+  const { upstream, order, respond } = await holding(t);
+  const { connections } = open(t, upstream.url, { most: 1 });
+  const first = ask(connections, '/first');
+  await eventually(() => order.length === 1);
+  const targets = ['/a1', '/a2', '/a3', '/a4', '/b1', '/b2', '/c1'];
+  const waiting = targets.map((target) => ask(connections, target, null, { tenant: target[1] ?? '' }));
+  for (let i = 0; i <= waiting.length; i++) {
+    await eventually(() => order.length > i);
+    respond(order[i] ?? '');
+  }
+  await Promise.all([first, ...waiting]);
+  t.strictSame(order.slice(1), ['/a1', '/b1', '/c1', '/a2', '/b2', '/a3', '/a4']);
+});
+
+t.test('a thousand requests that are not sent after all leave room for the next', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => socket.write(rawResponse('ok')));
+  const { connections } = open(t, upstream.url, { most: 1 });
+  let asked = 0;
+  const onSending = (): boolean => ++asked < 0;
+  for (let i = 0; i < 1_000; i++) void ask(connections, '/', null, { onSending });
+  t.equal(await ask(connections, '/', null, { tenant: 'b' }), 'ok');
+  await eventually(() => asked === 1_000);
+  t.equal(await ask(connections), 'ok');
+});
+
+t.test(
+  'a reload gives no tenant more of them, and what waits is served whichever side gives back',
+  async (t) => {
+    const { upstream, held, respond } = await holding(t);
+    const shares = new Shares();
+    const before = open(t, upstream.url, { most: 4, shares }).connections;
+    const asking = ['/a1', '/a2'].map((target) => ask(before, target));
+    await eventually(() => held.size === 2);
+    const after = open(t, upstream.url, { most: 4, shares }).connections;
+    const third = ask(after, '/a3');
+    asking.push(ask(after, '/b1', null, { tenant: 'b' }));
+    await eventually(() => held.has('/b1'));
+    t.notOk(held.has('/a3'), 'the tenant has its half in the generation before');
+    respond('/b1');
+    respond('/a1');
+    await eventually(() => held.has('/a3'));
+    for (const target of ['/a2', '/a3']) respond(target);
+    await Promise.all([...asking, third]);
+    before.close();
+    after.close();
+    t.equal(shares.taken, 0);
+    t.ok(shares.unused);
+  },
+);
+
+t.test('what is shared is that of a route with one upstream, and forgotten when neither is left', (t) => {
+  const concurrency = new TenantConcurrency(1);
+  const route = { prefix: '/', upstream: 'http://a' };
+  const kept = concurrency.sharesOf(route);
+  const pool = { serveWaiting: () => undefined };
+  kept.connections.join(pool);
+  t.not(concurrency.sharesOf({ ...route, upstream: 'http://b' }), kept);
+  t.equal(concurrency.sharesOf(route), kept);
+  kept.connections.quit(pool);
+  concurrency.sharesOf({ ...route, upstream: 'http://c' });
+  t.not(concurrency.sharesOf(route), kept);
+  t.end();
+});
+
+t.test(
+  'whatever tenants take and give back: never over half, and one that has none finds what is left',
+  (t) => {
+    const tenant = fc.integer({ min: 0, max: 5 });
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 40 }),
+        fc.array(fc.tuple(tenant, fc.boolean())),
+        (most, steps) => {
+          const shares = new Shares();
+          const all = Array.from({ length: 6 }, (_, i) => shares.use(String(i) as AccountId));
+          for (const [i, takes] of steps) {
+            const share = all[i] as (typeof all)[number];
+            if (!takes && share.held > 0) shares.giveBack(share);
+            const room = shares.hasRoom(share, most);
+            if (share.held === 0 && room !== shares.taken < most) return false;
+            if (takes && room) shares.take(share);
+            if (share.held > Math.max(1, most / 2) || shares.taken > most) return false;
+          }
+          return true;
+        },
+      ),
+    );
+    t.end();
+  },
+);

@@ -1,0 +1,143 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import t from 'tap';
+import type { Admission } from '../../src/authz/proxied-request.ts';
+import { headerNames, headerRule } from '../../src/domain/header-names.ts';
+import { HeaderNameMemo } from '../../src/proxy/headers/header-rules.ts';
+import { outboundHeaders } from '../../src/proxy/headers/request-headers.ts';
+import { headReader } from '../../src/proxy/ingress/framing.ts';
+import { startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startRawUpstream } from '../support/upstreams.ts';
+
+const names = headerNames();
+const honest = [
+  'Host',
+  'User-Agent',
+  'Accept',
+  'Authorization',
+  'X-Service-Acting-Tenant',
+  'traceparent',
+  'Cookie',
+];
+const identity = {
+  caller: { accountId: 'a', keyId: 'k', scopes: [] },
+  permit: { resolvedTenant: 'a' },
+} as unknown as Admission;
+
+/** What the gateway does with the names of a request, and how many of them it had to work out. */
+function proxied() {
+  const tally = { workedOut: 0 };
+  const rules = new HeaderNameMemo((name) => {
+    tally.workedOut += 1;
+    return headerRule(name, names);
+  });
+  const read = headReader(rules, 100);
+  const outbound = outboundHeaders(rules, names);
+  const route = { host: 'preserve', passAuthorization: false, underscoreHeaders: [] } as const;
+  const about = { requestId: 'id', peer: undefined, peerTrusted: false, encrypted: false };
+  const listed = (written: readonly string[]): string[] => written.flatMap((name) => [name, 'value']);
+  const rejected = (written: readonly string[]): unknown =>
+    read({ rawHeaders: listed(written), httpVersion: '1.1' }, 'read');
+  const sent = (written: readonly string[], admission: Admission | null): void => {
+    rejected(written);
+    outbound(listed(written), { ...about, identity: admission }, route);
+  };
+  return {
+    /** The caller is not known, or its key is not. */
+    rejected,
+    admitted: (written: readonly string[]) => sent(written, identity),
+    /** By a route that says `preflight: pass`. */
+    preflight: (written: readonly string[]) => sent(written, null),
+    /** How many names had to be worked out during `work`. */
+    workedOut: (work: () => void): number => {
+      tally.workedOut = 0;
+      work();
+      return tally.workedOut;
+    },
+  };
+}
+
+function flood(request: (written: readonly string[]) => unknown, requests: number, first = 0): void {
+  for (let i = first; i < first + requests; i++)
+    request(Array.from({ length: 90 }, (_, j) => `X-Odd-${i}-${j}`));
+}
+
+t.test('callers without a key leave no name behind, and take none from the others', async (t) => {
+  const { rejected, preflight, admitted, workedOut } = proxied();
+  admitted(honest);
+  t.equal(
+    workedOut(() => admitted(honest)),
+    0,
+    'names in use are remembered',
+  );
+  for (const request of [rejected, preflight]) {
+    flood(request, 100);
+    t.equal(
+      workedOut(() => admitted(honest)),
+      0,
+      'they still are',
+    );
+    t.equal(workedOut(() => request(['X-Odd-0-0'])) > 0, true, 'and nothing else is');
+  }
+});
+
+t.test('a caller with a key takes names from the others for a request at most', async (t) => {
+  const { admitted, workedOut } = proxied();
+  flood(admitted, 100);
+  admitted(honest);
+  t.equal(
+    workedOut(() => admitted(honest)),
+    0,
+    'what comes after a flood is remembered',
+  );
+  flood(admitted, 11, 1_000);
+  t.equal(
+    workedOut(() => admitted(honest)),
+    0,
+    'and outlives a thousand other names',
+  );
+  flood(admitted, 100, 2_000);
+  admitted(honest);
+  t.equal(
+    workedOut(() => admitted(honest)),
+    0,
+    'or comes back at once',
+  );
+});
+
+t.test('names of any length take no memory', async (t) => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  // What a collection lets go of may hold more until its callbacks have run.
+  const heapUsed = async (): Promise<number> => {
+    for (let i = 0; i < 5; i++) {
+      await new Promise((done) => setImmediate(done));
+      gc();
+    }
+    return process.memoryUsage().heapUsed;
+  };
+  const upstream = await startRawUpstream(t, () => (_request, response) => response.end());
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  for (const [whose, key] of [
+    ['without a key', ''],
+    ['with one', `Bearer ${parent.key}`],
+  ] as const) {
+    const client = await rawClient(t, port);
+    const ask = async (i: number): Promise<void> => {
+      const name = `X-${i}-`.padEnd(15_000, 'a');
+      client.send(
+        requestText('GET', '/', [[name, ''], ...(key === '' ? [] : [['Authorization', key] as const])]),
+      );
+      await client.response();
+    };
+    await ask(0);
+    const before = await heapUsed();
+    for (let i = 1; i <= 500; i++) await ask(i);
+    const grown = (await heapUsed()) - before;
+    t.ok(
+      grown < 5_000_000,
+      `500 requests ${whose}, each with a name of 15,000 characters, grew the heap by ${grown} bytes`,
+    );
+  }
+});

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import t from 'tap';
+import { hangUp } from '../../src/http/hang-up.ts';
+import { certificate } from '../support/config-certificates.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText, tlsClient } from '../support/raw-client.ts';
+import type { Scope } from '../support/servers.ts';
+import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
+
+const upload = 8 * 1024 * 1024;
+
+for (const secure of [false, true]) {
+  for (const framing of ['a length', 'chunks']) {
+    const name = `${framing}${secure ? ', by TLS' : ''}`;
+    t.test(`a client that sends a large body before it reads gets the rejection: ${name}`, async (t) => {
+      const upstream = await startUpstream(t);
+      const guarded = { upstream: upstream.url, scopes: { read: null, write: 'billing:write' } };
+      const { port, parent, directory } = await startGateway(t, {
+        routes: { '/': upstream.url, '/guarded': guarded },
+        ...(secure ? { tls: certificate.a } : {}),
+      });
+      const manager = directory.addParent(['sub_accounts:write']);
+      const json: [string, string] = ['Content-Type', 'application/json'];
+      for (const [status, method, path, key, headers] of [
+        [401, 'POST', '/', 'tgw_none', []],
+        [403, 'PUT', '/guarded', parent.key, []],
+        [400, 'POST', '/v1/%2e/sub-accounts', parent.key, []],
+        [405, 'PROPFIND', '/', parent.key, []],
+        [401, 'POST', '/v1/sub-accounts', 'tgw_none', [json]],
+        [403, 'POST', '/v1/sub-accounts', parent.key, [json]],
+        [404, 'POST', '/v1/sub-accounts/nothing/here', manager.key, [json]],
+        [413, 'POST', '/v1/sub-accounts', manager.key, [json]],
+        [415, 'POST', '/v1/sub-accounts', manager.key, [['Content-Type', 'text/plain']]],
+      ] as const) {
+        const client = await (secure ? tlsClient(t, port, certificate.a.cert) : rawClient(t, port));
+        const broken = once(client.socket, 'error').then(([error]) => error as Error);
+        client.socket.pause();
+        const length =
+          framing === 'chunks' ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', String(upload)];
+        client.send(
+          requestText(method, path, [
+            ['Authorization', `Bearer ${key}`],
+            ...headers,
+            length as [string, string],
+          ]),
+        );
+        const chunk = framing === 'chunks' ? `10000\r\n${'x'.repeat(65_536)}\r\n` : 'x'.repeat(65_536);
+        const sent = (async () => {
+          for (let i = 0; i < upload / 65_536; i += 1)
+            await new Promise((resolve) => client.socket.write(chunk, resolve));
+        })();
+        const failure = await Promise.race([sent, broken]);
+        t.equal(failure, undefined, `${status} ${path}: all of it was taken`);
+        client.socket.resume();
+        const response = await client.response(method);
+        t.equal(response.status, status, path);
+        t.equal(response.headers['connection'], 'close', path);
+        await client.end();
+      }
+      t.equal(upstream.heads, 0);
+    });
+  }
+}
+
+t.test(
+  'a response that comes before the end of a large upload is read by a client that sends first',
+  async (t) => {
+    const upstream = await startRawUpstream(t, () => (request, response) => {
+      response.writeHead(413, { 'content-length': '9' }).end('too large');
+      request.resume();
+    });
+    const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+    const client = await rawClient(t, port);
+    client.socket.pause();
+    client.send(
+      requestText('POST', '/', [
+        ['Authorization', `Bearer ${parent.key}`],
+        ['Content-Length', String(upload)],
+      ]),
+    );
+    await new Promise((resolve) => client.socket.write(Buffer.alloc(upload), resolve));
+    client.socket.resume();
+    const response = await client.response('POST');
+    t.same([response.status, response.body], [413, 'too large']);
+  },
+);
+
+t.test('what follows a response that is the last on its connection is no request', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await rawClient(t, port);
+  client.send(requestText('POST', '/', [['Content-Length', '1000000']]));
+  t.equal((await client.response('POST')).status, 401);
+  client.send(
+    'x'.repeat(1_000_000) + requestText('GET', '/smuggled', [['Authorization', `Bearer ${parent.key}`]]),
+  );
+  client.socket.end();
+  await client.end();
+  t.equal(client.text.split('HTTP/1.1 ').length, 2, 'one response');
+  t.equal(upstream.heads, 0);
+});
+
+t.test('a client that goes on sending, or falls silent, is cut', async (t) => {
+  const bounds = { bytes: 1024 * 1024, silentMs: 60_000, ms: 60_000 };
+  for (const [name, most, send] of [
+    ['bytes', bounds, true],
+    ['silence', { ...bounds, silentMs: 30 }, false],
+    ['time', { ...bounds, bytes: Infinity, ms: 100 }, true],
+  ] as const) {
+    const { near, far } = await pair(t);
+    far.resume();
+    hangUp(near, most as typeof bounds as never);
+    await once(far, 'end');
+    t.notOk(near.destroyed, 'it reads on when it has said that it is over');
+    const more = send ? setInterval(() => far.writable && far.write(Buffer.alloc(65_536)), 1) : undefined;
+    await eventually(() => near.destroyed, name);
+    clearInterval(more);
+    far.destroy();
+  }
+});
+
+/** Two ends of a connection; neither ends by itself because the other does. */
+async function pair(t: Scope): Promise<{ near: Socket; far: Socket }> {
+  const server = createServer({ allowHalfOpen: true });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const [near] = (await once(server, 'connection')) as [Socket];
+  for (const socket of [near, far]) socket.on('error', () => undefined);
+  t.teardown(() => {
+    far.destroy();
+    near.destroy();
+    server.close();
+  });
+  return { near, far };
+}
