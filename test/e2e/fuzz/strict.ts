@@ -21,7 +21,7 @@ export interface StrictRequest {
 /** Requests that are there whole, and what became of the bytes after them. */
 export interface StrictRequests {
   readonly requests: readonly StrictRequest[];
-  /** `opaque`: an upgrade was asked for, or the last request was said to be the last: what follows is no request. */
+  /** `opaque`: an upgrade was taken, or the last request was said to be the last: what follows is no request. */
   readonly rest: 'nothing' | 'partial' | 'malformed' | 'opaque';
   /** The head after the whole ones, where that is well formed: its body is what is amiss. */
   readonly unfinished: StrictRequest | undefined;
@@ -55,7 +55,7 @@ export function readRequests(bytes: string, from = 0): StrictRequests {
     if (body.state !== 'whole') return stop(body.state, request);
     requests.push(request);
     end = body.end;
-    if (asksForUpgrade(fields) || method === 'CONNECT') return stop('opaque');
+    if (takesUpgrade(request) || method === 'CONNECT') return stop('opaque');
     if (isLast(fields, version)) return stop(end === bytes.length ? 'nothing' : 'opaque');
   }
 }
@@ -183,8 +183,15 @@ function looksLikeFraming(name: string): boolean {
   return name !== letters && (letters === 'content-length' || letters === 'transfer-encoding');
 }
 
-function asksForUpgrade(fields: Fields): boolean {
-  return valuesOf(fields, 'upgrade').length > 0 && namesInConnection(fields).includes('upgrade');
+/** Whether an offer to go on with another protocol is taken: of a WebSocket, away from management. Others are ignored. */
+function takesUpgrade({ version, target, fields }: StrictRequest): boolean {
+  const offers = valuesOf(fields, 'upgrade').join().toLowerCase().split(',');
+  return (
+    version === '1.1' &&
+    offers.some((offer) => offer.trim() === 'websocket') &&
+    namesInConnection(fields).includes('upgrade') &&
+    !target.startsWith('/v1/sub-accounts')
+  );
 }
 
 /** Whether nothing that follows is a request (RFC 9112 §9.3). */

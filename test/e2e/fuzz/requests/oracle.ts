@@ -104,8 +104,7 @@ function strangers(sent: Fields, seen: Sighting, owed: Readonly<Record<string, s
       )
     )
       continue;
-    if (line(field) === 'upgrade: websocket' && /^websocket$/i.test(valuesOf(sent, 'upgrade').join()))
-      continue;
+    if (line(field) === 'upgrade: websocket' && offersWebSocket(sent)) continue;
     const at = left.indexOf(line(field));
     if (at !== -1) left.splice(at, 1);
     else faults.push(`a header from nowhere: ${line(field).slice(0, 200)}`);
@@ -116,6 +115,11 @@ function strangers(sent: Fields, seen: Sighting, owed: Readonly<Record<string, s
   return faults;
 }
 
+/** `Upgrade` is a list (RFC 9110 §7.8), in as many lines as it likes. */
+function offersWebSocket(sent: Fields): boolean {
+  return /(?:^|,)\s*websocket\s*(?:,|$)/i.test(valuesOf(sent, 'upgrade').join());
+}
+
 function line([name, value]: readonly [string, string]): string {
   return `${name}: ${value}`;
 }
@@ -124,10 +128,12 @@ function line([name, value]: readonly [string, string]): string {
 function isTheGateways(name: string): boolean {
   const folded = name.replace(/[^a-z0-9]/g, '-');
   return (
+    name.includes('_') ||
     /^x-service-|^x-forwarded-|^proxy(?:-|$)/.test(folded) ||
-    /^(?:x-request-id|forwarded|x-real-ip|x-original-url|x-rewrite-url|te|trailer|keep-alive|http2-settings)$/.test(
+    /^(?:x-request-id|forwarded|x-original-url|x-rewrite-url|te|trailer|keep-alive|http2-settings)$/.test(
       folded,
     ) ||
+    /^(?:x-real-ip|cf-connecting-ip|(?:true-|x-|x-cluster-|fastly-)?client-ip)$/.test(folded) ||
     /^(?:connection|content-length|transfer-encoding|expect|upgrade|authorization|host)$/.test(name)
   );
 }
@@ -151,8 +157,11 @@ function simplest(target: string): string {
     .toLowerCase();
   const segments: string[] = [];
   for (const segment of path.split('/')) {
-    if (segment === '..') segments.pop();
-    else if (segment !== '' && segment !== '.') segments.push(segment);
+    const name = segment.trimEnd();
+    // As a file system would that does not keep dots and blanks at the end of a name.
+    const kept = name.replace(/[.\s]+$/, '');
+    if (name === '..') segments.pop();
+    else if (kept !== '') segments.push(kept);
   }
   return `/${segments.join('/')}`;
 }

@@ -1,0 +1,86 @@
+/** One tenant holds all it can of an upstream's connections. What another, at 50 requests a second, notices of it. */
+import t, { type Test } from 'tap';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startGateway, type TestGateway } from '../../support/gateway.ts';
+import type { Holder } from '../../support/memory-directory.ts';
+import { rawClient, requestText } from '../../support/raw-client.ts';
+import { startRawUpstream } from '../../support/upstreams.ts';
+
+const perSecond = 50;
+const lastsMs = 20_000;
+const greedy = 300;
+
+for (const client of ['native', 'undici'] as const) {
+  t.test(`${client}: none of its requests fails, and none waits for a connection`, async (t) => {
+    const upstream = await startRawUpstream(t, () => (request, response) => {
+      if (request.method === 'POST') return void request.resume();
+      if (request.url === '/large') response.write(Buffer.alloc(4 * 1024 * 1024));
+      else response.end('ok');
+    });
+    const gateway = await startGateway(t, {
+      routes: { '/': { upstream: upstream.url, connections: 256, client } },
+    });
+    const other = gateway.directory.addParent();
+    await steady(gateway, other, 2_000);
+    const alone = await steady(gateway, other, lastsMs);
+    const crowding = await crowd(t, gateway);
+    const crowded = await steady(gateway, other, lastsMs);
+    crowding.stop();
+    const figures = [alone, crowded].map(
+      ({ p50, p99, failed }) => `p50 ${p50} p99 ${p99} ms, ${failed} failed`,
+    );
+    t.comment(`alone: ${figures[0]}; crowded: ${figures[1]}`);
+    t.equal(alone.failed + crowded.failed, 0);
+    // How p99 compares is for a quiet machine to say; a wait for a connection would be seconds on any.
+    t.ok(crowded.p99 < 1_000, `${crowded.p99} ms, alone ${alone.p99} ms`);
+  });
+}
+
+/** Requests at a constant rate, each counted from the moment it was due. */
+async function steady({ call }: TestGateway, { key }: Holder, forMs: number) {
+  const took: number[] = [];
+  let failed = 0;
+  const pending: Promise<void>[] = [];
+  const began = performance.now();
+  for (let i = 0; i < (forMs / 1_000) * perSecond; i++) {
+    const due = began + (i * 1_000) / perSecond;
+    await sleep(Math.max(0, due - performance.now()));
+    const one = call('GET', '/', { key }).then(
+      ({ status }) => {
+        if (status !== 200) failed += 1;
+        took.push(performance.now() - due);
+      },
+      () => void (failed += 1),
+    );
+    pending.push(one);
+  }
+  await Promise.all(pending);
+  took.sort((a, b) => a - b);
+  const at = (share: number): number => Math.round((took[Math.floor(share * took.length)] ?? NaN) * 10) / 10;
+  return { failed, p50: at(0.5), p99: at(0.99) };
+}
+
+/** Uploads that trickle and downloads that stand still; each that ends is begun again. */
+async function crowd(t: Test, { port, parent }: TestGateway): Promise<{ stop(): void }> {
+  let stopped = false;
+  const authorization = ['Authorization', `Bearer ${parent.key}`] as const;
+  const one = async (i: number): Promise<void> => {
+    while (!stopped) {
+      const client = await rawClient(t, port);
+      const upload = i % 2 === 0;
+      if (upload) client.send(requestText('POST', '/', [authorization, ['Content-Length', '1000000']]));
+      else {
+        client.socket.pause();
+        client.send(requestText('GET', '/large', [authorization]));
+      }
+      while (!stopped && !client.closed && client.text === '') {
+        await sleep(500);
+        if (upload) client.send('x');
+      }
+      client.socket.destroy();
+    }
+  };
+  for (let i = 0; i < greedy; i++) void one(i);
+  await sleep(2_000);
+  return { stop: () => void (stopped = true) };
+}
