@@ -3,12 +3,15 @@ import { buildAgainst, buildHere } from './builds.ts';
 import { inEnvironment, type Environment } from './environment.ts';
 import { buildPaced, pacedMissing } from './load/paced.ts';
 import { describeMachine } from './machine.ts';
+import { ownNode } from './lib/node-runtime.ts';
 import { measureCase, merged, type Result } from './measure.ts';
 import type { Options } from './options.ts';
 import type { Memory, RunRecord, TargetRecord } from './report/record.ts';
 import { StartedTargets } from './started-targets.ts';
 import { targets } from './targets/all.ts';
 import { gateway, gatewayBuiltAt, gatewayWithAccessLog } from './targets/gateway.ts';
+import { nodeHttp } from './targets/node-http.ts';
+import { onNode } from './targets/on-node.ts';
 import type { Target } from './targets/target.ts';
 
 /** Also for the first case of a start, however short the rounds are. */
@@ -59,10 +62,16 @@ export function compare(options: Options, say: (line: string) => void): Promise<
   });
 }
 
-function choose({ only, against, accessLog }: Options, dir: string, say: (line: string) => void): Chosen {
+function choose(
+  { only, against, accessLog, nodes }: Options,
+  dir: string,
+  say: (line: string) => void,
+): Chosen {
   const asked = targets.filter(({ name }) => only.includes(name));
   const logging = accessLog ? [gatewayWithAccessLog] : [];
-  if (against === undefined) return { always: [...asked, ...logging], once: [] };
+  const others = asked.filter((target) => target === gateway || target === nodeHttp);
+  const further = nodes.slice(1).flatMap((node, i) => others.map((target) => onNode(target, node, i + 2)));
+  if (against === undefined) return { always: [...asked, ...further, ...logging], once: [] };
   say(`Building ${against} ...`);
   const [a, b] = [buildAgainst(against, join(dir, 'against')), buildHere()];
   const always = [
@@ -85,7 +94,7 @@ async function measureStart(
   say: (line: string) => void,
   builds: readonly string[] = [],
 ): Promise<Start> {
-  const started = new StartedTargets(environment, number);
+  const started = new StartedTargets(environment, number, options.nodes[0] ?? ownNode);
   try {
     for (const target of wanted) {
       const { name, title, skipped } = await started.start(target);

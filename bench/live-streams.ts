@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { WebSocketServer } from 'ws';
 import { gateway } from './targets/gateway.ts';
 import type { Running } from './targets/target.ts';
+import { ownNode } from './lib/node-runtime.ts';
 import { usageOf } from './lib/proc.ts';
 import { Processes } from './lib/processes.ts';
 import { inventTenants } from './lib/tenants.ts';
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
   const processes = new Processes(dir);
   const upstream = await startUpstream();
   try {
-    const environment = { processes, dir, upstreamPort: upstream.port, proxyCore, otherCore, nodeFlags: [] };
+    const environment = { processes, dir, upstreamPort: upstream.port, proxyCore, otherCore, node: ownNode };
     const running = await gateway.start({ ...environment, tenants: inventTenants() });
     const rows: string[][] = [];
     for (const kind of kindsFor(running)) rows.push(await measure(kind, running));

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { nodeRuntime, type NodeRuntime } from './lib/node-runtime.ts';
 import { targets } from './targets/all.ts';
 import { scenarios } from './scenarios/all.ts';
 import type { Case, Effort } from './scenarios/scenario.ts';
@@ -21,6 +22,8 @@ export interface Options extends Effort {
   readonly profile: string | undefined;
   /** Show the results of an earlier run, from its JSON file, instead of measuring. */
   readonly from: string | undefined;
+  /** What the gateway and bare node:http run on; a row for each of both on every further one. */
+  readonly nodes: readonly NodeRuntime[];
   readonly proxyCore: number;
   readonly otherCore: number;
   /** As they were given, for the record. */
@@ -49,6 +52,9 @@ export const usage = `npm run bench -- [options]
   --streams N       event streams (1000)
   --only A,B        targets: ${targetNames.join(', ')};
                     with --against those beside the builds (${defaults.against.only}; quick none)
+  --node PATH       Node of the gateway and of bare node:http, flags may follow: --node "node24 --use-largepages=silent";
+                    again for further rows on other ones (the Node that runs this)
+  --node-options F  flags for all of these
   --access-log      measure the gateway with its access log on, too
   --scenario A,B    scenarios (${Object.keys(scenarios).join(', ')})
                     or single cases (${caseIds.join(', ')})
@@ -70,6 +76,8 @@ export function readOptions(args: readonly string[]): Options {
       streams: { type: 'string', default: '1000' },
       only: { type: 'string' },
       against: { type: 'string' },
+      node: { type: 'string', multiple: true, default: [process.execPath] },
+      'node-options': { type: 'string', default: '' },
       'access-log': { type: 'boolean', default: false },
       scenario: { type: 'string', default: Object.keys(scenarios).join(',') },
       cores: { type: 'string', default: '0,1' },
@@ -83,6 +91,8 @@ export function readOptions(args: readonly string[]): Options {
   if (proxyCore === otherCore) throw new Error('--cores: the proxy needs a core of its own');
   if (values.against !== undefined && values['write-docs'])
     throw new Error('--write-docs writes the table of all targets, which --against does not measure');
+  if (values.against !== undefined && values.node.length > 1)
+    throw new Error('--against compares two builds on one Node: only one --node');
   const [table, against] = values.quick
     ? [defaults.quickTable, defaults.quickAgainst]
     : [defaults.table, defaults.against];
@@ -100,6 +110,7 @@ export function readOptions(args: readonly string[]): Options {
     writeDocs: values['write-docs'],
     profile: values.profile === undefined ? undefined : known('profile', values.profile, caseIds)[0],
     from: values.from,
+    nodes: values.node.map((text) => nodeRuntime(text, values['node-options'].split(' ').filter(Boolean))),
     proxyCore,
     otherCore,
     args,

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { gateway, gatewayWithAccessLog } from './targets/gateway.ts';
 import { inEnvironment } from './environment.ts';
 import { root } from './lib/files.ts';
+import { ownNode } from './lib/node-runtime.ts';
 import { inventTenants } from './lib/tenants.ts';
 import { buildPaced } from './load/paced.ts';
 import type { Options } from './options.ts';
@@ -24,6 +25,7 @@ export function profileGateway(caseId: string, options: Options): Promise<string
   rmSync(profiles, { recursive: true, force: true });
   return inEnvironment(options, async ({ dir, processes, upstream, proxyCore, otherCore }) => {
     buildPaced();
+    const [node = ownNode] = options.nodes;
     const environment = {
       processes,
       dir,
@@ -31,7 +33,7 @@ export function profileGateway(caseId: string, options: Options): Promise<string
       tenants: inventTenants(),
       proxyCore,
       otherCore,
-      nodeFlags: ['--cpu-prof', `--cpu-prof-dir=${profiles}`],
+      node: { ...node, flags: [...node.flags, '--cpu-prof', `--cpu-prof-dir=${profiles}`] },
     };
     const running = await (options.accessLog ? gatewayWithAccessLog : gateway).start(environment);
     const target = { name: gateway.name, environment, running, upstream };

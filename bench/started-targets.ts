@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Target, Running, TargetEnvironment } from './targets/target.ts';
 import type { Environment } from './environment.ts';
+import type { NodeRuntime } from './lib/node-runtime.ts';
 import { usageOf } from './lib/proc.ts';
 import { inventTenants } from './lib/tenants.ts';
 import { probe } from './probe.ts';
@@ -14,11 +15,16 @@ export class StartedTargets {
   readonly #started: (StartedTarget & { readonly startMb: number })[] = [];
   readonly #environment: Environment;
   readonly #start: number;
+  readonly #node: NodeRuntime;
   readonly #tenants = inventTenants();
 
-  /** @param start number of this start, for the folders of its targets */
-  constructor(environment: Environment, start: number) {
+  /**
+   * @param start number of this start, for the folders of its targets
+   * @param node for the targets whose Node can be chosen
+   */
+  constructor(environment: Environment, start: number, node: NodeRuntime) {
     this.#environment = environment;
+    this.#node = node;
     this.#start = start;
   }
 
@@ -49,9 +55,10 @@ export class StartedTargets {
     const missing = target.missing();
     if (missing !== undefined)
       return { name, title, version: '', skipped: `not here; to get it: ${missing}` };
-    const version = target.version();
+    let version = '';
     try {
       const environment = this.#environmentFor(name);
+      version = target.version(environment);
       const running = await target.start(environment);
       const failures = await probe(target, running);
       if (failures.length > 0) {
@@ -77,7 +84,7 @@ export class StartedTargets {
       tenants: this.#tenants,
       proxyCore,
       otherCore,
-      nodeFlags: [],
+      node: this.#node,
     };
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** What processes have used so far. */
 export interface Usage {
@@ -35,6 +35,32 @@ export function busyMs(core: number): number {
   const [user, nice, system, , , irq, softirq, steal] = (line ?? '').trim().split(/\s+/).slice(1).map(Number);
   const ticks = [user, nice, system, irq, softirq, steal].reduce((sum: number, part) => sum + (part ?? 0), 0);
   return (ticks * 1_000) / ticksPerSecond;
+}
+
+/** Connections to a port of 127.0.0.1 that processes and everything they have started hold open at this moment. */
+export function openConnections(pids: readonly number[], port: number): number {
+  const server = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const established = '01';
+  const rows = readFileSync('/proc/net/tcp', 'utf8')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/));
+  // proc(5): remote address, state and inode are fields 3, 4 and 10.
+  const inodes = new Set(
+    rows.filter((row) => row[2] === server && row[3] === established).map((row) => row[9]),
+  );
+  return [...withDescendants(pids)].flatMap(socketsOf).filter((inode) => inodes.has(inode)).length;
+}
+
+/** Inodes of the sockets a process has open. */
+function socketsOf(pid: number): string[] {
+  const links = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      return []; // closed meanwhile
+    }
+  });
+  return links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []);
 }
 
 function inMs(ticks: string | undefined): number {

@@ -10,11 +10,18 @@ export interface RequestSpec {
   readonly bodyBytes: number;
   /** Whether it acts as a sub-account, named by its `external_id`. */
   readonly acting: boolean;
+  /** Acts as so many sub-accounts in turn instead, by their `external_id`. */
+  readonly actingAccounts?: number;
 }
 
 /** A read without an acting header. */
 export function get(path: string): RequestSpec {
   return { method: 'GET', path, bodyBytes: 0, acting: false };
+}
+
+/** A read as one of so many sub-accounts, in turn. */
+export function getAsEach(path: string, accounts: number): RequestSpec {
+  return { ...get(path), actingAccounts: accounts };
 }
 
 /** A write as a sub-account. */

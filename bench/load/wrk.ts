@@ -32,7 +32,11 @@ export async function closedLoop(
     command: tool('wrk'),
     args: [...options, '-s', join(root, 'bench/load/wrk.lua'), ...headers, urlOf(running, spec)],
     core: environment.otherCore,
-    env: { BENCH_METHOD: spec.method, BENCH_BODY_BYTES: String(spec.bodyBytes) },
+    env: {
+      BENCH_METHOD: spec.method,
+      BENCH_BODY_BYTES: String(spec.bodyBytes),
+      BENCH_ACTING_ACCOUNTS: String(spec.actingAccounts ?? 0),
+    },
     output: 'pipe',
   });
   const text = await outputOf(wrk);

@@ -4,6 +4,7 @@ import { describeMachine, machineLine, quietLoad } from '../machine.ts';
 import { table } from '../report/tables.ts';
 import type { Finding } from './figures.ts';
 import { garbage } from './garbage.ts';
+import { neighbours } from './neighbours.ts';
 import type { Options } from './options.ts';
 import { postgresOutage } from './postgres.ts';
 import { redisOutage } from './redis.ts';
@@ -20,6 +21,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   redis: { title: 'Redis stopped and killed under load', run: redisOutage },
   postgres: { title: 'PostgreSQL stopped and killed under load', run: postgresOutage },
   garbage: { title: 'Made-up keys', run: garbage },
+  neighbours: { title: 'One tenant asks for all it can', run: neighbours },
 };
 
 const usage = `npm run bench:outages -- [options]

@@ -42,8 +42,8 @@ turns in every round. _Spread_ is the highest minus the lowest of the rounds, pe
   its core with the upstream; its own lag is shown.
 - Before anything is measured, every target has to show that it enforces the rule: unknown keys, forged headers, the three
   forms of the acting header, deactivated and foreign targets, a write without the header. All that speak the whole rule
-  look a key up by its SHA-256, as the gateway does. The static map of nginx only knows who calls; bare node:http checks and
-  forwards nothing.
+  look a key up by its SHA-256, as the gateway does. The static maps of nginx and Caddy only know who calls; bare node:http
+  checks and forwards nothing.
 - One parent with 1,000 sub-accounts. Reads send no acting header; writes act as a sub-account by its external id.
 - Only the gateway keeps its facts right while it runs (changes reach it before they are confirmed), counts usage per
   tenant and has metrics. The others hold a copy that never changes; the one with Redis reads it anew each time.

@@ -1,4 +1,4 @@
-import { bodies, connections, smallGet } from './closed-loop.ts';
+import { bodies, connections, smallGet, tenants } from './closed-loop.ts';
 import { latency } from './latency.ts';
 import type { Case } from './scenario.ts';
 import { sse } from './sse.ts';
@@ -9,5 +9,6 @@ export const scenarios: Readonly<Record<string, readonly Case[]>> = {
   latency,
   bodies,
   connections,
+  tenants,
   sse,
 };

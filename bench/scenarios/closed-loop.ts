@@ -1,5 +1,6 @@
-import { get, post, type RequestSpec } from '../load/requests.ts';
+import { get, getAsEach, post, type RequestSpec } from '../load/requests.ts';
 import { closedLoop } from '../load/wrk.ts';
+import { openConnections } from '../lib/proc.ts';
 import { findTool } from '../lib/tools.ts';
 import { column, metered, type Case } from './scenario.ts';
 
@@ -24,6 +25,33 @@ export const connections: readonly Case[] = [
   closedLoopCase('connections/1', 'GET, 100 B, 1 connection', get('/bytes/100'), 1),
   closedLoopCase('connections/1000', 'GET, 100 B, 1,000 connections', get('/bytes/100'), 1_000),
 ];
+
+/**
+ * What it costs that a connection belongs to one tenant. With more tenants than connections, which 1,000 are, a request
+ * often finds none of its tenant's, and one is closed and opened for it.
+ */
+export const tenants: readonly Case[] = [1, 100, 999].map((accounts) =>
+  withConnectionsShown(
+    closedLoopCase(
+      `tenants/${accounts}`,
+      `GET, 100 B, 64 connections, as ${accounts} sub-account${accounts === 1 ? '' : 's'} in turn`,
+      getAsEach('/bytes/100', accounts),
+      usualConnections,
+    ),
+  ),
+);
+
+/** Adds how many connections to the upstream were open at the end. */
+function withConnectionsShown(measured: Case): Case {
+  return {
+    ...measured,
+    columns: [...measured.columns, { key: 'connections', title: 'upstream connections', digits: 0 }],
+    async measure(target, effort) {
+      const sample = await measured.measure(target, effort);
+      return { ...sample, connections: openConnections(target.running.proxyPids, target.upstream.port) };
+    },
+  };
+}
 
 function closedLoopCase(id: string, title: string, spec: RequestSpec, count: number): Case {
   return {

@@ -36,21 +36,21 @@ export function gatewayBuiltAt(
     title,
     enforces: 'acting',
     missing: () => (existsSync(program) ? undefined : 'npm run build'),
-    version() {
+    version({ node }) {
       const { version } = JSON.parse(readFileSync(join(dirname(program), '../package.json'), 'utf8')) as {
         version: string;
       };
-      return `tenancy-gateway ${version}, Node ${process.version}`;
+      return `tenancy-gateway ${version}, ${node.version}`;
     },
-    async start({ processes, dir, upstreamPort, proxyCore, nodeFlags }) {
+    async start({ processes, dir, upstreamPort, proxyCore, node }) {
       const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'] ?? '');
       const [port, internalPort] = [await freePort(), await freePort()];
       const config = join(dir, 'gateway.yaml');
       writeFileSync(config, configuration);
       const server = processes.start({
         name,
-        command: process.execPath,
-        args: [...nodeFlags, program],
+        command: node.program,
+        args: [...node.flags, program],
         core: proxyCore,
         env: {
           NODE_ENV: 'production',

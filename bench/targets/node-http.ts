@@ -8,13 +8,13 @@ export const nodeHttp: Target = {
   title: 'bare node:http, no upstream',
   enforces: 'none',
   missing: () => undefined,
-  version: () => `Node ${process.version}`,
-  async start({ processes, tenants, proxyCore }) {
+  version: ({ node }) => node.version,
+  async start({ processes, tenants, proxyCore, node }) {
     const port = await freePort();
     const server = processes.start({
       name: 'node-http',
-      command: process.execPath,
-      args: [join(import.meta.dirname, 'node-http-server.js')],
+      command: node.program,
+      args: [...node.flags, join(import.meta.dirname, 'node-http-server.js')],
       core: proxyCore,
       env: { NODE_ENV: 'production', PORT: String(port) },
     });

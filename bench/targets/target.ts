@@ -1,3 +1,4 @@
+import type { NodeRuntime } from '../lib/node-runtime.ts';
 import type { Processes } from '../lib/processes.ts';
 import type { Tenants } from '../lib/tenants.ts';
 
@@ -14,8 +15,8 @@ export interface Target {
   readonly enforces: 'acting' | 'key' | 'none';
   /** How to get what it needs, or `undefined` when it can run here. */
   missing(): string | undefined;
-  /** What exactly was measured. */
-  version(): string;
+  /** What exactly was measured; a program that needs building is built by now. */
+  version(environment: Pick<TargetEnvironment, 'node'>): string;
   /** Starts it; resolves when it serves. */
   start(environment: TargetEnvironment): Promise<Running>;
 }
@@ -31,8 +32,8 @@ export interface TargetEnvironment {
   readonly proxyCore: number;
   /** Where the upstream, the client and a target's stores run. */
   readonly otherCore: number;
-  /** Flags for the gateway's Node, such as `--cpu-prof`. */
-  readonly nodeFlags: readonly string[];
+  /** What the gateway and bare node:http run on. */
+  readonly node: NodeRuntime;
 }
 
 /** A target that serves. Its processes end with the run. */
