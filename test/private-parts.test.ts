@@ -1,7 +1,7 @@
 /** What `docs/private-parts.md` lists is there, and does what it says: one test for each. */
 import { once } from 'node:events';
 import { createServer, ServerResponse, type IncomingMessage, type Server } from 'node:http';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import pino from 'pino';
 import postgres from 'postgres';
@@ -9,7 +9,7 @@ import { Registry, type Metric } from 'prom-client';
 import t from 'tap';
 import { eventually } from './support/eventually.ts';
 import { freshDatabase } from './support/postgres.ts';
-import type { Scope } from './support/servers.ts';
+import { connected, listening } from './support/text-client.ts';
 
 t.test('Node: socket._httpMessage is the response under way, and nothing after it', async (t) => {
   const server = createServer();
@@ -196,27 +196,6 @@ t.test('prom-client: a registry writes what any object with a name and get() giv
 });
 
 const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-
-async function listening(t: Scope, server: Server): Promise<AddressInfo> {
-  if (!server.listening) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.teardown(() => server.close().closeAllConnections());
-  }
-  return server.address() as AddressInfo;
-}
-
-/** A connection to `server`, and what came in on it so far. */
-async function connected(t: Scope, server: Server): Promise<{ readonly socket: Socket; text: string }> {
-  const { port } = await listening(t, server);
-  const socket = connect(port, '127.0.0.1');
-  t.teardown(() => socket.destroy());
-  socket.on('error', () => undefined);
-  const client = { socket, text: '' };
-  socket.on('data', (chunk: Buffer) => (client.text += chunk.toString()));
-  await once(socket, 'connect');
-  return client;
-}
 
 /** A duplex stream around `inner` that says of itself that it is open, and keeps what is sent. */
 function wrapped(inner: Socket, sent: Buffer[]): Duplex {

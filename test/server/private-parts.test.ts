@@ -1,10 +1,9 @@
 /** What `docs/private-parts.md` lists for the drain is there, and does what it says: one test for each. */
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { connect, Server as NetServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
-import type { Scope } from '../support/servers.ts';
+import { connected } from '../support/text-client.ts';
 
 t.test('Node: closeIdleConnections() closes by destroy(), and only what carries no request', async (t) => {
   const server = createServer((request, response) => void (request.url === '/' && response.end('done')));
@@ -58,19 +57,3 @@ t.test('Node: after the last response of a connection destroySoon() is called', 
 });
 
 const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
-
-/** A connection to `server`, and what came in on it so far. */
-async function connected(t: Scope, server: Server): Promise<{ readonly socket: Socket; text: string }> {
-  if (!server.listening) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.teardown(() => server.close().closeAllConnections());
-  }
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  t.teardown(() => socket.destroy());
-  socket.on('error', () => undefined);
-  const client = { socket, text: '' };
-  socket.on('data', (chunk: Buffer) => (client.text += chunk.toString()));
-  await once(socket, 'connect');
-  return client;
-}
