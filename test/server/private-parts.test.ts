@@ -57,3 +57,21 @@ t.test('Node: after the last response of a connection destroySoon() is called', 
 });
 
 const get = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+t.test(
+  'Node: its listener for connections, called once more, reads requests again after an upgrade',
+  async (t) => {
+    const server = createServer((request, response) => response.end(`read ${request.url}`));
+    const [readRequests] = server.listeners('connection');
+    server.on('upgrade', (_request, socket: Socket, head: Buffer) => {
+      socket.unshift(Buffer.concat([Buffer.from(get.replace('/', '/again')), head]));
+      readRequests?.call(server, socket);
+      socket.resume();
+    });
+    const client = await connected(t, server);
+    client.socket.write(get.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'));
+    await eventually(() => client.text.includes('read /again'));
+    client.socket.write(get.replace('/', '/behind'));
+    await eventually(() => client.text.includes('read /behind'));
+  },
+);
