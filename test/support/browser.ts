@@ -66,9 +66,12 @@ export async function visit(program: string, { origin, result }: Page): Promise<
         origin,
       ],
     ],
-    { stdio: 'ignore' },
+    { stdio: ['ignore', 'pipe', 'pipe'] },
   );
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.stdout.resume();
+  child.stderr.resume();
+  // Its helpers hold these pipes, too, and go on writing to the profile when the browser itself has ended.
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   try {
     const early = ended.then(() => {
       throw new Error('the browser ended before its page did');
