@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { SchemaMismatch } from '../adapters/postgres/schema/migrate.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
-import { timingFor } from '../coherence/timing.ts';
+import { leaseWaitMs } from '../coherence/timing.ts';
 import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import { commandConfig } from './target.ts';
@@ -56,7 +56,7 @@ async function outwait(
 ): Promise<number> {
   const { rows } = await store.log.replicas();
   const longestMs = Math.max(configuredMs, ...rows.map(({ leaseMs }) => leaseMs));
-  const waitMs = Math.ceil(longestMs + timingFor(longestMs).epsilonMs);
+  const waitMs = Math.ceil(leaseWaitMs(longestMs));
   note(`Marked. Waiting ${(waitMs / 1000).toFixed(1)} s, until every lease from before has run out …`);
   // A timer may fire a little early.
   const until = performance.now() + waitMs;

@@ -2,10 +2,8 @@
 export interface Timing {
   /** T: how long a replica may decide after it began to renew. */
   readonly leaseMs: number;
-  /** How much earlier than T a replica stops, for clocks that run at different speeds. */
+  /** How much earlier than T a replica stops deciding, by its own clock: others may have a faster one. */
   readonly marginMs: number;
-  /** How much longer than T the other replicas wait for a lease to end, for the same reason. */
-  readonly epsilonMs: number;
   readonly renewEveryMs: number;
   /** Longest wait for one response of the store before the attempt counts as failed. */
   readonly stepMs: number;
@@ -18,16 +16,33 @@ export interface Timing {
 
 /** @param leaseMs T, from the configuration */
 export function timingFor(leaseMs: number): Timing {
-  // Quartz differs by less than 0.1 ms a second; a thirtieth of T forgives a clock that is 300 times worse.
-  const guardMs = Math.max(5, leaseMs / 30);
   return {
     leaseMs,
-    marginMs: guardMs,
-    epsilonMs: guardMs,
+    marginMs: guardMs(leaseMs),
     renewEveryMs: leaseMs / 4,
     stepMs: Math.max(250, leaseMs / 2),
     settleMs: Math.max(500, leaseMs),
     retryFirstMs: 25,
     retryLongestMs: 500,
   };
+}
+
+/**
+ * How long a replica waits, by its own clock, until a lease of another one has ended by any clock, in milliseconds. It
+ * depends on that lease alone, and not on the lease of the replica that waits: the longer a lease, the further two clocks
+ * have drifted apart when it ends. It grows with the lease, so waiting for the longest covers all.
+ *
+ * @param leaseMs T of the lease that is waited for, as registered
+ */
+export function leaseWaitMs(leaseMs: number): number {
+  return leaseMs + guardMs(leaseMs);
+}
+
+/**
+ * What a replica takes off its lease, and what others wait beyond it. A lease runs T - g on a clock of rate a, others
+ * wait T + g on a clock of rate b: safe while b / a <= (T + g) / (T - g). With a tenth of T that is 11 / 9, so both
+ * clocks may be wrong by 10 %, in opposite directions; chrony slews by 8.3 % at most unless told otherwise.
+ */
+function guardMs(leaseMs: number): number {
+  return Math.max(5, leaseMs / 10);
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Census } from '../../src/coherence/membership.ts';
-import { timingFor } from '../../src/coherence/timing.ts';
+import { leaseWaitMs, timingFor } from '../../src/coherence/timing.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { row, ScriptedLog } from '../support/coherence/scripted-log.ts';
 
@@ -25,11 +25,13 @@ t.test(
     const { time, log, count } = make();
     log.rows = [row('a', 5), row('slow', 5, { leaseMs: 1_000 })];
     t.same((await count()).did, []);
-    time.pause(timing.leaseMs + timing.epsilonMs);
+    time.pause(leaseWaitMs(timing.leaseMs));
     t.same((await count()).did, []);
     time.pause(1);
     t.same((await count()).did, [`remove a a's`]);
-    time.pause(1_000);
+    time.pause(leaseWaitMs(1_000) - leaseWaitMs(timing.leaseMs) - 1);
+    t.same((await count()).did, [`remove a a's`], 'a longer lease has a longer ε');
+    time.pause(1);
     t.same((await count()).did, [`remove a a's`, `remove slow slow's`]);
   },
 );
@@ -64,7 +66,9 @@ t.test('a restored database is adopted once every lease that was ever seen has r
   t.match(await count(), { complete: false, longestLeaseMs: 1_000, did: [] });
   time.pause(1_000);
   t.match(await count(), { complete: false, did: [] });
-  time.pause(timing.epsilonMs + 1);
+  time.pause(leaseWaitMs(1_000) - 1_000);
+  t.match(await count(), { complete: false, did: [] });
+  time.pause(1);
   t.match(await count(), { complete: true, did: ['adopt restored'] });
 });
 

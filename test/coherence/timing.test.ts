@@ -1,0 +1,29 @@
+import t from 'tap';
+import { leaseWaitMs, timingFor } from '../../src/coherence/timing.ts';
+
+/** What a clock that is wrong by a share of `off` shows after `ms` of true time, and the other way round. */
+const trueMs = (shownMs: number, off: number): number => shownMs / (1 + off);
+
+t.test(
+  'a lease has ended when others have waited, with clocks wrong by 10 % in opposite directions',
+  async (t) => {
+    for (const leaseMs of [200, 300, 3_000, 15_000, 60_000]) {
+      const runs = leaseMs - timingFor(leaseMs).marginMs;
+      t.ok(trueMs(runs, -0.1) <= trueMs(leaseWaitMs(leaseMs), 0.1) + 1e-6, `T = ${leaseMs}`);
+    }
+  },
+);
+
+t.test('beside a replica of 0.1.0, which takes off and waits a thirtieth of its own T', async (t) => {
+  const old = (leaseMs: number): number => Math.max(5, leaseMs / 30);
+  for (const leaseMs of [200, 3_000, 60_000]) {
+    const runs = leaseMs - timingFor(leaseMs).marginMs;
+    t.ok(
+      trueMs(leaseMs - old(leaseMs), -0.06) < trueMs(leaseWaitMs(leaseMs), 0.06),
+      `it holds T = ${leaseMs}`,
+    );
+    t.ok(trueMs(runs, -0.06) < trueMs(leaseMs + old(leaseMs), 0.06), `it waits for T = ${leaseMs}`);
+    // Its own lease is shorter, and with it what it waits beyond ours.
+    t.ok(trueMs(runs, -0.05) < trueMs(leaseMs + old(200), 0.05), `it waits for T = ${leaseMs}, its own 200`);
+  }
+});
