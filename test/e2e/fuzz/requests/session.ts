@@ -146,7 +146,9 @@ export class Session {
     // On a busy machine a lease may run out: then it must not decide.
     if (isOrdinary(request) && identityOf(this.#world, request) !== null && code !== 'unavailable')
       fault(`an ordinary request was not proxied: ${status} ${code ?? ''}`);
-    return own && status < 500 ? `rejected ${status} ${code ?? ''}` : 'unclear';
+    if (!own || status >= 500) return 'unclear';
+    // A request that waits for its turn may be rejected for its target, or for a malformed chunk that comes meanwhile.
+    return status === 400 ? 'rejected 400' : `rejected ${status} ${code ?? ''}`;
   }
 
   #compare(one: RequestCase, outcomes: readonly Outcome[]): void {
