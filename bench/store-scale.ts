@@ -107,7 +107,7 @@ async function prepare(serverUrl: string, size: number): Promise<Database> {
   url.pathname = `/${name}`;
 
   const sql = connectByUrl(url.href, 600_000)();
-  await migrate(sql);
+  await migrate({ run: async (work) => work(sql) });
   const parent = newId();
   await fill(sql, parent, 0, size);
   await fill(sql, newId(), size, size / 5);

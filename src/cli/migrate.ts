@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SchemaMismatch } from '../adapters/postgres/schema/migrate.ts';
+import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres } from '../adapters/postgres/store.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
@@ -22,9 +22,12 @@ export function migrateCommand(program: Command, context: Context): void {
       const store = openPostgres({ url: config.url, maxConnections: config.maxConnections });
       const steps: string[] = [];
       try {
-        const version = await store.migrate((step) => {
-          steps.push(step);
-          context.output().note(`  ${step}`);
+        const version = await store.migrate({
+          onStep: (step) => {
+            steps.push(step);
+            context.output().note(`  ${step}`);
+          },
+          onWait: ({ step, waitsFor }) => context.output().note(`  ${step} waits for ${waitsFor}`),
         });
         context
           .output()
@@ -46,7 +49,7 @@ function explain(error: unknown): Failure {
   return new Failure(
     exitCode.unreachable,
     `The database cannot be migrated (${reason}).`,
-    'Does DATABASE_URL name a running PostgreSQL, and may its user create tables? Nothing was changed.',
+    'Does DATABASE_URL name a running PostgreSQL, and may its user create tables? Steps that were told as done stay done.',
     { reason },
   );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { SchemaMismatch } from '../adapters/postgres/schema/migrate.ts';
+import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { leaseWaitMs } from '../coherence/timing.ts';
 import type { Context } from './context.ts';

@@ -2,7 +2,8 @@ import type { Logger } from '../ops/logger.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
-import { SchemaMismatch } from '../adapters/postgres/schema/migrate.ts';
+import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
+import type { MigrationWait } from '../adapters/postgres/schema/migrate.ts';
 import type { Store } from './store.ts';
 
 export interface BringUpParts {
@@ -43,7 +44,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
 
   async function attempt(retryMs: number): Promise<void> {
     try {
-      if (migrate) await store.migrate((step) => logger.info({ step }, 'migrating the database'));
+      if (migrate) await store.migrate({ onStep, onWait });
       else await store.ping();
       if (stopped) return;
       await begin();
@@ -53,20 +54,41 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
       missing = reasonFor(error);
       if (stopped) return;
       if (alone) return giveUp(error);
-      say(missing, error);
+      sayWhyNot(missing, error);
       callOff = timers.after(retryMs, () => void attempt(Math.min(retryMs * 2, longestRetryMs)));
     }
   }
 
-  /** Once per reason and half minute: a database that is away for an hour needs no thousand lines. */
-  function say({ reason, detail }: Unreadiness, error: unknown): void {
-    const nowMs = clock.monotonicMs();
-    if (said.what === reason && nowMs - said.atMs < sayAgainMs) return;
-    said = { what: reason, atMs: nowMs };
+  function onStep(step: string): void {
+    logger.info({ step }, 'migrated the database');
+  }
+
+  /** Replicas of the version before serve meanwhile. */
+  function onWait({ step, waitsFor }: MigrationWait): void {
+    missing = {
+      reason: 'migrations_pending',
+      detail: `Migration ${step} has to wait; the log says for what.`,
+    };
+    say(
+      `migration ${step}`,
+      { step, waitsFor, reason: missing.reason },
+      'not ready: a migration has to wait',
+    );
+  }
+
+  function sayWhyNot({ reason, detail }: Unreadiness, error: unknown): void {
     // The message of a mismatch says all; a stack trace would only hide it.
     const mismatch = mismatchIn(error);
     const found = mismatch === undefined ? { err: error } : { why: mismatch.message };
-    logger.warn({ ...found, reason }, `not ready: ${detail}`);
+    say(reason, { ...found, reason }, `not ready: ${detail}`);
+  }
+
+  /** Once per reason and half minute: a database that is away for an hour needs no thousand lines. */
+  function say(what: string, fields: object, message: string): void {
+    const nowMs = clock.monotonicMs();
+    if (said.what === what && nowMs - said.atMs < sayAgainMs) return;
+    said = { what, atMs: nowMs };
+    logger.warn(fields, message);
   }
 
   void attempt(firstRetryMs);

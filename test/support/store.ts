@@ -1,5 +1,6 @@
 /** A migrated store for tests: PostgreSQL, since that is what every other store is held to. */
 import { randomBytes } from 'node:crypto';
+import type { Runner } from '../../src/adapters/postgres/connection/pool.ts';
 import { migrate } from '../../src/adapters/postgres/schema/migrate.ts';
 import { connectByUrl, type Sql } from '../../src/adapters/postgres/connection/sql.ts';
 import { openPostgres, type PostgresOptions, type Store } from '../../src/adapters/postgres/store.ts';
@@ -16,7 +17,7 @@ export const migrated: Template = {
   name: `migrated_${process.ppid}`,
   async fill(url) {
     const sql = connectByUrl(url, 60_000)();
-    await migrate(sql);
+    await migrate(over(sql));
     await sql.end();
   },
 };
@@ -30,6 +31,11 @@ export async function freshStore(
   const store = openPostgres({ url, maxConnections: 10, ...options });
   t.teardown(() => store.close());
   return { url, store };
+}
+
+/** A runner without deadlines over one connection. */
+export function over(sql: Sql): Runner {
+  return { run: async (work) => work(sql) };
 }
 
 /** A connection to look behind a store's back. */

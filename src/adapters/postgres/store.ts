@@ -7,7 +7,8 @@ import { coherenceLog } from './coherence/coherence-log.ts';
 import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';
 import { Listener } from './coherence/listener.ts';
-import { checkSchema, migrate, SchemaMismatch } from './schema/migrate.ts';
+import { checkSchema, SchemaMismatch } from './schema/applied.ts';
+import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Pool, type Runner } from './connection/pool.ts';
 import { replicaList } from './coherence/replica-list.ts';
 import { connectByUrl, type Session } from './connection/sql.ts';
@@ -25,7 +26,7 @@ export interface Store {
    * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` where trying
    * again may help, and with {@link SchemaMismatch} where it cannot.
    */
-  migrate(onProgress?: (step: string) => void): Promise<number>;
+  migrate(events?: MigrationEvents): Promise<number>;
   /** Resolves while the store can be reached and its schema is one this code can work on. */
   ping(): Promise<void>;
   /** Notes that a backup was brought back: what replicas have in memory belongs to a history that is gone. */
@@ -133,7 +134,7 @@ export function assembleStore(parts: StoreParts): Store {
     }),
     usage: usageStore(queries, reports),
     replicaList: replicaList(queries),
-    migrate: (onProgress) => migrations.run((sql) => migrate(sql, onProgress)).catch(unwrapMismatch),
+    migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),
     ping: async () => {
       await queries.run(checkSchema);
     },

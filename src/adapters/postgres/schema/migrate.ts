@@ -1,102 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Runner } from '../connection/pool.ts';
 import type { Sql, Statements } from '../connection/sql.ts';
-import { readMigrations, type Migration } from './migration-files.ts';
+import { readSchema } from './applied.ts';
+import { describeWait } from './lock-holders.ts';
+import type { Migration } from './migration-files.ts';
 
-/** This code cannot work on the schema of the database. Trying again does not help; the message says what would. */
-export class SchemaMismatch extends Error {
-  override readonly name = 'SchemaMismatch';
+/** What those who migrate are told meanwhile. */
+export interface MigrationEvents {
+  /** A step was applied, by this process. */
+  readonly onStep?: (step: string) => void;
+  /** A step cannot be applied yet. It is tried again, for as long as it takes. */
+  readonly onWait?: (wait: MigrationWait) => void;
 }
 
-/** One line of `schema_migration`. */
-interface Applied {
-  readonly version: number;
-  readonly name: string;
-  readonly checksum: string;
-  readonly compatible_with: number;
+export interface MigrationWait {
+  /** Number and name of the step. */
+  readonly step: string;
+  /** What it waits for, for people: a lock and who holds it, or another process that is at it. */
+  readonly waitsFor: string;
 }
+
+/** What became of one try. */
+type Attempt =
+  | { readonly outcome: 'applied'; readonly step: string }
+  | { readonly outcome: 'nothing left' | 'another is at it' }
+  | { readonly outcome: 'locked'; readonly step: string; readonly pauseMs: number };
+
+/** Names the lock among all advisory locks of the database. */
+const migrationLock = 7_311_970_451;
+
+/**
+ * While a step waits for a lock on a table, every later statement on that table waits behind it, renewals of leases
+ * included. So it waits for less than the T/4 after which a lease is renewed, and for less than any statement may take.
+ */
+const longestLockWaitMs = 200;
+const shortestLockWaitMs = 10;
+
+/** Between two tries of one process. Every replica of a roll-out tries, so the more there are the longer each pauses. */
+const pauseMsPerReplica = 500;
+const shortestPauseMs = 4_000;
+const longestPauseMs = 16_000;
+/** How often a process that waits looks whether another one is done. */
+const lookEveryMs = 300;
 
 /**
  * Brings the schema up to this code, or finds it there. Any number of processes may try at the same time: one works,
- * the others wait for it. All pending steps commit together or not at all.
+ * the others wait for it, holding nothing. Each step commits by itself, with its row in `schema_migration`. A step that
+ * needs a lock which another session has gives up at once and is tried again some seconds later, however long that
+ * takes: replicas of the version before serve meanwhile.
  *
  * A database that is ahead of this code is accepted while every step it has beyond is compatible with this code
  * ({@link Migration.compatibleWith}), so that old replicas can restart in the middle of a rollout and a release can
  * be taken back; otherwise it is rejected.
  *
- * @param onProgress is told each step before it runs
+ * @param observer runs a statement beside the step that waits, to see what it waits for
  * @returns the version the schema is at
- * @throws {SchemaMismatch} where the database is too new, or a step was changed after it had been applied
+ * @throws {import('./applied.ts').SchemaMismatch} where the database is too new, or a step was changed after it had been
+ *   applied; behind a {@link Runner} of a store it is the `cause`
  */
-export async function migrate(sql: Sql, onProgress?: (step: string) => void): Promise<number> {
-  const known = await readMigrations();
-  if (pending(known, await readApplied(sql)).length > 0) {
-    await sql.begin(async (tx) => {
-      // Transaction-scoped, so it also holds behind a transaction pooler, and ends with the connection that took it.
-      await tx`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`;
-      await tx`select set_config('idle_in_transaction_session_timeout', '0', true)`;
-      await tx`select pg_advisory_xact_lock(${migrationLock})`;
-      // While this waits for a lock on a busy table, every later statement on the table waits behind it: better to fail
-      // and try again.
-      await tx`select set_config('lock_timeout', '10s', true)`;
-      await tx`
-        create table if not exists schema_migration (
-          version int primary key, name text not null, checksum text not null, compatible_with int not null,
-          applied_at timestamptz not null default now()
-        )`;
-      for (const step of pending(known, await readApplied(tx))) {
-        onProgress?.(`${String(step.version).padStart(4, '0')} ${step.name}`);
-        await tx.unsafe(step.text).simple();
-        await tx`
-          insert into schema_migration (version, name, checksum, compatible_with)
-          values (${step.version}, ${step.name}, ${step.checksum}, ${step.compatibleWith})`;
+export async function migrate(
+  db: Runner,
+  { onStep, onWait }: MigrationEvents = {},
+  observer: Runner = db,
+): Promise<number> {
+  let nextTryMs = -Infinity;
+  for (;;) {
+    const { version, pending } = await db.run(readSchema);
+    const [next] = pending;
+    if (next === undefined) return version;
+    if (performance.now() >= nextTryMs) {
+      const watch = watchOver(observer);
+      const attempt = await db.run((sql) => applyNext(sql, watch.begin)).finally(watch.end);
+      if (attempt.outcome === 'applied') onStep?.(attempt.step);
+      if (attempt.outcome === 'applied' || attempt.outcome === 'nothing left') continue;
+      if (attempt.outcome === 'locked') {
+        nextTryMs = performance.now() + attempt.pauseMs * (0.75 + Math.random() / 2);
+        onWait?.({ step: attempt.step, waitsFor: (await watch.seen()) ?? 'a lock of another session' });
+      } else {
+        onWait?.({ step: nameOf(next), waitsFor: 'another process that migrates the database' });
       }
-    });
+    }
+    await sleep(lookEveryMs * (0.5 + Math.random()));
   }
-  return (await checkSchema(sql)).version;
 }
 
 /**
- * Whether this code can work on the schema as it is.
- * @throws {SchemaMismatch} where it cannot, steps that are still missing included
+ * Applies one step, in a transaction of its own. All that coordinates processes is in that transaction, so it also holds
+ * behind a transaction pooler, and ends with the connection.
+ *
+ * @param onTry is told, before anything may have to wait, which session it is and for how long it may wait
  */
-export async function checkSchema(sql: Sql): Promise<{ readonly version: number }> {
-  const applied = await readApplied(sql);
-  const missing = pending(await readMigrations(), applied);
-  if (missing[0])
-    throw new SchemaMismatch(`the database lacks migration ${missing[0].version} (${missing[0].name})`);
-  return { version: Math.max(...applied.map((step) => step.version)) };
-}
-
-/** Names the lock among all advisory locks of the database. */
-const migrationLock = 7_311_970_451;
-
-/** Steps to apply. @throws {SchemaMismatch} */
-function pending(known: readonly Migration[], applied: readonly Applied[]): readonly Migration[] {
-  const newest = known.length;
-  for (const step of applied) {
-    const own = known[step.version - 1];
-    if (own && own.checksum !== step.checksum) {
-      throw new SchemaMismatch(
-        `migration ${step.version} (${step.name}) was applied with another content than this version has: ` +
-          'the database belongs to another build',
-      );
-    }
-    if (!own && step.compatible_with > newest) {
-      throw new SchemaMismatch(
-        `the database is newer than this version: it has migration ${step.version} (${step.name}), and this version ` +
-          `knows ${newest}. Run the version that migrated it, or restore a backup from before`,
-      );
-    }
+async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => void): Promise<Attempt> {
+  let trying: { readonly step: string; readonly pauseMs: number } | undefined;
+  try {
+    return await sql.begin(async (tx): Promise<Attempt> => {
+      await tx`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '200ms', true)`;
+      await tx`select set_config('idle_in_transaction_session_timeout', '0', true)`;
+      const [session] = await tx<[{ readonly mine: boolean; readonly pid: number }]>`
+        select pg_try_advisory_xact_lock(${migrationLock}) as mine, pg_backend_pid() as pid`;
+      if (!session.mine) return { outcome: 'another is at it' };
+      // Only now: what was read before the lock was taken, another process may have applied since.
+      const [step] = (await readSchema(tx)).pending;
+      if (step === undefined) return { outcome: 'nothing left' };
+      const { lockWaitMs, pauseMs } = await readPatience(tx);
+      trying = { step: nameOf(step), pauseMs };
+      await tx`select set_config('lock_timeout', ${String(lockWaitMs)}, true)`;
+      onTry(session.pid, lockWaitMs);
+      await apply(tx, step);
+      return { outcome: 'applied', step: nameOf(step) };
+    });
+  } catch (error) {
+    if (trying !== undefined && isLockConflict(error)) return { outcome: 'locked', ...trying };
+    throw error;
   }
-  const present = new Set(applied.map((step) => step.version));
-  return known.filter((step) => !present.has(step.version));
 }
 
-async function readApplied(sql: Statements): Promise<readonly Applied[]> {
-  const [table] = await sql<
-    [{ readonly there: boolean }]
-  >`select to_regclass('schema_migration') is not null as there`;
-  if (!table.there) return [];
-  return sql<
-    Applied[]
-  >`select version, name, checksum, compatible_with from schema_migration order by version`;
+async function apply(tx: Statements, step: Migration): Promise<void> {
+  await tx`
+    create table if not exists schema_migration (
+      version int primary key, name text not null, checksum text not null, compatible_with int not null,
+      applied_at timestamptz not null default now()
+    )`;
+  await tx.unsafe(step.text).simple();
+  await tx`
+    insert into schema_migration (version, name, checksum, compatible_with)
+    values (${step.version}, ${step.name}, ${step.checksum}, ${step.compatibleWith})`;
+}
+
+async function readPatience(tx: Statements): Promise<Patience> {
+  const [table] = await tx<[{ readonly there: boolean }]>`select to_regclass('replica') is not null as there`;
+  if (!table.there) return patienceWith(null, 0);
+  const [registered] = await tx<[{ readonly shortest: number | null; readonly replicas: number }]>`
+    select min(lease_ms) as shortest, count(*)::int as replicas from replica`;
+  return patienceWith(registered.shortest, registered.replicas);
+}
+
+/** Durations in milliseconds. */
+export interface Patience {
+  /** How long a step may wait for a lock. */
+  readonly lockWaitMs: number;
+  /** How long to pause before the next try. */
+  readonly pauseMs: number;
+}
+
+/**
+ * How patient a step is beside the registered replicas.
+ * @param shortestLeaseMs the shortest T of theirs, `null` where there is none
+ */
+export function patienceWith(shortestLeaseMs: number | null, replicas: number): Patience {
+  const renewalMs = (shortestLeaseMs ?? Infinity) / 4;
+  return {
+    lockWaitMs: Math.floor(Math.max(shortestLockWaitMs, Math.min(longestLockWaitMs, renewalMs / 2))),
+    pauseMs: Math.min(longestPauseMs, Math.max(shortestPauseMs, replicas * pauseMsPerReplica)),
+  };
+}
+
+/** Looks, once during a try and while that waits, at what it waits for. */
+function watchOver(observer: Runner): {
+  readonly begin: (pid: number, lockWaitMs: number) => void;
+  readonly end: () => void;
+  /** What was seen, for people. */
+  readonly seen: () => Promise<string | undefined>;
+} {
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<string | undefined> = Promise.resolve(undefined);
+  return {
+    begin: (pid, lockWaitMs) => {
+      timer = setTimeout(() => {
+        looking = observer.run((sql) => describeWait(sql, pid)).catch(() => undefined);
+      }, lockWaitMs / 4);
+    },
+    end: () => clearTimeout(timer),
+    seen: () => looking,
+  };
+}
+
+function nameOf({ version, name }: Migration): string {
+  return `${String(version).padStart(4, '0')} ${name}`;
+}
+
+/** `lock_not_available`, `deadlock_detected`. */
+function isLockConflict(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 }

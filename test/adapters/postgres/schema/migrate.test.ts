@@ -1,15 +1,16 @@
 import t from 'tap';
-import { migrate, checkSchema, SchemaMismatch } from '../../../../src/adapters/postgres/schema/migrate.ts';
+import { checkSchema, SchemaMismatch } from '../../../../src/adapters/postgres/schema/applied.ts';
+import { migrate } from '../../../../src/adapters/postgres/schema/migrate.ts';
 import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';
 import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
-import { createParent, migrated, problemCode, rawSql } from '../../../support/store.ts';
+import { createParent, migrated, over, problemCode, rawSql } from '../../../support/store.ts';
 
 t.test('of many that start at once one migrates, each step once, and all go on', async (t) => {
   const url = await freshDatabase(t);
   const steps: string[] = [];
   const versions = await Promise.all(
-    Array.from({ length: 5 }, () => migrate(rawSql(t, url), (step) => steps.push(step))),
+    Array.from({ length: 5 }, () => migrate(over(rawSql(t, url)), { onStep: (step) => steps.push(step) })),
   );
   const known = await readMigrations();
   t.same(
@@ -18,21 +19,21 @@ t.test('of many that start at once one migrates, each step once, and all go on',
   );
   t.same(
     steps,
-    known.map(({ version, name }) => `000${version} ${name}`),
+    known.map(({ version, name }) => `${String(version).padStart(4, '0')} ${name}`),
   );
 });
 
 t.test('a migrated database is left alone', async (t) => {
   const sql = rawSql(t, await freshDatabase(t, migrated));
   const applied = await sql`select * from schema_migration order by version`;
-  await migrate(sql, (step) => t.fail(`ran ${step}`));
+  await migrate(over(sql), { onStep: (step) => t.fail(`ran ${step}`) });
   t.same(await sql`select * from schema_migration order by version`, applied);
 });
 
 t.test('a step that fails leaves nothing behind', async (t) => {
   const sql = rawSql(t, await freshDatabase(t));
   await sql`create table api_key (in_the_way int)`;
-  await t.rejects(migrate(sql), { code: '42P07' });
+  await t.rejects(migrate(over(sql)), { code: '42P07' });
   const tables = await sql`select table_name from information_schema.tables where table_schema = 'public'`;
   t.same(
     tables.map((table) => table['table_name'] as string),
@@ -43,7 +44,7 @@ t.test('a step that fails leaves nothing behind', async (t) => {
 t.test('a step that was changed after it had been applied is rejected', async (t) => {
   const sql = rawSql(t, await freshDatabase(t, migrated));
   await sql`update schema_migration set checksum = 'other' where version = 2`;
-  await t.rejects(migrate(sql), SchemaMismatch);
+  await t.rejects(migrate(over(sql)), SchemaMismatch);
 });
 
 t.test('a newer database is rejected, unless its new steps suit older code', async (t) => {
@@ -53,12 +54,12 @@ t.test('a newer database is rejected, unless its new steps suit older code', asy
   await sql`
     insert into schema_migration (version, name, checksum, compatible_with)
     values (${newest + 1}, 'additive', 'c', ${newest})`;
-  t.equal(await migrate(sql), newest + 1);
+  t.equal(await migrate(over(sql)), newest + 1);
 
   await sql`
     insert into schema_migration (version, name, checksum, compatible_with)
     values (${newest + 2}, 'breaking', 'c', ${newest + 2})`;
-  await t.rejects(migrate(sql), /newer than this version/);
+  await t.rejects(migrate(over(sql)), /newer than this version/);
   const store = openPostgres({ url, maxConnections: 5 });
   t.teardown(() => store.close());
   await t.rejects(store.migrate(), SchemaMismatch, 'so that start-up need not try again');

@@ -14,6 +14,7 @@ import {
   keyDraft,
   newAccountId,
   newKeyId,
+  over,
   problemCode,
   rawSql,
   subAccountDraft,
@@ -230,8 +231,11 @@ t.test('the step to this version waits for no change at work and holds up no lea
     await of010(tx).createSub(parent, newClaim());
     await tx`select replica_register('r', 'n', 1000, null, null, false)`;
     const migrating = rawSql(t, url);
-    await migrating`set lock_timeout = '2s'`;
-    await migrate(migrating);
+    await migrate(over(migrating), {
+      onWait: ({ step, waitsFor }) => {
+        throw new Error(`${step} waits for ${waitsFor}`);
+      },
+    });
   });
   t.pass('migrated while rows of every table were locked');
 

@@ -1,0 +1,77 @@
+import type { Statements } from '../connection/sql.ts';
+import { readMigrations, type Migration } from './migration-files.ts';
+
+/** This code cannot work on the schema of the database. Trying again does not help; the message says what would. */
+export class SchemaMismatch extends Error {
+  override readonly name = 'SchemaMismatch';
+}
+
+/** One line of `schema_migration`. */
+interface Applied {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly compatible_with: number;
+}
+
+/** The schema of a database, beside the steps this code has. */
+export interface SchemaState {
+  /** The newest step that was applied; 0 in an empty database. */
+  readonly version: number;
+  /** Steps of this code that the database lacks, in order. */
+  readonly pending: readonly Migration[];
+}
+
+/**
+ * Reads which steps were applied.
+ * @throws {SchemaMismatch} where the database is too new, or a step was changed after it had been applied
+ */
+export async function readSchema(sql: Statements): Promise<SchemaState> {
+  const known = await readMigrations();
+  const applied = await readApplied(sql);
+  return {
+    version: Math.max(0, ...applied.map((step) => step.version)),
+    pending: pendingOf(known, applied),
+  };
+}
+
+/**
+ * Whether this code can work on the schema as it is.
+ * @throws {SchemaMismatch} where it cannot, steps that are still missing included
+ */
+export async function checkSchema(sql: Statements): Promise<void> {
+  const [missing] = (await readSchema(sql)).pending;
+  if (missing) throw new SchemaMismatch(`the database lacks migration ${missing.version} (${missing.name})`);
+}
+
+/** @throws {SchemaMismatch} */
+function pendingOf(known: readonly Migration[], applied: readonly Applied[]): readonly Migration[] {
+  const newest = known.length;
+  for (const step of applied) {
+    const own = known[step.version - 1];
+    if (own && own.checksum !== step.checksum) {
+      throw new SchemaMismatch(
+        `migration ${step.version} (${step.name}) was applied with another content than this version has: ` +
+          'the database belongs to another build',
+      );
+    }
+    if (!own && step.compatible_with > newest) {
+      throw new SchemaMismatch(
+        `the database is newer than this version: it has migration ${step.version} (${step.name}), and this version ` +
+          `knows ${newest}. Run the version that migrated it, or restore a backup from before`,
+      );
+    }
+  }
+  const present = new Set(applied.map((step) => step.version));
+  return known.filter((step) => !present.has(step.version));
+}
+
+async function readApplied(sql: Statements): Promise<readonly Applied[]> {
+  const [table] = await sql<
+    [{ readonly there: boolean }]
+  >`select to_regclass('schema_migration') is not null as there`;
+  if (!table.there) return [];
+  return sql<
+    Applied[]
+  >`select version, name, checksum, compatible_with from schema_migration order by version`;
+}

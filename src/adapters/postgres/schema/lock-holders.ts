@@ -1,0 +1,40 @@
+import type { Statements } from '../connection/sql.ts';
+
+/** A lock that a session waits for, and one session that keeps it from getting it. */
+interface Blocked {
+  readonly mode: string;
+  readonly table_name: string | null;
+  readonly pid: number;
+  /** Null where the session has ended, or this user may not see it. */
+  readonly application: string | null;
+  readonly state: string | null;
+  readonly seconds: number | null;
+}
+
+/**
+ * Says which lock the session `pid` waits for and who holds it, as far as this user may see; `undefined` where it does
+ * not wait.
+ */
+export async function describeWait(sql: Statements, pid: number): Promise<string | undefined> {
+  const rows = await sql<Blocked[]>`
+    select l.mode, l.relation::regclass::text as table_name, b.pid, a.application_name as application, a.state,
+      extract(epoch from clock_timestamp() - a.xact_start)::float8 as seconds
+    from pg_locks l cross join unnest(pg_blocking_pids(l.pid)) b (pid) left join pg_stat_activity a on a.pid = b.pid
+    where l.pid = ${pid} and not l.granted
+    order by a.xact_start nulls last limit 5`;
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const wanted = first.table_name === null ? 'a lock' : `${first.mode} on ${first.table_name}`;
+  return `${wanted}, held by ${rows.map(describeHolder).join(' and ')}`;
+}
+
+function describeHolder({ pid, application, state, seconds }: Blocked): string {
+  // PostgreSQL gives no process id for a transaction that was prepared for a commit in two phases.
+  if (pid === 0) return 'a prepared transaction';
+  const known = [
+    application,
+    state,
+    seconds === null ? null : `its transaction began ${Math.round(seconds)} s ago`,
+  ].filter((one) => one !== null && one !== '');
+  return known.length === 0 ? `process ${pid}` : `process ${pid} (${known.join(', ')})`;
+}
