@@ -6,6 +6,8 @@ export interface Config {
   readonly internal: { readonly host: string; readonly port: number; readonly adminToken: string | null };
   readonly store: StoreConfig;
   readonly redisUrl: string | null;
+  /** Holds the keys that values in Redis are authenticated by; `null`: they are not. */
+  readonly redisMacKeyFile: string | null;
   /** Run migrations at start. */
   readonly migrate: boolean;
   readonly coherence: CoherenceConfig;

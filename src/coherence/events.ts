@@ -13,6 +13,8 @@ export interface CoherenceEvents {
   staleRefused?(from: 'shared-cache' | 'source'): void;
   sharedCacheHit?(): void;
   sharedCacheMiss?(): void;
+  /** A value of the shared cache has a stamp that this replica has not reached: the source was asked. */
+  sharedCacheAhead?(): void;
   breakerState?(state: 'closed' | 'open' | 'half-open'): void;
   /** @param ms from its start to the new deadline */
   leaseRenewed?(ms: number): void;

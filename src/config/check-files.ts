@@ -3,12 +3,25 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { UncheckedFile } from './gateway-file.ts';
+import { readMacKeys } from './mac-keys.ts';
 import type { Path } from './pointer.ts';
 import { parseRedisAddress } from './redis-address.ts';
 import type { RouteSettings } from './route-file.ts';
 import type { SchemaFault } from './validate.ts';
 
 type UpstreamTls = RouteSettings['tls'];
+
+/** The keys that values in Redis are authenticated by: there, readable, and long enough. */
+export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
+  if (redis.mac_key_file === undefined) return [];
+  try {
+    readMacKeys(redis.mac_key_file);
+    return [];
+  } catch (error) {
+    const detail = error instanceof TypeError ? error.message : problemOf(error);
+    return [{ path: ['redis', 'mac_key_file'], detail }];
+  }
+}
 
 /** Certificates and keys: there, readable, PEM, and belonging together. */
 export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
@@ -93,11 +106,13 @@ function read(file: string): Reading {
   try {
     return { text: readFileSync(file) };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    return {
-      problem: code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`,
-    };
+    return { problem: problemOf(error) };
   }
+}
+
+function problemOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  return code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`;
 }
 
 function checkPem(

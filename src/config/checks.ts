@@ -1,5 +1,5 @@
 import { foldHeaderName } from '../domain/header-names.ts';
-import { checkTlsFiles } from './check-files.ts';
+import { checkMacKeys, checkTlsFiles } from './check-files.ts';
 import { checkRouteHeaders } from './check-headers.ts';
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
@@ -21,6 +21,7 @@ export function crossChecks(file: UncheckedFile, { origins, upstreamNamed }: Che
     ...checkRoutes(file, origins),
     ...checkRouteHeaders(file),
     ...checkTlsFiles(file),
+    ...checkMacKeys(file),
     ...checkPrefix(file),
     ...checkDrain(file),
   ];

@@ -76,6 +76,12 @@ export const gatewayFile = Type.Object(
             { format: 'redis-url', env: 'REDIS_URL' },
           ),
         ),
+        mac_key_file: Type.Optional(
+          text(
+            'File with keys of at least 32 characters, one a line, that values in Redis are authenticated by: the first signs, all verify. With it, what another program writes to Redis is never believed. The same for all replicas; read at start. Left out, values are not authenticated.',
+            { env: 'REDIS_MAC_KEY_FILE' },
+          ),
+        ),
       },
     ),
     migrate: flag(

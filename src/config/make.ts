@@ -32,6 +32,7 @@ export function makeConfig(file: GatewayFile): Config {
             maxConnections: database.max_connections,
           },
     redisUrl: file.redis.url ?? null,
+    redisMacKeyFile: file.redis.mac_key_file ?? null,
     migrate: file.migrate,
     coherence: {
       leaseMs: file.coherence.lease_ms,

@@ -54,6 +54,7 @@ export function coherenceMetrics(
     staleRefused: (from) => stale.count(from),
     sharedCacheHit: () => shared.count('hit'),
     sharedCacheMiss: () => shared.count('miss'),
+    sharedCacheAhead: () => shared.count('ahead'),
     breakerState: (state) => void (breaker = state),
     leaseRenewed: (ms) => {
       leases.count('renewed');

@@ -41,6 +41,11 @@ export interface UsageReportRow extends UsageCounts {
   readonly position: string;
 }
 
+/** The store can never add these counts: a value among them is none it can hold. Trying again does not help. */
+export class UnusableUsage extends Error {
+  override readonly name = 'UnusableUsage';
+}
+
 /** Usage in the store. */
 export interface UsageStore {
   /**
@@ -48,6 +53,7 @@ export interface UsageStore {
    * only notes that.
    * @param batchId random id of the batch: adding the same batch again changes nothing
    * @param throughMs this replica has no older requests left to add
+   * @throws UnusableUsage where the counts are rejected for what they are; then none of them was added
    */
   add(batchId: string, rows: readonly UsageRow[], replicaId: string, throughMs: number): Promise<void>;
   /** Rows of a parent and everything under it. */

@@ -2,16 +2,18 @@ import type { AccountId, KeyId } from '../domain/ids.ts';
 import { hourMs, type UsageRow } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
-import type { UsageEvent, UsageSink, UsageStore } from '../ports/usage.ts';
+import { UnusableUsage, type UsageEvent, type UsageSink, type UsageStore } from '../ports/usage.ts';
 import type { Logger } from 'pino';
 
 export interface UsageRecorderParts {
   readonly store: Pick<UsageStore, 'add'>;
   readonly clock: Clock;
   readonly timers: Timers;
-  readonly logger: Pick<Logger, 'warn' | 'info'>;
+  readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Fresh random text, never the same again. */
   readonly randomId: () => string;
+  /** Told of every row that the store can never add. */
+  readonly onSetAside?: () => void;
 }
 
 /** How often counts are added to the store while there are any, and how often it hears that there are none. */
@@ -36,6 +38,7 @@ interface Batch {
 /**
  * Counts finished requests in memory and adds them to the store every now and then. A batch keeps its id until the
  * store has it, so that nothing counts twice where the store's response was lost; while a batch waits, counting goes on beside it.
+ * A row that the store can never add is set aside: the rows around it, and all that come after, are added without it.
  */
 export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;
@@ -131,7 +134,13 @@ export class UsageRecorder implements UsageSink {
     const { store, logger } = this.#parts;
     try {
       for (let batch = this.#pending[0]; batch !== undefined; batch = this.#pending[0]) {
-        await store.add(batch.id, batch.rows, this.#replicaId, batch.throughMs);
+        try {
+          await store.add(batch.id, batch.rows, this.#replicaId, batch.throughMs);
+        } catch (error) {
+          if (!(error instanceof UnusableUsage) || batch.rows.length === 0) throw error;
+          this.#pending.splice(0, 1, ...this.#without(batch, error));
+          continue;
+        }
         this.#throughMs = batch.throughMs;
         this.#pending.shift();
       }
@@ -142,6 +151,26 @@ export class UsageRecorder implements UsageSink {
         logger.warn({ err: error }, 'usage cannot be added to the store; it is kept and tried again');
       this.#failing = true;
     }
+  }
+
+  /** What to add in place of a batch that was rejected: its halves, until the row is alone that cannot be added. */
+  #without({ rows, throughMs }: Batch, err: UnusableUsage): Batch[] {
+    const { logger, randomId, onSetAside } = this.#parts;
+    const [row] = rows;
+    if (row !== undefined && rows.length === 1) {
+      logger.error(
+        { err, row },
+        'usage that the store can never add is set aside; the row says what is missing',
+      );
+      onSetAside?.();
+      // Without rows it still says how far this replica has got.
+      return [{ id: randomId(), rows: [], throughMs }];
+    }
+    const half = Math.ceil(rows.length / 2);
+    return [
+      { id: randomId(), rows: rows.slice(0, half), throughMs: this.#throughMs },
+      { id: randomId(), rows: rows.slice(half), throughMs },
+    ];
   }
 
   /** Everything counted so far becomes batches; only the last of them moves the report on. */

@@ -1,18 +1,21 @@
 import { redisFactCache, type RedisFactCacheOptions } from '../adapters/redis/fact-cache.ts';
 import { logRetentionMs } from '../coherence/coherence.ts';
 import { noFactCache } from '../coherence/no-fact-cache.ts';
+import { readMacKeys } from '../config/mac-keys.ts';
 import { parseRedisAddress } from '../config/redis-address.ts';
+import type { Config } from '../config.ts';
 import type { FactCache } from '../ports/fact-cache.ts';
 
 type CacheParts = Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'onBreakerState'>;
 
 /** The shared cache, or one that has nothing where there is no Redis. It is connected to behind the scenes. */
 export function openCache(
-  redisUrl: string | null,
+  { redisUrl, redisMacKeyFile }: Pick<Config, 'redisUrl' | 'redisMacKeyFile'>,
   parts: CacheParts,
 ): FactCache & { close(): Promise<void> } {
   if (redisUrl === null) return { ...noFactCache, close: async () => undefined };
   const address = parseRedisAddress(redisUrl);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
-  return redisFactCache({ ...parts, address, ttlMs: logRetentionMs });
+  const macKeys = redisMacKeyFile === null ? [] : readMacKeys(redisMacKeyFile);
+  return redisFactCache({ ...parts, address, macKeys, ttlMs: logRetentionMs });
 }

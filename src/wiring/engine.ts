@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
-import { gauge } from '../ops/metrics.ts';
+import { counter, gauge } from '../ops/metrics.ts';
 import { UsageRecorder } from '../usage/recorder.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -48,12 +48,24 @@ export interface Engine {
 export function startEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
   const coherence = lateCoherence();
   const events = coherenceMetrics(registry, () => coherence.snapshot());
-  const cache = openCache(config.redisUrl, {
+  const cache = openCache(config, {
     clock,
     timers,
     onBreakerState: (state) => events.breakerState?.(state),
   });
-  const usage = new UsageRecorder({ store: store.usage, clock, timers, logger, randomId: randomUUID });
+  const setAside = counter(
+    registry,
+    'usage_rows_set_aside_total',
+    'Rows of usage that the database rejected for what is in them; the log has them.',
+  );
+  const usage = new UsageRecorder({
+    store: store.usage,
+    clock,
+    timers,
+    logger,
+    randomId: randomUUID,
+    onSetAside: () => setAside.count(),
+  });
   gauge(
     registry,
     'usage_lag_seconds',

@@ -12,6 +12,7 @@ const fixed = {
   internal: 'internal',
   store: 'database, data_dir',
   redisUrl: 'redis',
+  redisMacKeyFile: 'redis',
   migrate: 'migrate',
   coherence: 'coherence',
   headers: 'headers',
@@ -21,7 +22,8 @@ const fixed = {
 
 /** Sections of the file that differ and take effect only with a restart. Both as they were read. */
 export function restartNeeded(running: Config, wanted: Config): string[] {
-  return Object.entries(fixed)
+  const names = Object.entries(fixed)
     .filter(([key]) => !isDeepStrictEqual(running[key as keyof Config], wanted[key as keyof Config]))
     .map(([, name]) => name);
+  return [...new Set(names)];
 }

@@ -129,6 +129,36 @@ t.test('the shared cache saves a reading, unless it is too old or of another his
   }
 });
 
+t.test(
+  'a stamp that this replica has not reached is not believed: it would outlive later changes',
+  async (t) => {
+    const outcomes: string[] = [];
+    const events = {
+      sharedCacheHit: () => outcomes.push('hit'),
+      sharedCacheAhead: () => outcomes.push('ahead'),
+    };
+    const pieces = await makePieces({ events });
+    const { log, source, shared, ask } = pieces;
+    source.facts.set('n:p', 1);
+    // Made up, or of a replica that is a moment ahead: it cannot be told.
+    shared.set('n:p', { value: 7, seq: 1_000, incarnation: 'i' });
+    const request = ask(count);
+    await everythingThatFollows();
+    t.equal(request.outcome, 1, 'the source decides');
+    t.same(outcomes, ['ahead']);
+
+    shared.set('n:p', { value: 7, seq: 1_000, incarnation: 'i' });
+    source.facts.set('n:p', 2);
+    source.seq = 6;
+    log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', withdrawn: false }] };
+    log.hint();
+    await everythingThatFollows();
+    const later = ask(count);
+    await everythingThatFollows();
+    t.equal(later.outcome, 2, 'and after a change, the change');
+  },
+);
+
 t.test('without the store: known callers to the end of the lease, then 503, then all again', async (t) => {
   const { time, timing, source, log, ask } = await makePieces();
   source.facts.set('n:p', 2);

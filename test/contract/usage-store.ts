@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { hourMs, type UsageGranularity, type UsageGroup, type UsageRow } from '../../src/domain/usage.ts';
-import type { UsageQuery, UsageReportRow } from '../../src/ports/usage.ts';
+import { UnusableUsage, type UsageQuery, type UsageReportRow } from '../../src/ports/usage.ts';
 import { createKey, createParent, createSub, newAccountId, newKeyId, problemCode } from '../support/store.ts';
 
 export async function usageStoreContract(t: Test, { tenants, usage }: Store): Promise<void> {
@@ -41,6 +41,19 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
         ...times(3),
       },
     ]);
+  });
+
+  await t.test('counts that can never be added are told from a store that is away', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const good = counted(parent, newKeyId(), january);
+    for (const bad of [
+      { ...good, keyId: 'no UUID' as KeyId },
+      { ...good, accountId: 'no UUID' as AccountId },
+      { ...good, bytesIn: 1e300 },
+      { ...good, reads: -1_000 },
+    ])
+      await t.rejects(add([good, bad]), UnusableUsage);
+    t.same((await report(parent, 'total')).rows, [], 'none of a batch is added');
   });
 
   await t.test('replicas adding to the same rows at once lose nothing', async (t) => {

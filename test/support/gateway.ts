@@ -110,6 +110,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     internal: { host: '127.0.0.1', port: 0, adminToken: null },
     store: { kind: 'embedded', dataDir: '' },
     redisUrl: null,
+    redisMacKeyFile: null,
     migrate: false,
     coherence: { leaseMs: 3_000, maxFacts: 1_000 },
     headers: headerNames(options.prefix),

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { hourMs, type UsageRow } from '../../src/domain/usage.ts';
 import { UsageRecorder } from '../../src/usage/recorder.ts';
-import type { UsageEvent } from '../../src/ports/usage.ts';
+import { UnusableUsage, type UsageEvent } from '../../src/ports/usage.ts';
 
 interface Added {
   readonly batch: string;
@@ -133,12 +133,31 @@ t.test('while nothing is counted the store hears of it now and then, so that rep
   t.ok(added.length > 1 && added.length < 5, `${added.length} calls in 20 s`);
 });
 
+t.test('a row that the store can never add is set aside, and all others arrive', async (t) => {
+  const { recorder, added, setAside, world } = setting();
+  await recorder.begin();
+  for (let i = 0; i < 3_000; i++) recorder.record({ ...event, keyId: `key ${i}` as KeyId });
+  world.unusable = 'key 1234';
+  await world.tick();
+  recorder.record(event);
+  await world.tick();
+  const arrived = added.flatMap(({ rows }) => rows.map(({ keyId }) => keyId));
+  t.equal(arrived.length, 3_000, 'all but one, and the one that came later');
+  t.equal(new Set(arrived).size, arrived.length, 'none of them twice');
+  t.match(setAside, [{ keyId: 'key 1234', requests: 1 }]);
+  t.equal(recorder.lagMs(), 0, 'reports go on');
+  t.equal(new Set(added.map(({ batch }) => batch)).size, added.length, 'no batch was added twice');
+});
+
 function setting() {
   const added: Added[] = [];
+  const setAside: UsageRow[] = [];
   const world = {
     wallMs: 1_000,
     /** The store fails before, or after, it has taken a batch. */
     away: undefined as 'before' | 'after' | undefined,
+    /** The store rejects every batch with a row of this key. */
+    unusable: undefined as string | undefined,
     waiting: [] as (() => void)[],
     async tick(): Promise<void> {
       world.wallMs += 2_000;
@@ -152,6 +171,7 @@ function setting() {
     store: {
       add: async (batch, rows, replica, throughMs) => {
         if (world.away === 'before') throw new Error('away');
+        if (rows.some(({ keyId }) => keyId === world.unusable)) throw new UnusableUsage();
         added.push({ batch, rows: structuredClone(rows), replica, throughMs });
         if (world.away === 'after') throw new Error('the response was lost');
       },
@@ -165,8 +185,12 @@ function setting() {
         };
       },
     },
-    logger: { warn: () => undefined, info: () => undefined },
+    logger: {
+      error: ({ row }: { row: UsageRow }) => void setAside.push(row),
+      warn: () => undefined,
+      info: () => undefined,
+    },
     randomId: () => `id ${ids++}`,
   });
-  return { recorder, added, world };
+  return { recorder, added, setAside, world };
 }

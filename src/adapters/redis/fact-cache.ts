@@ -5,6 +5,7 @@ import type { FactKey } from '../../ports/facts.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { redisClient, type RedisClient } from './client.ts';
+import { sealFor, type Seal } from './seal.ts';
 import { decodeFact, encodeFact } from './stamped-json.ts';
 
 /** What the cache works with. */
@@ -12,6 +13,8 @@ export interface RedisFactCacheOptions {
   readonly address: RedisAddress;
   /** How long a fact stays in Redis. Longer than the coherence log is no use: its stamp would be too old. */
   readonly ttlMs: number;
+  /** Keys that values are authenticated by, see {@link sealFor}; none: they are not. */
+  readonly macKeys: readonly Buffer[];
   readonly clock: Clock;
   readonly timers: Timers;
   readonly onBreakerState?: (state: BreakerState) => void;
@@ -26,12 +29,13 @@ const timeoutMs = 50;
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
+  const seal = sealFor(options.macKeys);
   client.on('error', () => undefined);
   client.connect().catch(() => undefined);
   const breaker = new Breaker(options.clock, options.onBreakerState);
   return {
-    get: (keys) => readFacts(client, breaker, options.timers, keys),
-    set: (facts) => writeFacts(client, breaker, options.ttlMs, facts),
+    get: (keys) => readFacts(client, breaker, seal, options.timers, keys),
+    set: (facts) => writeFacts(client, breaker, seal, options.ttlMs, facts),
     close: async () => client.disconnect(),
   };
 }
@@ -39,18 +43,21 @@ export function redisFactCache(options: RedisFactCacheOptions): FactCache & { cl
 async function readFacts(
   client: RedisClient,
   breaker: Breaker,
+  seal: Seal,
   timers: Timers,
   keys: readonly FactKey[],
 ): Promise<ReadonlyMap<FactKey, StampedFact>> {
   const found = new Map<FactKey, StampedFact>();
   // Single GETs, since a cluster has no MGET across slots; those of one tick travel together all the same.
   const texts = await guarded(client, breaker, () =>
-    inTime(timers, Promise.all(keys.map((key) => client.get(redisKey(key))))),
+    inTime(timers, Promise.all(keys.map((key) => client.get(seal.prefix + key)))),
   );
-  texts?.forEach((text, i) => {
+  texts?.forEach((stored, i) => {
     const key = keys[i];
-    const fact = key === undefined || text === null ? undefined : decodeFact(key, text);
-    if (key !== undefined && fact !== undefined) found.set(key, fact);
+    if (key === undefined || stored === null) return;
+    const text = seal.open(seal.prefix + key, stored);
+    const fact = text === undefined ? undefined : decodeFact(key, text);
+    if (fact !== undefined) found.set(key, fact);
   });
   return found;
 }
@@ -58,19 +65,21 @@ async function readFacts(
 function writeFacts(
   client: RedisClient,
   breaker: Breaker,
+  seal: Seal,
   ttlMs: number,
   facts: ReadonlyMap<FactKey, StampedFact>,
 ): void {
   // Only a read tries whether Redis is back, since a read has a time limit.
   if (breaker.state !== 'closed') return;
   void guarded(client, breaker, () =>
-    Promise.all([...facts].map(([key, fact]) => client.set(redisKey(key), encodeFact(fact), 'PX', ttlMs))),
+    Promise.all(
+      [...facts].map(([key, fact]) => {
+        // Holds a digest or an id, never an API key.
+        const name = seal.prefix + key;
+        return client.set(name, seal.close(name, encodeFact(fact)), 'PX', ttlMs);
+      }),
+    ),
   );
-}
-
-/** Holds a digest or an id, never an API key. */
-function redisKey(key: FactKey): string {
-  return `tg:${key}`;
 }
 
 async function guarded<T>(

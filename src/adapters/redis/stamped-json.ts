@@ -1,4 +1,5 @@
-import type { AccountId, KeyId } from '../../domain/ids.ts';
+import { isExternalId } from '../../domain/external-id.ts';
+import { parseAccountId, parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
 
@@ -10,14 +11,18 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
   return JSON.stringify({ v: version, s: seq, i: incarnation, f: value });
 }
 
-/** Reads what {@link encodeFact} wrote; `undefined` for anything else, since other programs may write to Redis too. */
+/**
+ * Reads what {@link encodeFact} wrote; `undefined` for anything else, since other programs may write to Redis too. A value
+ * has to be one that PostgreSQL could hold under this key: what is no UUID, or another account than was asked for, would
+ * get into upstream headers and usage counts.
+ */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
   if (!isObject(read) || read['v'] !== version) return undefined;
   const { s: seq, i: incarnation, f } = read;
-  if (!Number.isSafeInteger(seq) || typeof incarnation !== 'string') return undefined;
+  if (!isCount(seq) || typeof incarnation !== 'string') return undefined;
   const value = readValue(key, f);
-  return value === undefined ? undefined : { value, seq: seq as number, incarnation };
+  return value === undefined ? undefined : { value, seq, incarnation };
 }
 
 function readValue(key: FactKey, value: unknown): FactValue | undefined {
@@ -25,11 +30,11 @@ function readValue(key: FactKey, value: unknown): FactValue | undefined {
     case 'k':
       return readKeyFact(value);
     case 'a':
-      return readAccountFact(value);
+      return readAccountFact(key.slice(2), value);
     case 'x':
-      return typeof value === 'string' ? (value as AccountId) : undefined;
+      return isAccountId(value) ? value : undefined;
     case 'n':
-      return Number.isSafeInteger(value) ? (value as number) : undefined;
+      return isCount(value) ? value : undefined;
     default:
       return undefined;
   }
@@ -38,19 +43,23 @@ function readValue(key: FactKey, value: unknown): FactValue | undefined {
 function readKeyFact(value: unknown): KeyFact | undefined {
   if (!isObject(value)) return undefined;
   const { keyId, accountId, scopes, expiresAtMs, revoked } = value;
-  if (typeof keyId !== 'string' || typeof accountId !== 'string' || typeof revoked !== 'boolean')
-    return undefined;
-  if (expiresAtMs !== null && typeof expiresAtMs !== 'number') return undefined;
-  if (!isStrings(scopes)) return undefined;
-  return { keyId: keyId as KeyId, accountId: accountId as AccountId, scopes, expiresAtMs, revoked };
+  if (!isKeyId(keyId) || !isAccountId(accountId) || typeof revoked !== 'boolean') return undefined;
+  if (expiresAtMs !== null && !Number.isSafeInteger(expiresAtMs)) return undefined;
+  if (!areScopes(scopes)) return undefined;
+  return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked };
 }
 
-function readAccountFact(value: unknown): AccountFact | undefined {
+/** @param of the account that was asked for */
+function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
-  if (typeof id !== 'string' || !isTextOrNull(parentId) || !isTextOrNull(externalId)) return undefined;
-  if (status !== 'active' && status !== 'deactivated' && status !== 'suspended') return undefined;
-  return { id: id as AccountId, parentId: parentId as AccountId | null, externalId, status };
+  if (!isAccountId(id) || id !== of) return undefined;
+  if (parentId === null) {
+    if (externalId !== null || (status !== 'active' && status !== 'suspended')) return undefined;
+    return { id, parentId, externalId, status };
+  }
+  if (!isAccountId(parentId) || parentId === id || !isExternalIdOrNull(externalId)) return undefined;
+  return status === 'active' || status === 'deactivated' ? { id, parentId, externalId, status } : undefined;
 }
 
 function parse(text: string): unknown {
@@ -65,10 +74,31 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null;
 }
 
-function isTextOrNull(value: unknown): value is string | null {
-  return value === null || typeof value === 'string';
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-function isStrings(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+/** In lower case, as PostgreSQL writes them and everything else here compares them. */
+function isAccountId(value: unknown): value is AccountId {
+  return typeof value === 'string' && parseAccountId(value) === value;
+}
+
+function isKeyId(value: unknown): value is KeyId {
+  return typeof value === 'string' && parseKeyId(value) === value;
+}
+
+function isExternalIdOrNull(value: unknown): value is string | null {
+  return value === null || (typeof value === 'string' && isExternalId(value));
+}
+
+/** As the table `api_key` has them. */
+const mostScopes = 50;
+const scopeForm = /^[A-Za-z0-9_.*:-]{1,100}$/;
+
+function areScopes(value: unknown): value is readonly string[] {
+  return (
+    Array.isArray(value) &&
+    value.length <= mostScopes &&
+    value.every((each) => typeof each === 'string' && scopeForm.test(each))
+  );
 }

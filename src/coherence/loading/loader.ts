@@ -98,6 +98,12 @@ export class Loader {
       events.staleRefused?.('shared-cache');
       return undefined;
     }
+    // Another replica may be a moment ahead; but a program that writes to the cache may have made the stamp up, and such a value
+    // would still be admitted after a change that this replica has yet to read. The source is asked, which costs one reading.
+    if (fact.seq > view.applied) {
+      events.sharedCacheAhead?.();
+      return undefined;
+    }
     events.sharedCacheHit?.();
     view.keep(key, fact);
     return fact;

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { parseRedisAddress } from '../../../src/config/redis-address.ts';
 import type { BreakerState } from '../../../src/adapters/redis/breaker.ts';
 import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
+import type { AccountId } from '../../../src/domain/ids.ts';
 import type { StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey } from '../../../src/ports/facts.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
@@ -12,20 +13,22 @@ import { freshRedis, startRedis } from '../../support/redis.ts';
 import type { Scope } from '../../support/servers.ts';
 import { eventually } from '../../support/eventually.ts';
 
+const account = '0198c9a4-0000-7000-8000-00000000000a' as AccountId;
 const facts = new Map<FactKey, StampedFact>([
   ['n:parent', { value: 3, seq: 5, incarnation: 'i' }],
-  ['x:parent:ext', { value: 'account' as never, seq: 5, incarnation: 'i' }],
+  ['x:parent:ext', { value: account, seq: 5, incarnation: 'i' }],
 ]);
 const keys = [...facts.keys()];
 
 /** @param patience how many times longer than in service it waits for Redis: a busy machine may take a second */
-function open(t: Scope, url: string, patience = 100) {
+function open(t: Scope, url: string, patience = 100, macKeys: readonly Buffer[] = []) {
   const states: BreakerState[] = [];
   let asked = 0;
   const address = parseRedisAddress(url);
   if (address === undefined) throw new Error(url);
   const cache = redisFactCache({
     address,
+    macKeys,
     ttlMs: 60_000,
     clock: systemClock,
     timers: {
@@ -53,10 +56,10 @@ t.test('facts come back with their stamps, and expire', async (t) => {
   t.same(await cache.get([...keys, 'n:unknown']), facts);
   const redis = new Redis(url);
   t.teardown(() => redis.disconnect());
-  t.same((await redis.keys('*')).sort(), ['tg:n:parent', 'tg:x:parent:ext']);
-  const ttl = await redis.pttl('tg:n:parent');
+  t.same((await redis.keys('*')).sort(), ['tg:2:n:parent', 'tg:2:x:parent:ext']);
+  const ttl = await redis.pttl('tg:2:n:parent');
   t.ok(ttl > 0 && ttl <= 60_000);
-  await redis.set('tg:n:parent', 'nonsense');
+  await redis.set('tg:2:n:parent', 'nonsense');
   t.equal((await cache.get(['n:parent'])).size, 0);
 });
 
@@ -115,4 +118,58 @@ t.test('Sentinels: the master they name', async (t) => {
   const { cache, works } = open(t, `redis+sentinel://${sentinel}/main`);
   await works();
   t.same(await cache.get(keys), facts);
+});
+
+t.test('with keys, a value is believed only where a gateway wrote it, under this name', async (t) => {
+  const url = await freshRedis(t);
+  const [key, newer] = [Buffer.alloc(32, 'a'), Buffer.alloc(32, 'b')];
+  const plain = open(t, url);
+  const signed = open(t, url, 100, [key]);
+  await plain.works();
+  await signed.works();
+  const redis = new Redis(url);
+  t.teardown(() => redis.disconnect());
+  const at = 'tg:2s:n:parent';
+  const good = (await redis.get(at)) ?? '';
+  const believed = async (text: string): Promise<boolean> => {
+    await redis.set(at, text);
+    return (await signed.cache.get(['n:parent'])).size === 1;
+  };
+  t.ok(await believed(good));
+  const forged = JSON.stringify({ v: 1, s: 5, i: 'i', f: 0 });
+  for (const text of [
+    forged,
+    good.slice(0, 22) + forged,
+    'A'.repeat(22) + forged,
+    good.slice(22),
+    good.slice(1),
+    `${good} `,
+    (await redis.get('tg:2s:x:parent:ext')) ?? '',
+    (await redis.get('tg:2:n:parent')) ?? '',
+    '',
+  ])
+    t.notOk(await believed(text), text);
+
+  const rotating = open(t, url, 100, [newer, key]);
+  await redis.set(at, good);
+  await eventually(async () => (await rotating.cache.get(['n:parent'])).size === 1);
+  await rotating.works();
+  t.not(await redis.get(at), good, 'the first key signs');
+  t.equal((await signed.cache.get(['n:parent'])).size, 0, 'and who does not have it does not believe it');
+});
+
+t.test('what 0.1.0 keeps in the same Redis is neither believed nor overwritten', async (t) => {
+  const url = await freshRedis(t);
+  const redis = new Redis(url);
+  t.teardown(() => redis.disconnect());
+  const theirs = JSON.stringify({ v: 1, s: 5, i: 'i', f: 0 });
+  await redis.set('tg:n:parent', theirs);
+  const { cache, works } = open(t, url);
+  await eventually(async () => {
+    cache.set(new Map([...facts].slice(1)));
+    return (await cache.get(keys)).size > 0;
+  });
+  t.notOk((await cache.get(keys)).has('n:parent'));
+  await works();
+  t.equal(await redis.get('tg:n:parent'), theirs);
 });

@@ -120,7 +120,7 @@ const patient: Timers = { after: (ms, task) => systemTimers.after(ms * 100, task
 async function replica(t: Scope, redisUrl: string) {
   const address = parseRedisAddress(redisUrl);
   if (address === undefined) throw new Error(redisUrl);
-  const cache = redisFactCache({ address, ttlMs: 60_000, clock: systemClock, timers: patient });
+  const cache = redisFactCache({ address, macKeys: [], ttlMs: 60_000, clock: systemClock, timers: patient });
   t.teardown(() => cache.close());
   await connected(cache);
   const own = openPostgres({ url, maxConnections: 10 });

@@ -12,6 +12,7 @@ const trouble: Partial<Faults> = {
   storeRestart: 0.005,
   restore: 0.005,
   cacheResurrect: 0.02,
+  cacheForge: 0.05,
   prune: 0.02,
   loss: 0.02,
   slow: 0.05,

@@ -23,6 +23,7 @@ const mixtures: Record<string, Partial<Faults>> = {
   'a log that is pruned past a sleeping replica': { prune: 0.2, pause: 0.04 },
   'backups that are brought back': { restore: 0.01, pause: 0.01, slow: 0.1 },
   'a shared cache that forgets and resurrects': { cacheFlush: 0.02, cacheResurrect: 0.1, kill: 0.02 },
+  'a shared cache that another program writes to': { cacheForge: 0.1, kill: 0.02, pause: 0.01 },
   'everything at once': {
     pause: 0.02,
     freeze: 0.01,
@@ -33,6 +34,7 @@ const mixtures: Record<string, Partial<Faults>> = {
     restore: 0.003,
     cacheFlush: 0.01,
     cacheResurrect: 0.02,
+    cacheForge: 0.02,
     prune: 0.02,
     loss: 0.02,
     slow: 0.05,

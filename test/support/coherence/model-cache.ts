@@ -24,6 +24,11 @@ export class ModelCache {
     this.#facts = new Map(dump);
   }
 
+  /** Another program writes to the cache: values as they are, with stamps that the log never reaches. */
+  forge(): void {
+    for (const [key, fact] of this.#facts) this.#facts.set(key, { ...fact, seq: Number.MAX_SAFE_INTEGER });
+  }
+
   for(process: Process): FactCache {
     const { random } = this.#world;
     return {

@@ -45,6 +45,19 @@ export const believeTheCache: ProtocolMutation = {
   }),
 };
 
+/** Believes stamps from the future, up to which this replica has read nothing. */
+export const believeTheFuture: ProtocolMutation = {
+  cache: (cache, store): FactCache => ({
+    ...cache,
+    get: async (keys) => {
+      const found = new Map<FactKey, StampedFact>();
+      for (const [key, fact] of await cache.get(keys))
+        found.set(key, { ...fact, seq: Math.min(fact.seq, store.seq) });
+      return found;
+    },
+  }),
+};
+
 /** Believes a load by when it came, not by when it was read: it may have begun before the lease ran out. */
 export const believeOldLoads: ProtocolMutation = {
   source: (source, store) => ({

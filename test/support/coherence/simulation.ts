@@ -34,6 +34,8 @@ export interface Faults {
   readonly dropRow: number;
   readonly cacheFlush: number;
   readonly cacheResurrect: number;
+  /** Values in the shared cache get stamps that the log never reaches. */
+  readonly cacheForge: number;
   readonly prune: number;
   /** Of one message. */
   readonly loss: number;
@@ -52,6 +54,7 @@ const noFaults: Faults = {
   dropRow: 0,
   cacheFlush: 0,
   cacheResurrect: 0,
+  cacheForge: 0,
   prune: 0,
   loss: 0,
   slow: 0.02,
@@ -353,6 +356,7 @@ class Simulation {
     const faults = this.#faults;
     if (random.chance(faults.cacheFlush)) cache.load(new Map());
     if (random.chance(faults.cacheResurrect)) cache.load(this.#dump);
+    if (random.chance(faults.cacheForge)) cache.forge();
     if (random.chance(0.02)) this.#dump = cache.dump();
     cache.away = this.#world.now % 1_000 > 900;
   }

@@ -40,6 +40,15 @@ export function storeFailure(error: unknown): ProblemError {
   return unavailable(error);
 }
 
+/**
+ * Whether a statement failed because of the values it was given: a data exception or a broken constraint (SQLSTATE classes 22 and
+ * 23). The same values will fail again.
+ * @param error as {@link storeFailure} has made it
+ */
+export function isRejectedValue(error: unknown): boolean {
+  return error instanceof ProblemError && /^2[23]/.test(sqlState(error.cause));
+}
+
 /** `untranslatable_character`, `character_not_in_repertoire`, `invalid_text_representation` (a lone surrogate in JSON). */
 const unstorableText = new Set(['22P05', '22021', '22P02']);
 

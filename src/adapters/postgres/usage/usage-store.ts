@@ -1,4 +1,5 @@
-import type { UsageStore } from '../../../ports/usage.ts';
+import { UnusableUsage, type UsageStore } from '../../../ports/usage.ts';
+import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
 import { usageReport } from './usage-report.ts';
 
@@ -22,9 +23,13 @@ export function usageStore(db: Runner, reports: Runner): UsageStore {
         bytes_in: row.bytesIn,
         bytes_out: row.bytesOut,
       }));
-      await db.run(
-        (sql) => sql`select usage_add(${batchId}, ${sql.json(counts)}, ${replicaId}, ${throughMs})`,
-      );
+      await db
+        .run((sql) => sql`select usage_add(${batchId}, ${sql.json(counts)}, ${replicaId}, ${throughMs})`)
+        .catch((error: unknown) => {
+          if (isRejectedValue(error))
+            throw new UnusableUsage('the store rejects the counts', { cause: error });
+          throw error;
+        });
     },
 
     report: (parent, query) => usageReport(reports, parent, query),
