@@ -48,6 +48,10 @@ export class CoherentDirectory implements Directory {
     return decision;
   }
 
+  mayAct(): boolean {
+    return this.#lease.holds();
+  }
+
   lookUp(): Lookup {
     this.#events.cacheMiss?.();
     return new CoherentLookup(this.#parts);

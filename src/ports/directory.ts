@@ -49,6 +49,13 @@ export interface Directory {
    */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
+  /**
+   * Whether a decision of this very tick may still be acted on. Nothing was awaited, so facts are as they were; but the
+   * process may have been stopped in the middle of the tick, and the lease have ended meanwhile. Asked in the instant
+   * before a request is written.
+   */
+  mayAct(): boolean;
+
   /** Begins the look-ups of one request, which has arrived just now. */
   lookUp(): Lookup;
 

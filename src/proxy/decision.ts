@@ -71,13 +71,20 @@ export class Decision {
     this.admission = null;
   }
 
-  /** Whether the decision would be the same in this tick. Where a look-up is needed, it does not hold. */
-  stillHolds(): boolean {
+  /**
+   * Whether the decision holds in this instant. Where a look-up is needed, it does not.
+   *
+   * @param sameTick it was made in this very tick, so that only the lease can have ended
+   */
+  stillHolds(sameTick = false): boolean {
     const before = this.admission;
     // A preflight carries no key; there is nothing to decide.
     if (before === null) return true;
+    const { directory } = this.#route.deps;
+    if (sameTick) return directory.mayAct();
     const now = this.fromMemory();
-    return now !== undefined && 'permit' in now && now.permit.resolvedTenant === before.permit.resolvedTenant;
+    if (now === undefined || !('permit' in now)) return false;
+    return now.permit.resolvedTenant === before.permit.resolvedTenant && directory.mayAct();
   }
 
   /** True once the key has expired. Expiry sends no revocation, so it is polled. */

@@ -24,8 +24,8 @@ const mostEarlyHints = 10;
 /**
  * One plain HTTP request on its way through.
  *
- * Raw headers in both directions, nothing repeated. A request may have to wait until a connection is free; what was
- * decided by then may not be true any more, so it is decided again in the tick that writes it
+ * Raw headers in both directions, nothing repeated. A request may have to wait until a connection is free, and the process
+ * may be stopped at any instant: what was decided is looked at again right before it is written
  * ({@link HttpExchange.onSending}).
  */
 export class HttpExchange extends Exchange implements ResponseHandler {
@@ -114,7 +114,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
       this.finish(clientGone, 'client_gone');
       return false;
     }
-    if (this.state === 'queued' && !this.decision.stillHolds()) {
+    if (!this.decision.stillHolds(this.state === 'ready')) {
       this.decideAgain();
       return false;
     }

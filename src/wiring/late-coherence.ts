@@ -30,6 +30,7 @@ export function lateCoherence(): LateCoherence {
 
   const directory: Directory = {
     decide: (evaluate) => coherence?.directory.decide(evaluate),
+    mayAct: () => coherence?.directory.mayAct() ?? false,
     lookUp: () => coherence?.directory.lookUp() ?? noLookup,
     onRevoked: (listener) => later((directory) => directory.onRevoked(listener)),
     onForgotten: (listener) => later((directory) => directory.onForgotten(listener)),

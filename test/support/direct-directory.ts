@@ -22,6 +22,10 @@ export class DirectDirectory implements Directory {
     return undefined;
   }
 
+  mayAct(): boolean {
+    return true;
+  }
+
   lookUp(): Lookup {
     const loaded = new Map<FactKey, FactValue>();
     let missing: FactKey | undefined;

@@ -13,6 +13,7 @@ import { headerNames } from '../../src/domain/header-names.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
+import type { Directory } from '../../src/ports/directory.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
@@ -31,6 +32,8 @@ export interface GatewayOptions {
   readonly prefix?: string;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
+  /** In place of the directory in memory. @param memory holds the facts of the parent */
+  readonly directory?: (memory: MemoryDirectory) => Directory;
   readonly exchanges?: ActiveExchanges;
   /** Certificate and key of a listener that speaks TLS, both PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
@@ -75,7 +78,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
   const app = await publicServer({
     ...noStore,
     config,
-    directory,
+    directory: options.directory?.(directory) ?? directory,
     usage: { ...noStore.usage, record: (event) => usage.push(event), touch: () => undefined },
     clock: options.clock ?? systemClock,
     randomBytes,

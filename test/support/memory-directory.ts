@@ -36,6 +36,10 @@ export class MemoryDirectory implements Directory {
     return decision instanceof MissingFact ? undefined : decision;
   }
 
+  mayAct(): boolean {
+    return this.failure === undefined;
+  }
+
   lookUp(): Lookup {
     return {
       decide: (evaluate) => this.decide(evaluate),

@@ -58,28 +58,31 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
 
   /** Sends a request on a connection that is free; `false` where its handler does not want it sent after all. */
   send(request: OutgoingRequest, handler: ResponseHandler): boolean {
-    if (!handler.onSending(this)) return false;
     const { body, method } = request;
-    this.#handler = handler;
-    let head: string;
+    let text: string;
     try {
-      head = requestHead(request, this.#host);
+      text = requestHead(request, this.#host);
     } catch (error) {
+      this.#handler = handler;
       this.#fail(error as Error);
       return true;
     }
+    // One piece, one system call.
+    if (Buffer.isBuffer(body)) text += latin1(body, 0, body.length);
+    // Asked last: a process that is stopped between this and the write sends by a decision that may have been overtaken.
+    if (!handler.onSending(this)) return false;
+    this.#handler = handler;
     this.#parser.begin(method === 'HEAD');
     if (body === null) {
-      this.#socket.write(head, 'latin1');
+      this.#socket.write(text, 'latin1');
     } else if (Buffer.isBuffer(body)) {
       if (body.length > smallBytes) this.#outliveFailedWrite();
-      // One piece, one system call.
-      this.#socket.write(head + latin1(body, 0, body.length), 'latin1');
+      this.#socket.write(text, 'latin1');
     } else {
       this.#outliveFailedWrite();
       this.#sent = false;
       this.#body = body;
-      this.#socket.write(head, 'latin1');
+      this.#socket.write(text, 'latin1');
       body.start(this);
     }
     return true;

@@ -159,6 +159,17 @@ t.test('a request that cannot be written fails, and takes nothing with it', asyn
   t.equal(await ask(connections), 'ok');
 });
 
+t.test('the last look at a decision comes when all that is to be written is ready', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => socket.write(rawResponse('ok')));
+  const { connections } = open(t, upstream.url, { most: 1 });
+  let asked = 0;
+  const onSending = (): boolean => ++asked > 0;
+  await t.rejects(ask(connections, '/a b', null, { onSending }), /not one line/);
+  t.equal(asked, 0);
+  t.equal(await ask(connections, '/', null, { onSending }), 'ok');
+  t.equal(asked, 1);
+});
+
 t.test('five hundred that are given up leave room for the next', async (t) => {
   const upstream = await startTcpUpstream(t, (socket, head) => {
     if (head.startsWith('GET /last')) socket.write(rawResponse('ok'));
