@@ -114,9 +114,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'request-smuggling',
-    source: 'src/proxy/ingress/ingress.ts',
-    guard: 'if (ambiguous.has(request.socket)) return ignored;',
-    instead: '',
+    source: 'src/proxy/ingress/framing.ts',
+    guard: "return malformed('It has a header that could be taken for Content-Length or Transfer-Encoding.');",
+    instead: 'break;',
   },
   {
     attack: 'response-splitting-by-upstream',

@@ -21,17 +21,12 @@ export type Ingress =
       readonly kind: 'rejected';
       readonly problem: Problem;
       readonly target: Target;
-      /** Two readers could see its end in different positions: nothing more on its connection counts as a request. */
+      /**
+       * Two readers could see its end in different positions: nothing more on its connection counts as a request. Node
+       * goes on parsing, but serves no request behind the last response of a connection (`server/turns.ts`).
+       */
       readonly ambiguous: boolean;
-    }
-  /** Its connection has already sent an ambiguous message: ignore what Node still parses from it. */
-  | { readonly kind: 'ignored' };
-
-/**
- * Connections that have sent an ambiguous message. Node goes on parsing what it has read until the response is out, and a
- * reload may come in between: so they are known to every reader, not to one.
- */
-const ambiguous = new WeakSet<Socket>();
+    };
 
 /** Reads every request to the public listener, before anything else does. */
 export interface IngressReader {
@@ -54,17 +49,13 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
   return {
     targetOf,
     read(request) {
-      if (ambiguous.has(request.socket)) return ignored;
       // Node's parser lets the first line of HTTP/2 pass as a request.
-      if (request.method === 'PRI') {
-        ambiguous.add(request.socket);
+      if (request.method === 'PRI')
         return { kind: 'rejected', problem: notHttp1, target: none, ambiguous: true };
-      }
       const target = targetOf(request.url ?? '');
       const kind = methodKind(request.method ?? '');
       const head = readHead(request, kind ?? 'write');
       if ('problem' in head) {
-        ambiguous.add(request.socket);
         const problem = target.kind === 'rejected' ? target.problem : head.problem;
         return { kind: 'rejected', problem, target, ambiguous: true };
       }
@@ -86,7 +77,6 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
   };
 }
 
-const ignored: Ingress = { kind: 'ignored' };
 const management: Ingress = { kind: 'management' };
 const none: Target = { kind: 'none' };
 const notHttp1: Problem = { code: 'invalid_request', detail: 'The request is not valid HTTP/1.1.' };
@@ -138,8 +128,6 @@ export function dispatcher({ ingress, shedding, reject, management, proxy }: Des
         return management(request, response);
       case 'rejected':
         return reject(request, response, read);
-      case 'ignored':
-        return;
     }
   }
 
