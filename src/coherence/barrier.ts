@@ -6,7 +6,7 @@ import type { Timers } from '../ports/timers.ts';
 import type { Census, Count } from './membership.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
-import { leaseWaitMs, type Timing } from './timing.ts';
+import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
 import type { View } from './memory/view.ts';
 import { within } from './within.ts';
@@ -115,7 +115,7 @@ export class CommitBarrier implements Barrier {
   #waitedOut({ sinceMs, seen }: Writer): boolean {
     const { clock, timing } = this.#parts;
     const longestMs = seen?.count.longestLeaseMs ?? timing.leaseMs;
-    return clock.monotonicMs() - sinceMs > leaseWaitMs(longestMs);
+    return clock.monotonicMs() - sinceMs > timing.leaseWaitMs(longestMs);
   }
 
   #confirm(writer: Writer): void {

@@ -13,7 +13,7 @@ import type { CoherenceEvents } from './events.ts';
 import { Lease } from './lease.ts';
 import { Loader } from './loading/loader.ts';
 import { repeat } from './repeat.ts';
-import { timingFor } from './timing.ts';
+import { timingFor, type Timing } from './timing.ts';
 import { View } from './memory/view.ts';
 import { Revocations } from './revocations.ts';
 
@@ -30,6 +30,8 @@ export interface CoherenceParts {
   readonly events?: CoherenceEvents;
   /** What operators are told of this replica. */
   readonly about?: ReplicaNote;
+  /** Other durations than those of `config`, for simulations of other versions. */
+  readonly timing?: Timing;
 }
 
 /** The part of a pino logger that is used. */
@@ -80,7 +82,7 @@ const unknownKeysShare = 1 / 16;
 /** Starts a replica. It is not ready yet when this returns, and becomes so by itself once the store responds. */
 export function startCoherence(parts: CoherenceParts): Coherence {
   const { log, source, cache, clock, timers, config, logger, randomId, events = {}, about } = parts;
-  const timing = timingFor(config.leaseMs);
+  const timing = parts.timing ?? timingFor(config.leaseMs);
   const view = new View({
     facts: config.maxFacts,
     unknownKeys: Math.ceil(config.maxFacts * unknownKeysShare),

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts';
 import type { CoherenceLog, ReplicaReading, ReplicaRow } from '../ports/coherence-log.ts';
 import type { Timers } from '../ports/timers.ts';
-import { leaseWaitMs, type Timing } from './timing.ts';
+import type { Timing } from './timing.ts';
 import { within } from './within.ts';
 
 /** Who decides, as far as the store shows. */
@@ -67,7 +67,7 @@ export class Census {
       const known = before.get(id);
       const sighting = known?.nonce === nonce ? known : { nonce, sinceMs: now };
       this.#sightings.set(id, sighting);
-      return now - sighting.sinceMs > leaseWaitMs(leaseMs);
+      return now - sighting.sinceMs > this.#timing.leaseWaitMs(leaseMs);
     });
   }
 
@@ -87,7 +87,7 @@ export class Census {
     }
     const now = this.#clock.monotonicMs();
     if (this.#strange?.incarnation !== incarnation) this.#strange = { incarnation, sinceMs: now };
-    if (now - this.#strange.sinceMs <= leaseWaitMs(this.#longestLeaseMs)) return false;
+    if (now - this.#strange.sinceMs <= this.#timing.leaseWaitMs(this.#longestLeaseMs)) return false;
     await within(this.#timers, this.#timing.stepMs, this.#log.adopt(incarnation)).catch(() => undefined);
     return true;
   }

@@ -4,6 +4,8 @@ export interface Timing {
   readonly leaseMs: number;
   /** How much earlier than T a replica stops deciding, by its own clock: others may have a faster one. */
   readonly marginMs: number;
+  /** {@link leaseWaitMs}. */
+  readonly leaseWaitMs: (leaseMs: number) => number;
   readonly renewEveryMs: number;
   /** Longest wait for one response of the store before the attempt counts as failed. */
   readonly stepMs: number;
@@ -19,6 +21,7 @@ export function timingFor(leaseMs: number): Timing {
   return {
     leaseMs,
     marginMs: guardMs(leaseMs),
+    leaseWaitMs,
     renewEveryMs: leaseMs / 4,
     stepMs: Math.max(250, leaseMs / 2),
     settleMs: Math.max(500, leaseMs),

@@ -36,7 +36,7 @@ t.test('the one gap: a machine that stands still without any of its clocks showi
 
 async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}): Promise<boolean> {
   for (let seed = 1; seed <= mostRuns; seed++) {
-    const { stale } = await simulate({ seed, virtualMs, faults, mutation });
+    const { stale } = await simulate({ seed, virtualMs, faults, ...mutation.circumstances, mutation });
     if (stale.length > 0) return true;
   }
   return false;

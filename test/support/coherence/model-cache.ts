@@ -35,16 +35,22 @@ export class ModelCache {
       get: (keys) =>
         new Promise((resolve) => {
           const found = new Map<FactKey, StampedFact>();
+          const heldUp = process.toCache.delayMs('there') + process.toCache.delayMs('back') > 0;
           for (const key of keys) {
-            const fact = this.#away ? undefined : this.#facts.get(key);
+            const fact = this.#away || heldUp ? undefined : this.#facts.get(key);
             if (fact !== undefined) found.set(key, fact);
           }
-          process.later(random.chance(0.02) ? 50 : random.between(0.1, 1), () => resolve(found));
+          process.later(heldUp || random.chance(0.02) ? 50 : random.between(0.1, 1), () => resolve(found));
         }),
       set: (facts) =>
-        this.#world.at(this.#world.now + random.between(0.1, random.chance(0.05) ? 300 : 2), () => {
-          if (!this.#away) for (const [key, fact] of facts) this.#facts.set(key, fact);
-        }),
+        this.#world.at(
+          this.#world.now +
+            process.toCache.delayMs('there') +
+            random.between(0.1, random.chance(0.05) ? 300 : 2),
+          () => {
+            if (!this.#away) for (const [key, fact] of facts) this.#facts.set(key, fact);
+          },
+        ),
     };
   }
 }

@@ -1,7 +1,7 @@
 /** The store as the protocol sees it, in virtual time: the log, the facts, the rows of the replicas. */
 import type { CoherenceLog, LogEntry, LogReading, ReplicaRow } from '../../../src/ports/coherence-log.ts';
 import type { FactKey, FactReading, FactSource, FactValue, Seq } from '../../../src/ports/facts.ts';
-import { Process, type World } from './world.ts';
+import { Process, rateOfAClock, type World } from './world.ts';
 
 interface State {
   seq: Seq;
@@ -24,6 +24,8 @@ export class ModelStore {
   readonly #network: Network;
   readonly #hints: { readonly process: Process; readonly listener: () => void }[] = [];
   #server: Process;
+  /** Of the database's clock, by which the log is pruned. */
+  readonly #rate: number;
   #restores = 0;
   /** Whether every message arrives, and soon. */
   smooth = false;
@@ -33,6 +35,7 @@ export class ModelStore {
     this.#world = world;
     this.#network = network;
     this.#server = new Process(world, 'store');
+    this.#rate = rateOfAClock(world);
     this.#state = {
       seq: 0,
       floor: 1,
@@ -87,9 +90,9 @@ export class ModelStore {
   /** What a mutation does last: it takes the next position and logs what it touched. */
   record(key: FactKey, withdrawn: boolean): Seq {
     const seq = ++this.#state.seq;
-    this.#state.log.push({ seq, key, withdrawn, at: this.#world.now });
+    this.#state.log.push({ seq, key, withdrawn, at: this.#clockMs });
     for (const { process, listener } of this.#hints) {
-      if (!this.#lost()) process.later(this.#latency(), listener);
+      if (!this.#lost()) process.later(this.#latency() + process.toStore.delayMs('back'), listener);
     }
     return seq;
   }
@@ -110,14 +113,14 @@ export class ModelStore {
       const server = this.#server;
       const fail = (): void => process.later(this.#latency(), () => reject(new Error('connection lost')));
       if (this.#lost()) return fail();
-      const wait = this.#latency();
+      const wait = this.#latency() + process.toStore.delayMs('there');
       this.#world.at(this.#world.now + wait, () => {
         if (!server.alive) fail();
       });
       server.later(wait, () => {
         const response = work();
         if (this.#lost()) fail();
-        else process.later(this.#latency(), () => resolve(response));
+        else process.later(this.#latency() + process.toStore.delayMs('back'), () => resolve(response));
       });
     });
   }
@@ -163,7 +166,7 @@ export class ModelStore {
 
   prune(ageMs: number): void {
     const { log } = this.#state;
-    this.#state.log = log.filter(({ at }) => at >= this.#world.now - ageMs);
+    this.#state.log = log.filter(({ at }) => at >= this.#clockMs - ageMs);
     this.#state.floor = this.#state.log[0]?.seq ?? this.#state.seq + 1;
   }
 
@@ -180,6 +183,10 @@ export class ModelStore {
           };
         }),
     };
+  }
+
+  get #clockMs(): number {
+    return this.#world.now * this.#rate;
   }
 
   #lost(): boolean {

@@ -3,6 +3,7 @@ import type { CoherenceLog, LogReading, ReplicaReading } from '../../../src/port
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey, FactReading } from '../../../src/ports/facts.ts';
 import type { ProtocolMutation } from './simulation.ts';
+import { timingOf010 } from './timing-of-010.ts';
 
 /** Responds to a mutation as soon as it is committed. */
 export const skipTheWait: ProtocolMutation = { skipWait: true };
@@ -89,6 +90,21 @@ export const understateTheLease: ProtocolMutation = {
     ...log,
     register: (replica) => log.register({ ...replica, leaseMs: replica.leaseMs / 2 }),
   }),
+};
+
+/** Waits longer than another one's lease by what its own lease calls for: with a short T that is too little for a long one. */
+export const waitByTheOwnLease: ProtocolMutation = {
+  timing: (timing) => {
+    const beyondMs = timing.leaseWaitMs(timing.leaseMs) - timing.leaseMs;
+    return { ...timing, leaseWaitMs: (leaseMs) => leaseMs + beyondMs };
+  },
+  circumstances: { virtualMs: 16_000, leases: [100, 900], faults: { partition: 0.02 } },
+};
+
+/** Takes off and waits too little for clocks that are wrong by a tenth. */
+export const forgiveClocksTooLittle: ProtocolMutation = {
+  timing: timingOf010,
+  circumstances: { faults: { partition: 0.02 } },
 };
 
 /** Responds to a writer by a count of the replicas that began before its commit. */

@@ -10,6 +10,7 @@ import {
   type Seq,
 } from '../../../src/ports/facts.ts';
 import type { CoherenceLog } from '../../../src/ports/coherence-log.ts';
+import { timingFor, type Timing } from '../../../src/coherence/timing.ts';
 import type { FactCache } from '../../../src/ports/fact-cache.ts';
 import { digestSecret } from '../../../src/domain/api-key.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
@@ -28,6 +29,8 @@ export interface Faults {
   readonly freezeUnseen: number;
   readonly kill: number;
   readonly deregister: number;
+  /** A replica is cut off from the store or the cache, for what it sends, for what it is sent, or both. */
+  readonly partition: number;
   readonly storePause: number;
   readonly storeRestart: number;
   readonly restore: number;
@@ -48,6 +51,7 @@ const noFaults: Faults = {
   freezeUnseen: 0,
   kill: 0,
   deregister: 0,
+  partition: 0,
   storePause: 0,
   storeRestart: 0,
   restore: 0,
@@ -64,7 +68,10 @@ const noFaults: Faults = {
 export interface ProtocolMutation {
   log?(log: CoherenceLog, store: ModelStore, process: Process): CoherenceLog;
   source?(source: FactSource, store: ModelStore): FactSource;
+  timing?(timing: Timing): Timing;
   cache?(cache: FactCache, store: ModelStore): FactCache;
+  /** Where it shows; elsewhere it may do no harm. */
+  readonly circumstances?: Partial<Plan>;
   readonly skipWait?: boolean;
   readonly skipWaitOfNoOps?: boolean;
   readonly skipWaitOfCreates?: boolean;
@@ -85,12 +92,14 @@ export interface Plan {
   readonly virtualMs: number;
   readonly faults: Partial<Faults>;
   readonly mutation?: ProtocolMutation;
+  /** How wrong clocks may be, as a share (0.1): each replica and the store have clocks of their own. */
+  readonly clockError?: number;
+  /** Each replica has one of these as its T, milliseconds. */
+  readonly leases?: readonly number[];
 }
 
-const leaseMs = 300;
-/** Nothing goes wrong in the last part of a run; what was wrong must be over after a while. */
-const calmMs = 3_000;
-const recoveryMs = 1_500;
+/** T where a run does not say. */
+const usualLeaseMs = 300;
 const replicaCount = 3;
 const groups = 4;
 /** The facts of one tenant: a key, its account, the count of what is below it, and an `external_id`. */
@@ -127,6 +136,13 @@ class Simulation {
   readonly #replicas: Replica[] = [];
   readonly #changes: Change[] = [];
   readonly #observations: Observation[] = [];
+  readonly #leases: readonly number[];
+  /** What goes wrong with a replica lasts up to this long. */
+  readonly #longestHarmMs: number;
+  /** Nothing goes wrong in the last part of a run; what was wrong must be over after half of it. */
+  readonly #calmMs: number;
+  /** Replicas that are cut off as soon as they have renewed their lease. */
+  readonly #cutWhenRenewed = new Map<Process, () => void>();
   #backup: ReturnType<ModelStore['backup']>;
   #dump: ReturnType<ModelCache['dump']>;
   #versions = 0;
@@ -140,7 +156,11 @@ class Simulation {
     this.#plan = plan;
     this.#faults = { ...noFaults, ...plan.faults };
     this.#random = new Random(plan.seed);
-    this.#world = new World(this.#random);
+    this.#world = new World(this.#random, plan.clockError ?? 0.1);
+    this.#leases = plan.leases ?? [usualLeaseMs];
+    const longestMs = Math.max(...this.#leases);
+    this.#longestHarmMs = Math.max(3 * usualLeaseMs, 1.5 * longestMs);
+    this.#calmMs = Math.max(3_000, 6 * longestMs);
     const facts = new Map<FactKey, FactValue>();
     for (let group = 0; group < groups; group++) {
       for (const key of factsOf(group)) facts.set(key, ++this.#versions);
@@ -169,7 +189,7 @@ class Simulation {
   }
 
   get #calm(): boolean {
-    return this.#world.now > this.#plan.virtualMs - calmMs;
+    return this.#world.now > this.#plan.virtualMs - this.#calmMs;
   }
 
   #rejected(): void {
@@ -178,7 +198,7 @@ class Simulation {
   }
 
   #noteLate(): void {
-    if (this.#world.now > this.#plan.virtualMs - calmMs + recoveryMs) this.#unrecovered += 1;
+    if (this.#world.now > this.#plan.virtualMs - this.#calmMs / 2) this.#unrecovered += 1;
   }
 
   #every(ms: number, task: () => void): void {
@@ -191,6 +211,8 @@ class Simulation {
   #startReplica(): Replica {
     const process = new Process(this.#world, `replica ${++this.#names}`);
     const { mutation = {} } = this.#plan;
+    const leaseMs = this.#random.pick(this.#leases);
+    const timing = timingFor(leaseMs);
     const log = this.#store.logFor(process);
     const source = this.#store.sourceFor(process, together);
     const cache = this.#cache.for(process);
@@ -202,8 +224,10 @@ class Simulation {
       timers: process.timers,
       // So small that memory must drop facts all the time.
       config: { leaseMs, maxFacts: 12 },
+      timing: mutation.timing?.(timing) ?? timing,
       logger: { info: () => undefined, warn: () => undefined },
       randomId: () => `${process.name}/${++this.#names}`,
+      events: { leaseRenewed: () => this.#onRenewed(process) },
     });
     return { process, coherence };
   }
@@ -323,12 +347,13 @@ class Simulation {
     const replica = this.#replicas[index];
     if (replica === undefined) return;
     const { process, coherence } = replica;
-    const ms = random.between(1, 3 * leaseMs);
+    const ms = random.between(1, this.#longestHarmMs);
     if (random.chance(faults.pause)) process.pause(ms);
     if (!process.paused) {
       if (random.chance(faults.freeze)) process.freeze(ms, true);
       else if (random.chance(faults.freezeUnseen)) process.freeze(ms, false);
     }
+    if (random.chance(faults.partition)) this.#cutOff(process, ms);
     if (random.chance(faults.kill)) {
       process.kill();
       this.#replicas[index] = this.#startReplica();
@@ -338,14 +363,31 @@ class Simulation {
     }
   }
 
+  /** Half of the time right after it has renewed its lease: then others have to wait longest. */
+  #cutOff(process: Process, ms: number): void {
+    const { toStore, toCache } = process;
+    const ways = this.#random.pick([[toStore], [toStore], [toCache], [toStore, toCache]]);
+    const directions = this.#random.pick([['there'], ['back'], ['there', 'back']] as const);
+    const cut = (): void => {
+      for (const way of ways) for (const direction of directions) way.holdUp(direction, ms);
+    };
+    if (this.#random.chance(0.5)) cut();
+    else this.#cutWhenRenewed.set(process, cut);
+  }
+
+  #onRenewed(process: Process): void {
+    if (!this.#calm) this.#cutWhenRenewed.get(process)?.();
+    this.#cutWhenRenewed.delete(process);
+  }
+
   #harmStore(): void {
     const store = this.#store;
     const random = this.#random;
     const faults = this.#faults;
-    if (random.chance(faults.storePause)) store.pause(random.between(1, 2 * leaseMs));
-    if (random.chance(faults.storeRestart)) store.restart(random.between(1, leaseMs));
+    if (random.chance(faults.storePause)) store.pause(random.between(1, 2 * usualLeaseMs));
+    if (random.chance(faults.storeRestart)) store.restart(random.between(1, usualLeaseMs));
     if (random.chance(faults.dropRow)) store.dropRow(random.pick([...store.replicaIds, '']));
-    if (random.chance(faults.prune)) store.prune(random.between(1.2, 3) * leaseMs);
+    if (random.chance(faults.prune)) store.prune(random.between(1.2, 3) * usualLeaseMs);
     if (random.chance(0.02)) this.#backup = store.backup();
     if (random.chance(faults.restore)) this.#restore();
   }

@@ -11,13 +11,16 @@ interface Happening {
 
 export class World {
   readonly random: Random;
+  /** How wrong a clock may be, as a share of the time that passes. */
+  readonly clockError: number;
   #now = 0;
   #order = 0;
   /** A heap: parents before children. */
   readonly #queue: Happening[] = [];
 
-  constructor(random: Random) {
+  constructor(random: Random, clockError: number) {
     this.random = random;
+    this.clockError = clockError;
   }
 
   /** Milliseconds of virtual time. */
@@ -45,12 +48,41 @@ export class World {
   }
 }
 
+/** What goes to and fro between a process and a server. In each direction it may be held up. */
+export class Way {
+  readonly #world: World;
+  readonly #heldUpUntil = { there: 0, back: 0 };
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** For `ms` nothing arrives; then everything does, with the connection that it is on. */
+  holdUp(direction: 'there' | 'back', ms: number): void {
+    this.#heldUpUntil[direction] = Math.max(this.#heldUpUntil[direction], this.#world.now + ms);
+  }
+
+  /** How much longer than usual what is sent now is under way, milliseconds. */
+  delayMs(direction: 'there' | 'back'): number {
+    return Math.max(0, this.#heldUpUntil[direction] - this.#world.now);
+  }
+}
+
+/** Most clocks are as wrong as they may be. */
+export function rateOfAClock({ random, clockError }: World): number {
+  if (random.chance(0.2)) return random.between(1 - clockError, 1 + clockError);
+  return random.pick([1 - clockError, 1 + clockError]);
+}
+
 /** Something that runs code: it can be frozen and killed, and has clocks of its own. */
 export class Process {
   readonly name: string;
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly toStore: Way;
+  readonly toCache: Way;
   readonly #world: World;
+  /** Of all its clocks, to the time that really passes. */
   readonly #rate: number;
   #pausedUntil = 0;
   #alive = true;
@@ -61,11 +93,13 @@ export class Process {
   constructor(world: World, name: string) {
     this.name = name;
     this.#world = world;
-    this.#rate = world.random.between(0.995, 1.005);
+    this.toStore = new Way(world);
+    this.toCache = new Way(world);
+    this.#rate = rateOfAClock(world);
     const start = world.random.between(0, 1e6);
     this.clock = {
       monotonicMs: () => start + (world.now - this.#uncounted) * this.#rate,
-      wallMs: () => 1.7e12 + world.now - this.#wallUncounted,
+      wallMs: () => 1.7e12 + (world.now - this.#wallUncounted) * this.#rate,
     };
     this.timers = {
       after: (ms, task) => {
