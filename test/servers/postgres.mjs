@@ -8,9 +8,17 @@ import { serverAccount } from './account.mjs';
 
 const run = promisify(execFile);
 
+/** Of `initdb`. */
+const initial = [
+  ...['-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C'],
+  ...['--no-sync', '--no-instructions'],
+];
+/** Of `pg_basebackup`: it writes down whom to follow. */
+const following = ['--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
+
 /**
  * @param {string} dir an empty folder that will hold everything
- * @param {{ bin: string, settings?: Record<string, string> }} options
+ * @param {{ bin: string, settings?: Record<string, string>, standbyOf?: string }} options `standbyOf`: URL of a primary
  * @returns {Promise<import('./supervisor.mjs').Kind>}
  */
 export async function postgres(dir, options) {
@@ -20,23 +28,12 @@ export async function postgres(dir, options) {
   mkdirSync(data, { mode: 0o700 });
   if (account) for (const folder of [dir, data]) chownSync(folder, account.uid, account.gid);
   const bin = await reachable(options.bin, dir, account);
-  await run(
-    join(bin, 'initdb'),
-    [
-      '-D',
-      data,
-      '-U',
-      'postgres',
-      '-A',
-      'trust',
-      '-E',
-      'UTF8',
-      '--locale=C',
-      '--no-sync',
-      '--no-instructions',
-    ],
-    { cwd: dir, ...account },
-  );
+  await (options.standbyOf === undefined
+    ? run(join(bin, 'initdb'), ['-D', data, ...initial], { cwd: dir, ...account })
+    : run(join(bin, 'pg_basebackup'), ['-D', data, '-d', options.standbyOf, ...following], {
+        cwd: dir,
+        ...account,
+      }));
 
   return {
     launch: (port) => {
@@ -52,12 +49,15 @@ export async function postgres(dir, options) {
         cwd: dir,
         log: join(dir, 'log'),
         account,
-        isReady: () => pidFile(data)[7]?.trim() === 'ready',
+        isReady: () => ['ready', 'standby'].includes(pidFile(data)[7]?.trim() ?? ''),
       };
     },
     url: (port) => `postgres://postgres@127.0.0.1:${port}/postgres`,
     stopSignal: 'SIGINT', // "fast" shutdown: ends sessions, writes everything out
     quickStopSignal: 'SIGQUIT', // "immediate" shutdown: like a crash, but the parent still collects its children
+    promote: async () => {
+      await run(join(bin, 'pg_ctl'), ['promote', '-D', data, '--wait'], { cwd: dir, ...account });
+    },
     afterKill: () => removeSharedMemory(data),
   };
 }

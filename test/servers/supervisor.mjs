@@ -5,7 +5,7 @@
  *
  *     node supervisor.mjs postgres '{"bin":"/usr/lib/postgresql/15/bin"}'
  *
- * Each line read is one command (start, stop, kill, pause, resume); each is answered by one line of JSON, in order.
+ * Each line read is one command (start, stop, kill, pause, resume, promote); each is answered by one line of JSON, in order.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,6 +23,7 @@ import { redis } from './redis.mjs';
  * @property {(port: number) => string} url
  * @property {NodeJS.Signals} stopSignal asks for an orderly end
  * @property {NodeJS.Signals} quickStopSignal asks for an end that need not keep the data
+ * @property {() => Promise<void>} [promote] makes a primary of a standby
  * @property {() => Promise<void>} [afterKill] removes what a killed server leaves outside its folder
  */
 
@@ -41,6 +42,7 @@ const commands = {
   kill: () => child?.kill(),
   pause: () => child?.pause(),
   resume: () => child?.resume(),
+  promote: () => kind?.promote?.(),
 };
 
 // One after another, also the end: a server that is still starting is ended once it has started.

@@ -25,6 +25,12 @@ export function startPostgres(t: Scope, settings: Record<string, string> = {}): 
   return startPrivateServer(t, 'postgres', { bin: fromRunner('TEST_POSTGRES_BIN'), settings });
 }
 
+/** A standby of `primary`, which follows it until it is promoted. */
+export function startStandby(t: Scope, primary: PrivateServer): Promise<PrivateServer> {
+  const options = { bin: fromRunner('TEST_POSTGRES_BIN'), standbyOf: primary.url };
+  return startPrivateServer(t, 'postgres', options);
+}
+
 async function filled({ name, fill }: Template): Promise<string> {
   const database = `template_${name}`;
   await administer(async (sql) => {

@@ -57,6 +57,11 @@ export class PrivateServer {
     return this.#command('resume');
   }
 
+  /** A standby of PostgreSQL becomes a primary of its own. Resolves when it is one. */
+  promote(): Promise<void> {
+    return this.#command('promote');
+  }
+
   /** An orderly end and a new start. */
   async restart(): Promise<void> {
     await this.stop();

@@ -5,9 +5,11 @@ import { runFaults } from './support/run.ts';
 t.test('no decision by what was before a 2xx, whatever is killed, paused or cut', async (t) => {
   const outcome = await runFaults(t, {
     seed: 1,
-    durationMs: 12_000,
+    durationMs: 20_000,
     replicas: 3,
-    leaseMs: 800,
+    leases: [800, 400, 800],
+    clockError: 0.1,
+    standby: true,
     probesAtOnce: 1,
     probePauseMs: 8,
     schedule: [
@@ -15,6 +17,7 @@ t.test('no decision by what was before a 2xx, whatever is killed, paused or cut'
       'a replica is paused',
       'Redis is brought back to what it was',
       'a replica is paused',
+      'PostgreSQL fails over to its standby',
       'a writer is killed between commit and response',
       'connections to PostgreSQL are cut',
       'Redis is paused',

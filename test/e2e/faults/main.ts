@@ -7,7 +7,9 @@ const usage = `npm run faults -- [options]
   --minutes N      how long (1)
   --seed N         what goes wrong, and when (drawn and printed)
   --replicas N     gateways (3)
-  --lease-ms N     COHERENCE_LEASE_MS (1000)
+  --lease-ms N     COHERENCE_LEASE_MS (1000); may be repeated: each replica in turn gets one
+  --clock-error N  how wrong the clocks of replicas are, as a share, in turn too slow and too fast (0)
+  --standby        PostgreSQL has a synchronous standby, which may have to take over
   --lanes N        probes under way at once to one replica (4)
   --only NAME      one fault, again and again; may be repeated:
 ${Object.keys(faults)
@@ -20,7 +22,9 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '1' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     replicas: { type: 'string', default: '3' },
-    'lease-ms': { type: 'string', default: '1000' },
+    'lease-ms': { type: 'string', multiple: true, default: ['1000'] },
+    'clock-error': { type: 'string', default: '0' },
+    standby: { type: 'boolean', default: false },
     lanes: { type: 'string', default: '4' },
     only: { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', default: false },
@@ -41,7 +45,9 @@ if (values.help) {
         seed,
         durationMs: Number(values.minutes) * 60_000,
         replicas: Number(values.replicas),
-        leaseMs: Number(values['lease-ms']),
+        leases: values['lease-ms'].map(Number),
+        clockError: Number(values['clock-error']),
+        standby: values.standby,
         probesAtOnce: Number(values.lanes),
         probePauseMs: 4,
         ...(values.only.length > 0 && { from: values.only }),

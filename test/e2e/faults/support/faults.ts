@@ -2,12 +2,17 @@
 import { Redis } from 'ioredis';
 import type { Random } from '../../../support/coherence/random.ts';
 import type { PrivateServer } from '../../../support/servers.ts';
+import type { Cluster } from './cluster.ts';
 import type { Replica } from './replica.ts';
 
 export interface Victims {
   readonly replicas: readonly Replica[];
+  /** The primary, where there is a cluster. */
   readonly postgres: PrivateServer;
+  /** `null` where PostgreSQL has no standby. */
+  readonly cluster: Cluster | null;
   readonly redis: PrivateServer;
+  /** The longest T of a replica, milliseconds. */
   readonly leaseMs: number;
 }
 
@@ -99,15 +104,35 @@ export const faults: Readonly<Record<string, Fault>> = {
 
   'a replica cannot reach PostgreSQL': async ({ replicas, leaseMs }, random) => {
     const { toPostgres } = random.pick(replicas);
-    toPostgres.stall();
+    toPostgres.stall(...random.pick([[], ['client'], ['server']] as const));
     await sleep(random.between(0.4, 2) * leaseMs);
     if (random.chance(0.5)) toPostgres.cut();
     toPostgres.resume();
   },
 
+  'a replica cannot reach either store': async ({ replicas, leaseMs }, random) => {
+    const { toPostgres, toRedis } = random.pick(replicas);
+    toPostgres.stall();
+    toRedis.stall();
+    await sleep(random.between(0.4, 2) * leaseMs);
+    toPostgres.resume();
+    toRedis.resume();
+  },
+
+  // The old primary is gone for good, as fencing would see to.
+  'PostgreSQL fails over to its standby': async ({ cluster, replicas }) => {
+    if (cluster === null) return;
+    const target = await cluster.failOver();
+    for (const { toPostgres } of replicas) {
+      toPostgres.leadTo(target);
+      toPostgres.cut();
+    }
+    await cluster.follow();
+  },
+
   'a replica cannot reach Redis': async ({ replicas }, random) => {
     const { toRedis } = random.pick(replicas);
-    toRedis.stall();
+    toRedis.stall(...random.pick([[], ['client'], ['server']] as const));
     await sleep(random.between(100, 1_500));
     toRedis.resume();
   },

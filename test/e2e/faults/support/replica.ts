@@ -11,6 +11,8 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../dist/main.js', import.meta.url));
 
+const CLOCK_RATE = new URL('clock-rate.mjs', import.meta.url).href;
+
 const adminToken = 'operator-token-of-the-fault-tests';
 
 export interface Surroundings {
@@ -18,6 +20,8 @@ export interface Surroundings {
   readonly redisUrl: string;
   readonly upstreamUrl: string;
   readonly leaseMs: number;
+  /** Of its clocks, to those of the machine (1). */
+  readonly clockRate?: number;
 }
 
 /** What asks a gateway needs of it, however it was started. */
@@ -48,7 +52,7 @@ export class Replica {
   }
 
   static async make(t: Scope, name: string, surroundings: Surroundings): Promise<Replica> {
-    const { postgresUrl, redisUrl, upstreamUrl, leaseMs } = surroundings;
+    const { postgresUrl, redisUrl, upstreamUrl, leaseMs, clockRate } = surroundings;
     const [toPostgres, toRedis] = await Promise.all([proxyTo(t, postgresUrl), proxyTo(t, redisUrl)]);
     const ports = [await unusedPort(), await unusedPort()] as const;
     const replica = new Replica(name, [toPostgres, toRedis], ports, {
@@ -61,6 +65,10 @@ export class Replica {
       UPSTREAM_URL: upstreamUrl,
       COHERENCE_LEASE_MS: String(leaseMs),
       LOG_LEVEL: 'error',
+      ...(clockRate !== undefined && {
+        NODE_OPTIONS: `--import=${CLOCK_RATE}`,
+        TEST_CLOCK_RATE: String(clockRate),
+      }),
     });
     t.teardown(() => replica.dispose());
     await replica.start();

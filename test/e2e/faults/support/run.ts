@@ -3,8 +3,9 @@ import { Random } from '../../../support/coherence/random.ts';
 import type { Stale } from '../../../support/coherence/staleness.ts';
 import { startPostgres } from '../../../support/postgres.ts';
 import { startRedis } from '../../../support/redis.ts';
-import type { Scope } from '../../../support/servers.ts';
+import type { PrivateServer, Scope } from '../../../support/servers.ts';
 import { cells } from './cells.ts';
+import { Cluster } from './cluster.ts';
 import { History } from './history.ts';
 import { faults, type Victims } from './faults.ts';
 import { Prober } from './prober.ts';
@@ -16,7 +17,12 @@ export interface RunPlan {
   readonly seed: number;
   readonly durationMs: number;
   readonly replicas: number;
-  readonly leaseMs: number;
+  /** Each replica in turn gets one of these as its T, milliseconds. */
+  readonly leases: readonly number[];
+  /** How wrong the clocks of replicas are, as a share, in turn too fast and too slow (0). */
+  readonly clockError?: number;
+  /** PostgreSQL has a synchronous standby, which may have to take over. */
+  readonly standby?: boolean;
   /** Probes under way at once to one replica, and the pause after each: more and shorter cost processor time. */
   readonly probesAtOnce: number;
   readonly probePauseMs: number;
@@ -40,16 +46,33 @@ export interface RunOutcome {
 }
 
 export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
-  const { seed, durationMs, leaseMs, say = () => undefined } = plan;
+  const { seed, durationMs, leases, clockError = 0, say = () => undefined } = plan;
   const random = new Random(seed);
-  const [postgres, redis, upstreamUrl] = await Promise.all([
-    startPostgres(t),
+  const [cluster, alone, redis, upstreamUrl] = await Promise.all([
+    plan.standby === true ? Cluster.start(t) : null,
+    plan.standby === true ? null : startPostgres(t),
     startRedis(t),
     startUpstream(t),
   ]);
-  const surroundings = { postgresUrl: postgres.url, redisUrl: redis.url, upstreamUrl, leaseMs };
+  const victims = {
+    get postgres() {
+      return (cluster?.primary ?? alone) as PrivateServer;
+    },
+    cluster,
+    redis,
+    leaseMs: Math.max(...leases),
+  };
+  const { url: postgresUrl } = victims.postgres;
   const replicas = await Promise.all(
-    Array.from({ length: plan.replicas }, (_, i) => Replica.make(t, `replica ${i + 1}`, surroundings)),
+    Array.from({ length: plan.replicas }, (_, i) =>
+      Replica.make(t, `replica ${i + 1}`, {
+        postgresUrl,
+        redisUrl: redis.url,
+        upstreamUrl,
+        leaseMs: leases[i % leases.length] as number,
+        ...(clockError > 0 && { clockRate: i % 2 === 0 ? 1 - clockError : 1 + clockError }),
+      }),
+    ),
   );
   await Promise.all(replicas.map((replica) => replica.ready()));
   say(`${replicas.length} replicas are ready`);
@@ -63,7 +86,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
   const writing = cells.map((cell, i) =>
     cell({ tenants, history, random, stopped, burst }, (probes) => prober.show(i, probes)).catch(ignoreEnd),
   );
-  const suffered = await sufferUntil(stopped, { replicas, postgres, redis, leaseMs }, random, plan, say, [
+  const suffered = await sufferUntil(stopped, Object.assign(victims, { replicas }), random, plan, say, [
     ...writing,
     prober.run(plan.probesAtOnce, plan.probePauseMs),
   ]);

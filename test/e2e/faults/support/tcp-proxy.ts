@@ -3,11 +3,15 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Scope } from '../../../support/servers.ts';
 
+/** The client of a connection, or the server behind the proxy. */
+type End = 'client' | 'server';
+
 export class TcpProxy {
-  readonly #target: { readonly host: string; readonly port: number };
+  #target: { readonly host: string; readonly port: number };
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   readonly #server: Server;
-  #stalled = false;
+  /** From which ends nothing is read. */
+  #stalled: ReadonlySet<End> = new Set();
 
   constructor(target: { readonly host: string; readonly port: number }) {
     this.#target = target;
@@ -36,16 +40,26 @@ export class TcpProxy {
     }
   }
 
-  /** From now on nothing gets through, in either direction; connections stay open, and new ones are accepted. */
-  stall(): void {
-    this.#stalled = true;
-    for (const pair of this.#pairs) for (const socket of pair) socket.pause();
+  /** From now on connections lead to another server. Those that are open are not touched. */
+  leadTo(target: { readonly host: string; readonly port: number }): void {
+    this.#target = target;
+  }
+
+  /** From now on nothing that these ends send gets through; connections stay open, and new ones are accepted. */
+  stall(...ends: readonly End[]): void {
+    this.#stalled = new Set(ends.length === 0 ? (['client', 'server'] as const) : ends);
+    for (const pair of this.#pairs) this.#hold(pair);
   }
 
   /** What was held back goes on. */
   resume(): void {
-    this.#stalled = false;
+    this.#stalled = new Set();
     for (const pair of this.#pairs) for (const socket of pair) socket.resume();
+  }
+
+  #hold([near, far]: readonly [Socket, Socket]): void {
+    if (this.#stalled.has('client')) near.pause();
+    if (this.#stalled.has('server')) far.pause();
   }
 
   #accept(near: Socket): void {
@@ -65,6 +79,6 @@ export class TcpProxy {
         this.#pairs.delete(pair);
       });
     }
-    if (this.#stalled) for (const socket of pair) socket.pause();
+    this.#hold(pair);
   }
 }
