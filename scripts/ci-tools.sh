@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings what test/helm needs beside npm packages into .cache/tools, once: promtool, which tests the alerts; Helm, and the
-# schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
+# Brings what tests need beside npm packages, once: PgBouncer; and into .cache/tools promtool, which tests the alerts, Helm, and
+# the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
 # are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -32,6 +32,20 @@ get_promtool() {
   return $status
 }
 (get_promtool) || echo 'ci-tools: promtool cannot be had here (apt-get install prometheus): alerts will not be tested.' >&2
+
+# For what is tried through a pooler. Without its service: only the program is wanted.
+get_pgbouncer() {
+  command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ] && return 0
+  [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 1
+  local policy=/usr/sbin/policy-rc.d made=''
+  [ -e "$policy" ] || { install -m 755 /dev/stdin "$policy" <<<$'#!/bin/sh\nexit 101' && made=1; }
+  local get=(apt-get install -qq --yes --no-install-recommends pgbouncer)
+  { DEBIAN_FRONTEND=noninteractive "${get[@]}" || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive "${get[@]}"; }; } >&2
+  local status=$?
+  [ -z "$made" ] || rm -f "$policy"
+  return $status
+}
+(get_pgbouncer) || echo 'ci-tools: PgBouncer cannot be had here (apt-get install pgbouncer): nothing will be tried through it.' >&2
 
 stamp="$tools/.$HELM-$OLDEST_KUBERNETES-$NEWEST_KUBERNETES-$GATEWAY_API-$PROMETHEUS_OPERATOR"
 [ -e "$stamp" ] && exit 0

@@ -35,9 +35,15 @@ export interface ListenConfig {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
 }
 
-export type StoreConfig =
-  | { readonly kind: 'embedded'; readonly dataDir: string }
-  | { readonly kind: 'postgres'; readonly url: string; readonly maxConnections: number };
+export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string } | PostgresConfig;
+
+export interface PostgresConfig {
+  readonly kind: 'postgres';
+  readonly url: string;
+  /** Past the pooler that `url` leads to; `null` where there is none. */
+  readonly directUrl: string | null;
+  readonly maxConnections: number;
+}
 
 export interface CoherenceConfig {
   /** The T of `docs/coherence.md`. */

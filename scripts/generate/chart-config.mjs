@@ -6,6 +6,7 @@ const OWNED_BY_THE_CHART = [
   'listen.port',
   'internal',
   'database.url',
+  'database.direct_url',
   'data_dir',
   'redis',
   'migrate',

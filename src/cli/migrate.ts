@@ -19,7 +19,7 @@ export function migrateCommand(program: Command, context: Context): void {
           'The embedded store needs no command: the gateway migrates it when it starts.',
         );
       }
-      const store = openPostgres({ url: config.url, maxConnections: config.maxConnections });
+      const store = openPostgres(config);
       const steps: string[] = [];
       try {
         const version = await store.migrate({

@@ -21,7 +21,7 @@ export function restoredCommand(program: Command, context: Context): void {
           'The embedded store needs no command: no other process knows anything of it.',
         );
       }
-      const store = openPostgres({ url: config.store.url, maxConnections: config.store.maxConnections });
+      const store = openPostgres(config.store);
       try {
         await store.markRestored();
         const waitedMs = await outwait(store, config.coherence.leaseMs, (text) =>

@@ -17,6 +17,7 @@ export interface CheckContext {
 export function crossChecks(file: UncheckedFile, { origins, upstreamNamed }: CheckContext): SchemaFault[] {
   return [
     ...checkListeners(file),
+    ...checkDatabase(file),
     ...checkUpstream(file, upstreamNamed),
     ...checkRoutes(file, origins),
     ...checkRouteHeaders(file),
@@ -41,6 +42,12 @@ function checkListeners({ listen, internal }: UncheckedFile): SchemaFault[] {
 function overlaps(a: string, b: string): boolean {
   const everywhere = ['0.0.0.0', '::'];
   return a === b || everywhere.includes(a) || everywhere.includes(b);
+}
+
+function checkDatabase({ database }: UncheckedFile): SchemaFault[] {
+  if (database.direct_url === undefined || database.url !== undefined) return [];
+  const detail = 'is for a pooler that database.url (DATABASE_URL) leads to, and that is missing';
+  return [{ path: ['database', 'direct_url'], detail }];
 }
 
 function checkUpstream(file: UncheckedFile, upstreamNamed: boolean): SchemaFault[] {

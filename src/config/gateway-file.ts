@@ -52,15 +52,20 @@ export const gatewayFile = Type.Object(
       {
         url: Type.Optional(
           text(
-            '`postgres://user:password@host:5432/name`. Must reach a primary, without a transaction pooler between.',
+            '`postgres://user:password@host:5432/name`. Must reach a primary. Through a transaction pooler (PgBouncer) with `direct_url` beside it.',
             { format: 'postgres-url', env: 'DATABASE_URL' },
           ),
         ),
-        max_connections: integer('Connections of this process at most, those of the lease included.', {
-          minimum: 5,
-          maximum: 1_000,
-          default: 10,
-        }),
+        direct_url: Type.Optional(
+          text(
+            'Where `url` leads to a transaction pooler: the same database without it. Each process has one session there, for its lease and `LISTEN`, and migrates over it.',
+            { format: 'postgres-url', env: 'DATABASE_DIRECT_URL' },
+          ),
+        ),
+        max_connections: integer(
+          'Connections of this process at most, the one of the lease included. Those not needed are closed.',
+          { minimum: 4, maximum: 1_000, default: 4 },
+        ),
       },
     ),
     data_dir: text('Folder of the embedded store. Not used with PostgreSQL.', {

@@ -29,6 +29,7 @@ export function makeConfig(file: GatewayFile): Config {
         : {
             kind: 'postgres',
             url: database.url,
+            directUrl: database.direct_url ?? null,
             maxConnections: database.max_connections,
           },
     redisUrl: file.redis.url ?? null,

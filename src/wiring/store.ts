@@ -5,8 +5,7 @@ export type { Store };
 
 /** Opens the store the configuration asks for. PostgreSQL is connected to when it is first used. */
 export async function openStore(config: Config['store']): Promise<Store> {
-  if (config.kind === 'postgres')
-    return openPostgres({ url: config.url, maxConnections: config.maxConnections });
+  if (config.kind === 'postgres') return openPostgres(config);
   // Loaded only where it is wanted: the container image does without it.
   const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);
   return openEmbedded(config.dataDir);

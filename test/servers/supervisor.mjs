@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ServerProcess } from './server-process.mjs';
 import { freePort } from './free-port.mjs';
+import { pgbouncer } from './pgbouncer.mjs';
 import { postgres } from './postgres.mjs';
 import { redis } from './redis.mjs';
 
@@ -26,6 +27,9 @@ import { redis } from './redis.mjs';
  * @property {() => Promise<void>} [promote] makes a primary of a standby
  * @property {() => Promise<void>} [afterKill] removes what a killed server leaves outside its folder
  */
+
+/** @type {Record<string, (dir: string, options: any) => Promise<Kind>>} */
+const kinds = { pgbouncer, postgres, redis };
 
 const [kindName = '', options = '{}'] = process.argv.slice(2);
 const dir = mkdtempSync(join(tmpdir(), `tenancy-gateway-test-${kindName}-`));
@@ -68,9 +72,8 @@ async function answer(name) {
 }
 
 async function start() {
-  kind ??= await (kindName === 'postgres'
-    ? postgres(dir, JSON.parse(options))
-    : redis(dir, JSON.parse(options)));
+  kind ??= await kinds[kindName]?.(dir, JSON.parse(options));
+  if (kind === undefined) throw new Error(`unknown server ${kindName}`);
   if (child?.isRunning) return;
   // A restarted server keeps its port; a new one tries another when another process was quicker to take it.
   for (let tries = port ? 1 : 3; tries > 0; tries -= 1) {

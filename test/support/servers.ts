@@ -22,7 +22,7 @@ export class PrivateServer {
   readonly #responses: AsyncIterator<string>;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(kind: 'postgres' | 'redis', options: object) {
+  constructor(kind: 'postgres' | 'redis' | 'pgbouncer', options: object) {
     // Detached: Ctrl-C in a terminal goes to the whole foreground group, and must not end the supervisor before its server.
     this.#supervisor = spawn(process.execPath, [SUPERVISOR, kind, JSON.stringify(options)], {
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -94,7 +94,7 @@ export class PrivateServer {
 /** Starts a private server that ends with the test. */
 export async function startPrivateServer(
   t: Scope,
-  kind: 'postgres' | 'redis',
+  kind: 'postgres' | 'redis' | 'pgbouncer',
   options: object,
 ): Promise<PrivateServer> {
   const server = new PrivateServer(kind, options);

@@ -28,7 +28,7 @@ export async function freshStore(
   options: Partial<PostgresOptions> = {},
 ): Promise<{ readonly url: string; readonly store: Store }> {
   const url = await freshDatabase(t, migrated);
-  const store = openPostgres({ url, maxConnections: 10, ...options });
+  const store = openPostgres({ url, maxConnections: 4, ...options });
   t.teardown(() => store.close());
   return { url, store };
 }

@@ -17,6 +17,7 @@ capabilities:
 {{- with .Values -}}
 {{- $own := dict -}}
 {{- if not .database.existingSecret -}}{{- $own = set $own "DATABASE_URL" .database.url -}}{{- end -}}
+{{- if and .database.directUrl (not .database.existingSecret) -}}{{- $own = set $own "DATABASE_DIRECT_URL" .database.directUrl -}}{{- end -}}
 {{- if and .redis.url (not .redis.existingSecret) -}}{{- $own = set $own "REDIS_URL" .redis.url -}}{{- end -}}
 {{- if and .admin.token (not .admin.existingSecret) -}}{{- $own = set $own "ADMIN_TOKEN" .admin.token -}}{{- end -}}
 {{- with $own -}}{{- toYaml . -}}{{- end -}}
@@ -30,6 +31,15 @@ capabilities:
     secretKeyRef:
       name: {{ .from.existingSecret | default .chartSecret }}
       key: {{ ternary .from.key .name (not (empty .from.existingSecret)) }}
+{{- end }}
+
+{{/* Where the URL past a pooler is: like `.Values.database`, empty where there is no pooler. */}}
+{{- define "gateway.directDatabase" -}}
+{{- with .Values.database -}}
+{{- if ternary .directKey .directUrl (not (empty .existingSecret)) -}}
+{{- toYaml (dict "existingSecret" .existingSecret "key" .directKey) -}}
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "gateway.spread" -}}

@@ -39,6 +39,7 @@ export async function openEmbedded(dataDir: string): Promise<Store> {
     facts: pool.withDeadline(deadlineMs, 'facts'),
     queries: pool.withDeadline(deadlineMs, 'queries'),
     reports: pool.withDeadline(deadlineMs, 'reports'),
+    background: pool.withDeadline(deadlineMs, 'background'),
     log: pool.withDeadline(deadlineMs, 'log'),
     migrations: pool.withDeadline(migrationMs),
     hints: new Hints(),

@@ -6,12 +6,12 @@ import type { UsageStore } from '../../ports/usage.ts';
 import { coherenceLog } from './coherence/coherence-log.ts';
 import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';
-import { Listener } from './coherence/listener.ts';
+import { Session } from './coherence/session.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
-import { Pool, type Runner } from './connection/pool.ts';
+import { Limit, Pool, type Runner } from './connection/pool.ts';
 import { replicaList } from './coherence/replica-list.ts';
-import { connectByUrl, type Session } from './connection/sql.ts';
+import { connectByUrl, type Connect, type ConnectOptions } from './connection/sql.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
 import { usageStore } from './usage/usage-store.ts';
 
@@ -37,6 +37,8 @@ export interface Store {
 
 export interface PostgresOptions {
   readonly url: string;
+  /** Where a session can be had, if `url` leads to a transaction pooler: for LISTEN, the lease and migrations. */
+  readonly directUrl?: string | null;
   /** Connections at most, of all kinds together; at least {@link fewestConnections} are used. */
   readonly maxConnections: number;
   /** Deadlines of one statement, in milliseconds, waiting for a connection included. */
@@ -50,61 +52,64 @@ export interface Deadlines {
   readonly logMs: number;
   /** Management, and adding usage. */
   readonly queryMs: number;
+  /** A shared connection that was not used for this long is closed. */
+  readonly idleMs: number;
 }
 
-const usualDeadlines: Deadlines = { factMs: 1_500, logMs: 1_000, queryMs: 5_000 };
+const usualDeadlines: Deadlines = { factMs: 1_500, logMs: 1_000, queryMs: 5_000, idleMs: 30_000 };
 const migrationMs = 600_000;
-/** Two for the log, one that listens, one for facts, one for everything else. */
-const fewestConnections = 5;
-/** Beside those at most, for one that reports have to themselves. */
-const reportConnectionsMost = 4;
+/** Longer than between two looks at the schema, so that all of a migration is one connection, which is closed after it. */
+const migrationIdleMs = 1_000;
+/** One that is held, for the lease; one that only facts are read on, one that only changes have, and one for either. */
+const fewestConnections = 4;
+/** Reports at once. */
+const reportsMost = 4;
 
 /**
  * A store in PostgreSQL. Connects when it is first used, and whenever it has to again: a server that cannot be
  * reached makes calls reject, never this one.
  */
-export function openPostgres({ url, maxConnections, deadlines }: PostgresOptions): Store {
-  const { factMs, logMs, queryMs } = { ...usualDeadlines, ...deadlines };
+export function openPostgres({ url, directUrl, maxConnections, deadlines }: PostgresOptions): Store {
+  const { factMs, logMs, queryMs, idleMs } = { ...usualDeadlines, ...deadlines };
   // The server gives up before we do, so that a slow statement costs an error and not the connection.
-  const connect = (deadlineMs: number, session?: Session): ReturnType<typeof connectByUrl> =>
-    connectByUrl(url, Math.ceil(deadlineMs * 0.4), session);
-  const size = sizes(Math.max(fewestConnections, maxConnections));
-  const facts = new Pool(connect(factMs), size.facts);
-  const queries = new Pool(connect(queryMs), size.queries);
-  const reports =
-    size.reports === 0 ? queries : new Pool(connect(queryMs, { onOneCore: true }), size.reports);
-  const log = new Pool(connect(logMs), 2);
-  const migrations = new Pool(connect(migrationMs), 1);
+  const connect = (to: string, deadlineMs: number, options?: ConnectOptions): Connect =>
+    connectByUrl(to, Math.ceil(deadlineMs * 0.4), options);
+  const direct = directUrl ?? url;
   const hints = new Hints();
-  const listener = new Listener(connect(queryMs), hints);
+  const session = new Session(connect(direct, logMs), hints, logMs);
+  const size = Math.max(fewestConnections, maxConnections) - 1;
+  const shared = new Pool(connect(url, queryMs, { pooled: direct !== url, idleMs }), size);
+  const { facts, others, reports, background } = limits(size);
+  const migrations = new Pool(connect(direct, migrationMs, { idleMs: migrationIdleMs }), 1);
   return assembleStore({
-    facts: facts.withDeadline(factMs),
-    queries: queries.withDeadline(queryMs),
-    reports: reports.withDeadline(queryMs, 'reports'),
-    log: log.withDeadline(logMs),
+    facts: shared.withDeadline(factMs, 'facts', facts),
+    queries: shared.withDeadline(queryMs, 'queries', others),
+    reports: shared.withDeadline(queryMs, 'reports', others, reports),
+    background: shared.withDeadline(queryMs, 'background', others, background),
+    log: session,
     migrations: migrations.withDeadline(migrationMs),
     hints,
-    onFirstHintWanted: () => listener.start(),
+    onFirstHintWanted: () => session.listen(),
     close: async () => {
-      await Promise.all([facts, queries, reports, log, migrations, listener].map((each) => each.close()));
+      await Promise.all([shared, session, migrations].map((each) => each.close()));
     },
   });
 }
 
 /**
- * How many connections are for what, beside the log's two and the one that listens. A report may read a million rows, so
- * it has connections of its own as soon as there is more than one for everything else.
+ * What may have how many of the shared connections. Changes that wait for locks and reports that read a million rows leave
+ * one for look-ups; a flood of look-ups leaves one for changes; a tenant's changes and reports leave one for another's.
  */
-function sizes(maxConnections: number): {
-  readonly facts: number;
-  readonly queries: number;
-  readonly reports: number;
-} {
-  const shared = maxConnections - 3;
-  const facts = Math.ceil(shared / 3);
-  const others = shared - facts;
-  const reports = others < 2 ? 0 : Math.min(Math.ceil(others / 4), reportConnectionsMost);
-  return { facts, reports, queries: others - reports };
+function limits(shared: number): Readonly<Record<'facts' | 'others' | 'reports' | 'background', Limit>> {
+  const facts = shared - 1;
+  const others = Math.floor((shared * 2) / 3);
+  const reports = Math.min(Math.max(1, Math.floor(others / 4)), reportsMost);
+  return {
+    facts: new Limit(facts, facts - 1),
+    others: new Limit(others, Math.floor(others / 2)),
+    reports: new Limit(reports),
+    background: new Limit(1),
+  };
 }
 
 /** What a store is made of: the same statements over whatever runs them. */
@@ -112,6 +117,9 @@ export interface StoreParts {
   readonly facts: Runner;
   readonly queries: Runner;
   readonly reports: Runner;
+  /** What no request waits for. */
+  readonly background: Runner;
+  /** Must not wait for any of the above. */
   readonly log: Runner;
   readonly migrations: Runner;
   readonly hints: Hints;
@@ -121,18 +129,18 @@ export interface StoreParts {
 
 /** Puts a store together. */
 export function assembleStore(parts: StoreParts): Store {
-  const { facts, queries, reports, log, migrations, hints, onFirstHintWanted, close } = parts;
+  const { facts, queries, reports, background, log, migrations, hints, onFirstHintWanted, close } = parts;
   let closing: Promise<void> | undefined;
   return {
     tenants: tenantStore(queries, hints),
     facts: factSource(facts),
-    log: coherenceLog(log, {
+    log: coherenceLog(log, background, {
       add: (listener) => {
         hints.add(listener);
         onFirstHintWanted();
       },
     }),
-    usage: usageStore(queries, reports),
+    usage: usageStore(queries, reports, background),
     replicaList: replicaList(queries),
     migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),
     ping: async () => {

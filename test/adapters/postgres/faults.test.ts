@@ -78,6 +78,33 @@ t.test('a connection that went silent is given up for a new one', async (t) => {
   t.match(await store.tenants.getParent(parent), { id: parent });
 });
 
+t.test('a session that went silent is given up for a new one, which hears of changes again', async (t) => {
+  const { url, store: writer } = await freshStore(t);
+  const parent = (await createParent(writer.tenants)).id;
+  const line = await cuttableLine(t, new URL(url));
+  const store = openPostgres({ url: line.url, maxConnections: 4, deadlines });
+  t.teardown(() => store.close());
+  let heard: () => void = () => undefined;
+  const hint = (): Promise<void> => new Promise((resolve) => (heard = resolve));
+  const listening = hint();
+  store.log.onHint(() => heard());
+  await listening;
+
+  line.silence();
+  const listensAgain = hint();
+  t.same(
+    await Promise.all([1, 2, 3].map(() => problemCode(store.log.replicas()))),
+    ['unavailable', 'unavailable', 'unavailable'],
+    'all that is under way on it',
+  );
+  t.match(await store.log.replicas(), { rows: [] });
+  await listensAgain;
+  const change = hint();
+  await writer.tenants.setParentStatus(parent, 'suspended');
+  await change;
+  t.pass('heard');
+});
+
 t.test('a connection that the server ends under a statement costs that one, and none after it', async (t) => {
   const { url, store } = await freshStore(t, { maxConnections: 5 });
   const parent = (await createParent(store.tenants)).id;

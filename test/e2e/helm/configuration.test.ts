@@ -11,6 +11,7 @@ const cases = withoutHelm ? [] : [...valuesFiles()];
 const mounted = '/etc/tenancy-gateway';
 const secrets: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://gateway:secret@postgres:5432/gateway',
+  DATABASE_DIRECT_URL: 'postgres://gateway:secret@primary:5432/gateway',
   REDIS_URL: 'redis://redis:6379/0',
   ADMIN_TOKEN: '0123456789abcdef0123456789abcdef',
 };

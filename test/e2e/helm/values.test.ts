@@ -54,6 +54,7 @@ t.test('Helm rejects it, too, and a key that the gateway would reject', { skip: 
     [['config', 'drain_ms'], '25s', /drain_ms/],
     [['config', 'listen', 'port'], 80, /port/],
     [['config', 'database', 'url'], 'postgres://u:p@h/d', /url/],
+    [['config', 'database', 'direct_url'], 'postgres://u:p@h/d', /direct_url/],
     [['image', 'digest'], 'latest', /digest/],
   ];
   for (const [path, value, complaint] of rejected) {

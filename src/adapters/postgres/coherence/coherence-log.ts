@@ -11,10 +11,11 @@ interface ReadingRow extends Omit<LogReading, 'entries'> {
 /**
  * The coherence tables in PostgreSQL: a list of statements, one a method.
  *
- * @param db connections of its own: a mutation that waits for a lock cannot keep the replica from renewing its lease
+ * @param db a connection of its own: a mutation that waits for a lock cannot keep the replica from renewing its lease
+ * @param background for what may take longer than a lease can wait
  * @param hints also called by mutations of this process, so that their hints need no LISTEN
  */
-export function coherenceLog(db: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
+export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
     async register({ id, nonce, leaseMs, note }) {
       const { version = null, host = null, leaving = false } = note ?? {};
@@ -66,7 +67,7 @@ export function coherenceLog(db: Runner, hints: Pick<Hints, 'add'>): CoherenceLo
     },
 
     async prune({ ageMs }) {
-      await db.run(
+      await background.run(
         (sql) => sql`
           with gone as (
             delete from coherence_log where at < now() - ${ageMs} * interval '1 millisecond' returning seq

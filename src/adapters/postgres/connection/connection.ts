@@ -2,7 +2,8 @@ import { unavailable, storeFailure } from './failure.ts';
 import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
 
 /**
- * One connection, for one statement or transaction at a time, with a deadline on this side.
+ * One connection with a deadline on this side: for one transaction, or for statements that follow each other without
+ * waiting for the results of those before.
  *
  * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait for ever.
  * So when the deadline passes, the call fails and the connection is replaced; the statement may still take effect, as
@@ -12,6 +13,7 @@ export class Connection {
   readonly #connect: Connect;
   readonly #extra: ConnectionExtra;
   #sql: Sql | undefined;
+  #running = 0;
   #closed = false;
 
   constructor(connect: Connect, extra: ConnectionExtra = {}) {
@@ -25,14 +27,15 @@ export class Connection {
    */
   async run<T>(work: Work<T>, deadlineMs: number): Promise<T> {
     if (this.#closed) throw unavailable(new Error('the store is closed'));
-    const sql = (this.#sql ??= this.#connect(this.#extra));
+    const sql = (this.#sql ??= this.#open());
+    this.#running += 1;
     let timer: NodeJS.Timeout | undefined;
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
         // The statement is still at work and needs its arguments.
         running = undefined;
-        this.recycle();
+        this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
       }, deadlineMs);
     });
@@ -40,19 +43,37 @@ export class Connection {
       running = work(sql);
       return await Promise.race([running, late]);
     } catch (error) {
-      if (isBroken(error)) this.recycle();
+      if (isBroken(error)) this.#giveUp(sql);
       throw storeFailure(error);
     } finally {
+      this.#running -= 1;
       clearTimeout(timer);
       releaseArguments(running);
     }
   }
 
-  /** Gives the connection up without waiting for anything; the next run makes a new one. */
-  recycle(): void {
-    const old = this.#sql;
-    this.#sql = undefined;
-    old?.end({ timeout: 0 }).catch(() => undefined);
+  /** Which connection it is: another object once the one before was given up; `undefined` while there is none. */
+  get current(): object | undefined {
+    return this.#sql;
+  }
+
+  #open(): Sql {
+    const sql = this.#connect({
+      ...this.#extra,
+      onclose: () => {
+        // The server ended it between two statements, or it was idle for long. What postgres.js remembers of that would
+        // fail the next statement.
+        if (this.#running === 0) this.#giveUp(sql);
+        this.#extra.onclose?.();
+      },
+    });
+    return sql;
+  }
+
+  /** Gives this connection up, unless that was done, without waiting for anything; the next run makes a new one. */
+  #giveUp(sql: Sql): void {
+    if (this.#sql === sql) this.#sql = undefined;
+    sql.end({ timeout: 0 }).catch(() => undefined);
   }
 
   /** Closes the connection for good, after what runs on it or one second. */

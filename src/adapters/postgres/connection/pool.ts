@@ -23,20 +23,51 @@ interface Waiter {
   readonly take: (connection: Connection) => void;
 }
 
-/** What runs and waits of one tenant, or of the gateway itself. */
+/** How many connections may be taken at once by what counts within it: one kind of statements, or several together. */
+export class Limit {
+  readonly #most: number;
+  readonly #mostOfOne: number;
+  readonly #byTenant = new Map<string, number>();
+  #running = 0;
+
+  /**
+   * @param most connections
+   * @param mostOfOne connections of one tenant
+   */
+  constructor(most: number, mostOfOne = most) {
+    this.#most = most;
+    this.#mostOfOne = mostOfOne;
+  }
+
+  hasRoom(tenant: string | undefined): boolean {
+    if (this.#running >= this.#most) return false;
+    return tenant === undefined || (this.#byTenant.get(tenant) ?? 0) < this.#mostOfOne;
+  }
+
+  /** @param difference 1 for a statement that begins, -1 for one that has ended */
+  count(tenant: string | undefined, difference: 1 | -1): void {
+    this.#running += difference;
+    if (tenant === undefined) return;
+    const running = (this.#byTenant.get(tenant) ?? 0) + difference;
+    if (running === 0) this.#byTenant.delete(tenant);
+    else this.#byTenant.set(tenant, running);
+  }
+}
+
+/** What runs and waits of one kind and one tenant, or of the gateway itself. */
 interface Line {
   readonly name: string;
-  /** Connections it may have at once. */
-  readonly most: number;
+  readonly tenant: string | undefined;
+  readonly limits: readonly Limit[];
   running: number;
   /** Statements that came to an end: the store responds. */
   ended: number;
 }
 
 /**
- * A few connections; the most recently used free one goes first, so that a quiet gateway holds few open. Waiting for
- * one counts towards the deadline and may take half of it, of a tenant up to three quarters: a statement that starts has time to
- * end, and a deadline that passes means a silent server, not a crowd.
+ * A few connections, each opened when it is first needed; the most recently used free one goes first, so that those not
+ * needed stay idle and are closed. Waiting for one counts towards the deadline and may take half of it, of a tenant up to
+ * three quarters: a statement that starts has time to end, and a deadline that passes means a silent server, not a crowd.
  *
  * Tenants that wait take turns, and each may have all connections but one: another tenant's statement, such as a revoke,
  * waits for one statement to end at most, however many the first has sent.
@@ -44,6 +75,7 @@ interface Line {
 export class Pool {
   readonly #free: Connection[];
   readonly #connections: readonly Connection[];
+  readonly #all: Limit;
   readonly #waiting = new Turns<Waiter>();
   readonly #lines = new Map<string, Line>();
   #waits = 0;
@@ -51,6 +83,7 @@ export class Pool {
   constructor(connect: Connect, size: number) {
     this.#connections = Array.from({ length: size }, () => new Connection(connect));
     this.#free = [...this.#connections];
+    this.#all = new Limit(size, Math.max(1, size - 1));
   }
 
   /**
@@ -58,9 +91,11 @@ export class Pool {
    *
    * @param kind views of different kinds take turns as tenants do: where there is one connection for everything, a
    *   tenant's reports do not stand before its changes
+   * @param limits what its statements count within, beside what holds for all
    */
-  withDeadline(deadlineMs: number, kind = ''): Runner {
-    return { run: (work, tenant) => this.#run(work, deadlineMs, this.#lineOf(kind, tenant)) };
+  withDeadline(deadlineMs: number, kind = '', ...limits: readonly Limit[]): Runner {
+    const within = [this.#all, ...limits];
+    return { run: (work, tenant) => this.#run(work, deadlineMs, this.#lineOf(kind, tenant, within)) };
   }
 
   /** Ends every connection, after what runs on it or one second; what still waits is rejected. */
@@ -76,7 +111,7 @@ export class Pool {
       line.ended += 1;
       return result;
     } finally {
-      line.running -= 1;
+      count(line, -1);
       this.#waiting.moveBack(line.name);
       this.#giveBack(connection);
       this.#forget(line);
@@ -84,22 +119,22 @@ export class Pool {
   }
 
   #takeFree(line: Line): Connection | undefined {
-    if (line.running >= line.most) return undefined;
+    if (!hasRoom(line)) return undefined;
     const connection = this.#free.pop();
-    if (connection !== undefined) line.running += 1;
+    if (connection !== undefined) count(line, 1);
     return connection;
   }
 
   #wait(line: Line, halfMs: number): Promise<Connection> {
     // What a tenant sends all at once is not all rejected at once: working on that would keep other tenants waiting.
-    const limitMs = line.most < Infinity ? halfMs * (1 + this.#spread() / 2) : halfMs;
+    const limitMs = line.tenant !== undefined ? halfMs * (1 + this.#spread() / 2) : halfMs;
     if (this.#waiting.sizeOf(line.name) >= waitingMost) return Promise.reject(tooManyRequests());
     const endedBefore = line.ended;
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         take: (connection) => {
           clearTimeout(timer);
-          line.running += 1;
+          count(line, 1);
           resolve(connection);
         },
       };
@@ -107,7 +142,7 @@ export class Pool {
         this.#waiting.remove(line.name, waiter);
         this.#forget(line);
         // Where others of the same tenant were served meanwhile, the store is there, and the tenant in its own way.
-        if (line.most < Infinity && line.ended > endedBefore) return reject(tooManyRequests());
+        if (line.tenant !== undefined && line.ended > endedBefore) return reject(tooManyRequests());
         reject(unavailable(new Error(`no free connection to the store within ${limitMs} ms`)));
       }, limitMs);
       this.#waiting.add(line.name, waiter);
@@ -121,22 +156,26 @@ export class Pool {
   }
 
   #giveBack(connection: Connection): void {
-    const next = this.#waiting.take(1, (name) => this.#hasRoom(name))?.things[0];
-    if (next === undefined) this.#free.push(connection);
-    else next.take(connection);
+    this.#free.push(connection);
+    // One statement that ends may make room for several: within its limits one waited, and a connection was free for another.
+    for (let free = this.#free.at(-1); free !== undefined; free = this.#free.at(-1)) {
+      const next = this.#waiting.take(1, (name) => this.#mayRun(name))?.things[0];
+      if (next === undefined) return;
+      this.#free.pop();
+      next.take(free);
+    }
   }
 
-  #hasRoom(name: string): boolean {
+  #mayRun(name: string): boolean {
     const line = this.#lines.get(name);
-    return line !== undefined && line.running < line.most;
+    return line !== undefined && hasRoom(line);
   }
 
-  #lineOf(kind: string, tenant: string | undefined): Line {
+  #lineOf(kind: string, tenant: string | undefined, limits: readonly Limit[]): Line {
     const name = tenant === undefined ? kind : `${kind} ${tenant}`;
     const present = this.#lines.get(name);
     if (present !== undefined) return present;
-    const most = tenant === undefined ? Infinity : Math.max(1, this.#connections.length - 1);
-    const line = { name, most, running: 0, ended: 0 };
+    const line = { name, tenant, limits, running: 0, ended: 0 };
     this.#lines.set(name, line);
     return line;
   }
@@ -144,4 +183,13 @@ export class Pool {
   #forget(line: Line): void {
     if (line.running === 0 && this.#waiting.sizeOf(line.name) === 0) this.#lines.delete(line.name);
   }
+}
+
+function hasRoom({ tenant, limits }: Line): boolean {
+  return limits.every((limit) => limit.hasRoom(tenant));
+}
+
+function count(line: Line, difference: 1 | -1): void {
+  line.running += difference;
+  for (const limit of line.limits) limit.count(line.tenant, difference);
 }

@@ -18,10 +18,12 @@ export interface ConnectionExtra {
   readonly onclose?: () => void;
 }
 
-/** What is asked of the server for all statements of a connection. */
-export interface Session {
-  /** A statement takes one of the server's processors, not several: it may take long, others wait for the processors. */
-  readonly onOneCore?: boolean;
+/** What a URL does not say of a connection. */
+export interface ConnectOptions {
+  /** A transaction pooler (PgBouncer) is between: nothing may be kept in a session. */
+  readonly pooled?: boolean;
+  /** Milliseconds after which a connection that is not used is closed; the next statement opens it again. */
+  readonly idleMs?: number;
 }
 
 type ClientOptions = Options<{ bigint: postgres.PostgresType<number> }>;
@@ -41,28 +43,33 @@ export const baseOptions = {
 
 /**
  * Connects to a PostgreSQL server by URL. Understood beside what postgres.js documents: `sslmode=verify-full`
- * with `sslrootcert=<file>`, and `prepare=false` for a transaction pooler (PgBouncer) without prepared statements.
+ * with `sslrootcert=<file>`, and `prepare=false` for a transaction pooler (PgBouncer) without prepared statements;
+ * `prepare=true` for a pooler that has them.
  *
  * @param statementMs the server gives up on a statement after this long; set below the client's own deadline
  */
-export function connectByUrl(url: string, statementMs: number, { onOneCore = false }: Session = {}): Connect {
+export function connectByUrl(url: string, statementMs: number, options: ConnectOptions = {}): Connect {
   // Not read as a URL: a list of hosts is none.
   const [address = '', query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
   const ssl = verification(address, parameters);
-  const pooled = parameters.get('prepare') === 'false';
+  const prepare = parameters.get('prepare');
+  const pooled = options.pooled === true || prepare === 'false';
   // A pooler rejects start-up parameters it does not know; there the role's own settings apply.
   const session = pooled
     ? {}
     : {
         statement_timeout: statementMs,
         idle_in_transaction_session_timeout: statementMs,
-        ...(onOneCore && { max_parallel_workers_per_gather: 0 }),
+        // A report may take long: it takes one of the server's processors, others wait for them.
+        max_parallel_workers_per_gather: 0,
       };
   return (extra = {}) =>
     postgres(`${address}?${parameters.toString()}`, {
       ...baseOptions,
       ...ssl,
+      ...(pooled && { prepare: prepare === 'true' }),
+      ...(options.idleMs !== undefined && { idle_timeout: options.idleMs / 1000 }),
       connection: { application_name: 'tenancy-gateway', ...session },
       ...extra,
       // An option that the types do not know.

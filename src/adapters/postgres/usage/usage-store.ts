@@ -7,8 +7,9 @@ import { usageReport } from './usage-report.ts';
  * Usage counts in PostgreSQL.
  *
  * @param reports for what may take long: changes must not wait for it
+ * @param background for what no request waits for
  */
-export function usageStore(db: Runner, reports: Runner): UsageStore {
+export function usageStore(db: Runner, reports: Runner, background: Runner): UsageStore {
   return {
     async add(batchId, rows, replicaId, throughMs) {
       const counts = rows.map((row) => ({
@@ -23,7 +24,7 @@ export function usageStore(db: Runner, reports: Runner): UsageStore {
         bytes_in: row.bytesIn,
         bytes_out: row.bytesOut,
       }));
-      await db
+      await background
         .run((sql) => sql`select usage_add(${batchId}, ${sql.json(counts)}, ${replicaId}, ${throughMs})`)
         .catch((error: unknown) => {
           if (isRejectedValue(error))

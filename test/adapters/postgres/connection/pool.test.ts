@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Pool, type Runner } from '../../../../src/adapters/postgres/connection/pool.ts';
+import { Limit, Pool, type Runner } from '../../../../src/adapters/postgres/connection/pool.ts';
 import type { Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
 import { everythingThatFollows } from '../../../support/coherence/manual-time.ts';
 import type { Scope } from '../../../support/servers.ts';
@@ -67,6 +67,43 @@ t.test('over one connection tenants take turns, and so does what they ask for', 
   run(lease, 'lease');
   for (const name of ['report 0', 'revoke', 'own revoke', 'lease']) await end(name);
   t.same(began, ['report 0', 'revoke', 'own revoke', 'lease', 'report 1']);
+});
+
+t.test('what a kind may have at once leaves connections for other kinds', async (t) => {
+  const { pool, began, run, end } = makePool(t, 3);
+  const others = new Limit(2, 1);
+  const facts = pool.withDeadline(60_000, 'facts', new Limit(2));
+  const changes = pool.withDeadline(60_000, 'changes', others);
+  const reports = pool.withDeadline(60_000, 'reports', others, new Limit(1));
+  for (let i = 0; i < 9; i++) run(reports, `report ${i}`, 'loud');
+  for (let i = 0; i < 9; i++) run(changes, `change ${i}`, 'loud');
+  await everythingThatFollows();
+  t.same(began, ['report 0'], "of one tenant's changes and reports, one");
+  run(changes, 'revoke', 'quiet');
+  run(changes, 'third', 'third');
+  run(reports, 'other report', 'quiet');
+  run(facts, 'look-up');
+  await everythingThatFollows();
+  t.same(began.slice(1), ['revoke', 'look-up'], 'a change of another, and a look-up, at once');
+  await end('look-up');
+  t.same(began.slice(3), [], 'the connection for look-ups stays for them');
+  await end('revoke');
+  t.same(began.slice(3), ['third']);
+  await end('report 0');
+  await end('change 0');
+  t.same(began.slice(4), ['change 0', 'other report'], 'and then as they came');
+});
+
+t.test('a statement that ends lets everything run that waited for no more than that', async (t) => {
+  const { pool, began, run, end } = makePool(t, 3);
+  const both = new Limit(3, 1);
+  const changes = pool.withDeadline(60_000, 'changes', both);
+  const reports = pool.withDeadline(60_000, 'reports', both, new Limit(1));
+  run(reports, 'report', 'a');
+  run(changes, 'change', 'a');
+  run(reports, 'other report', 'b');
+  await end('report');
+  t.same(began, ['report', 'change', 'other report']);
 });
 
 t.test('of one tenant a thousand statements wait at most, and others go on', async (t) => {
