@@ -11,7 +11,7 @@ import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Limit, Pool, type Runner } from './connection/pool.ts';
 import { replicaList } from './coherence/replica-list.ts';
-import { connectByUrl, type Connect, type ConnectOptions } from './connection/sql.ts';
+import { connectByUrl, leadsToPooler, type Connect, type ConnectOptions } from './connection/sql.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
 import { usageStore } from './usage/usage-store.ts';
 
@@ -76,7 +76,7 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
     connectByUrl(to, Math.ceil(deadlineMs * 0.4), options);
   const direct = directUrl ?? url;
   const hints = new Hints();
-  const session = new Session(connect(direct, logMs), hints, logMs);
+  const session = new Session(connect(direct, logMs), hints, logMs, leadsToPooler(direct));
   const size = Math.max(fewestConnections, maxConnections) - 1;
   const shared = new Pool(connect(url, queryMs, { pooled: direct !== url, idleMs }), size);
   const { facts, others, reports, background } = limits(size);

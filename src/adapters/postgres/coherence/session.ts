@@ -15,16 +15,23 @@ export class Session implements Runner {
   readonly #connection: Connection;
   readonly #hints: Pick<Hints, 'nudge'>;
   readonly #deadlineMs: number;
+  readonly #oneByOne: boolean;
+  #last: Promise<unknown> = Promise.resolve();
   #wanted = false;
   /** The connection on which notifications were asked for. */
   #listening: object | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param deadlineMs of each statement; when it passes, the connection is replaced */
-  constructor(connect: Connect, hints: Pick<Hints, 'nudge'>, deadlineMs: number) {
+  /**
+   * @param deadlineMs of each statement; when it passes, the connection is replaced
+   * @param oneByOne each statement waits for the result of the one before. A transaction pooler needs that: after a result
+   *   it gives the server to another client, though half of the next statement may be there already
+   */
+  constructor(connect: Connect, hints: Pick<Hints, 'nudge'>, deadlineMs: number, oneByOne = false) {
     this.#hints = hints;
     this.#deadlineMs = deadlineMs;
+    this.#oneByOne = oneByOne;
     this.#connection = new Connection(connect, {
       onnotify: () => hints.nudge(),
       onclose: () => this.#lost(),
@@ -32,7 +39,7 @@ export class Session implements Runner {
   }
 
   async run<T>(work: Work<T>): Promise<T> {
-    const running = this.#connection.run(work, this.#deadlineMs);
+    const running = this.#send(work);
     // A connection that was replaced listens again, with the first statement on it.
     if (this.#wanted && this.#listening !== this.#connection.current) void this.#listen();
     return running;
@@ -53,7 +60,7 @@ export class Session implements Runner {
 
   async #listen(): Promise<void> {
     clearTimeout(this.#timer);
-    const listening = this.#connection.run((sql) => sql`listen tenancy_gateway_coherence`, this.#deadlineMs);
+    const listening = this.#send((sql) => sql`listen tenancy_gateway_coherence`);
     this.#listening = this.#connection.current;
     try {
       await listening;
@@ -62,6 +69,13 @@ export class Session implements Runner {
     } catch {
       this.#lost();
     }
+  }
+
+  #send<T>(work: Work<T>): Promise<T> {
+    const send = (): Promise<T> => this.#connection.run(work, this.#deadlineMs);
+    const running = this.#oneByOne ? this.#last.then(send, send) : send();
+    this.#last = running;
+    return running;
   }
 
   #lost(): void {

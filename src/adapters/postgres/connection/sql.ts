@@ -54,7 +54,7 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
   const parameters = new URLSearchParams(query);
   const ssl = verification(address, parameters);
   const prepare = parameters.get('prepare');
-  const pooled = options.pooled === true || prepare === 'false';
+  const pooled = options.pooled === true || leadsToPooler(url);
   // A pooler rejects start-up parameters it does not know; there the role's own settings apply.
   const session = pooled
     ? {}
@@ -75,4 +75,9 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
       // An option that the types do not know.
       ...{ socket: dialer() },
     });
+}
+
+/** Whether a URL says of itself that a transaction pooler without prepared statements is there. */
+export function leadsToPooler(url: string): boolean {
+  return new URLSearchParams(url.split('?', 2)[1]).get('prepare') === 'false';
 }

@@ -39,6 +39,22 @@ t.test('a pooler alone will do to migrate and to store', { skip }, async (t) => 
   await storeContracts(t, store);
 });
 
+t.test(
+  'through a pooler alone, what is asked of the session all at once is answered',
+  { skip },
+  async (t) => {
+    const { url } = await startPooler(t, await freshDatabase(t, migrated));
+    const store = openPostgres({ url: `${url}?prepare=false`, maxConnections: 4 });
+    t.teardown(() => store.close());
+    const readings = await Promise.all(
+      Array.from({ length: 50 }, async (_, i) =>
+        i % 2 === 0 ? store.log.replicas() : store.log.readAfter(i),
+      ),
+    );
+    t.same(new Set(readings.map(({ seq }) => seq)), new Set([0]));
+  },
+);
+
 t.test('through a pooler, revokes are heard over the direct session', { skip }, async (t) => {
   const directUrl = await freshDatabase(t, migrated);
   const { url } = await startPooler(t, directUrl);
