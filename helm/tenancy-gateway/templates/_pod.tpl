@@ -17,7 +17,6 @@ capabilities:
 {{- with .Values -}}
 {{- $own := dict -}}
 {{- if not .database.existingSecret -}}{{- $own = set $own "DATABASE_URL" .database.url -}}{{- end -}}
-{{- if and .database.directUrl (not .database.existingSecret) -}}{{- $own = set $own "DATABASE_DIRECT_URL" .database.directUrl -}}{{- end -}}
 {{- if and .redis.url (not .redis.existingSecret) -}}{{- $own = set $own "REDIS_URL" .redis.url -}}{{- end -}}
 {{- if and .admin.token (not .admin.existingSecret) -}}{{- $own = set $own "ADMIN_TOKEN" .admin.token -}}{{- end -}}
 {{- with $own -}}{{- toYaml . -}}{{- end -}}
@@ -36,7 +35,7 @@ capabilities:
 {{/* Where the URL past a pooler is: like `.Values.database`, empty where there is no pooler. */}}
 {{- define "gateway.directDatabase" -}}
 {{- with .Values.database -}}
-{{- if ternary .directKey .directUrl (not (empty .existingSecret)) -}}
+{{- if and .existingSecret .directKey -}}
 {{- toYaml (dict "existingSecret" .existingSecret "key" .directKey) -}}
 {{- end -}}
 {{- end -}}
