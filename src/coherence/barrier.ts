@@ -30,6 +30,8 @@ interface Writer {
   incarnation: string | null;
   /** What the last count after the commit showed. */
   seen: { readonly count: Count; readonly pending: readonly ReplicaRow[] } | undefined;
+  /** Replicas whose lease ran out without a confirmation, and whose rows were taken away since. */
+  timedOut: number;
   resolve(receipt: Receipt): void;
   reject(error: unknown): void;
 }
@@ -53,7 +55,15 @@ export class CommitBarrier implements Barrier {
     const { clock, view } = this.#parts;
     return new Promise((resolve, reject) => {
       const sinceMs = clock.monotonicMs();
-      this.#writers.add({ seq, sinceMs, incarnation: view.incarnation, seen: undefined, resolve, reject });
+      this.#writers.add({
+        seq,
+        sinceMs,
+        incarnation: view.incarnation,
+        seen: undefined,
+        timedOut: 0,
+        resolve,
+        reject,
+      });
       this.#wake();
       if (!this.#polling) void this.#poll();
     });
@@ -94,8 +104,18 @@ export class CommitBarrier implements Barrier {
       return;
     }
     const pending = count.rows.filter((row) => row.acked < writer.seq && !this.#isOwnAndThere(row, writer));
+    writer.timedOut += this.#timedOut(writer, count);
     writer.seen = { count, pending };
     if ((count.complete && pending.length === 0) || this.#waitedOut(writer)) this.#confirm(writer);
+  }
+
+  /**
+   * How many of those that had not confirmed are gone, and did not go by themselves: a replica that leaves has renewed its lease a moment
+   * before, one that was killed or hangs has not.
+   */
+  #timedOut({ seen }: Writer, { rows }: Count): number {
+    const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];
+    return gone.filter(({ ageMs, leaseMs }) => ageMs > leaseMs / 2).length;
   }
 
   #judgeBlindly(writer: Writer, error: unknown): void {
@@ -120,12 +140,12 @@ export class CommitBarrier implements Barrier {
 
   #confirm(writer: Writer): void {
     const { rows } = writer.seen?.count ?? { rows: [] };
-    const pending = writer.seen?.pending ?? [];
+    const unheard = (writer.seen?.pending.length ?? 0) + writer.timedOut;
     const ms = this.#parts.clock.monotonicMs() - writer.sinceMs;
-    this.#parts.events.barrierWait?.(ms, pending.length);
+    this.#parts.events.barrierWait?.(ms, unheard);
     this.#done(writer).resolve({
-      replicas: rows.length,
-      unheard: pending.length,
+      replicas: rows.length + writer.timedOut,
+      unheard,
       streamsClosed: rows.reduce((sum, row) => sum + this.#endedBy(row, writer), 0),
       ms,
     });

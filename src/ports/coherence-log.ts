@@ -9,6 +9,8 @@ export interface ReplicaRow {
   readonly leaseMs: number;
   /** Streams it ended for the entries of its last acknowledgement. */
   readonly streamsClosed: number;
+  /** Milliseconds since it last renewed its lease, by the store's clock: for the receipt, no decision depends on it. */
+  readonly ageMs: number;
 }
 
 /** What a replica writes with every renewal of its lease. */

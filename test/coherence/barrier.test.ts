@@ -139,6 +139,26 @@ t.test('one count after the commit is enough to wait the leases out without the 
   t.match(writer.receipt, { unheard: 1 });
 });
 
+t.test(
+  'a replica that was killed is in the receipt, though its row is taken away before the wait is over',
+  async (t) => {
+    for (const [ageMs, receipt] of [
+      [310, { replicas: 2, unheard: 1 }],
+      // It left by itself, and had renewed a moment before.
+      [60, { replicas: 1, unheard: 0 }],
+    ] as const) {
+      const { time, log, wait } = make();
+      log.rows = [row('a', 5), row('dead', 4, { ageMs })];
+      const writer = wait(5);
+      await time.advance(20);
+      t.equal(writer.state, 'waiting');
+      log.rows = [row('a', 5)];
+      await time.advance(60);
+      t.match(writer, { state: 'enforced', receipt }, `${ageMs} ms after its last renewal`);
+    }
+  },
+);
+
 t.test('a mutation of a history that is gone is not confirmed', async (t) => {
   for (const broken of [{ incarnation: 'restored' }, { seq: 4 }]) {
     const { log, wait } = make();

@@ -131,7 +131,7 @@ export class ModelStore {
       register: ({ id, nonce, leaseMs }) =>
         call(() => {
           const { acked = 0, streamsClosed = 0 } = this.#state.rows.get(id) ?? {};
-          this.#state.rows.set(id, { id, nonce, leaseMs, acked, streamsClosed });
+          this.#state.rows.set(id, { id, nonce, leaseMs, acked, streamsClosed, ageMs: 0 });
         }),
       readAfter: (after) => call(() => this.readLog(after)),
       ack: (id, seq, streamsClosed) =>

@@ -78,5 +78,5 @@ export class ScriptedLog implements CoherenceLog {
 }
 
 export function row(id: string, acked: number, over: Partial<ReplicaRow> = {}): ReplicaRow {
-  return { id, nonce: `${id}'s`, acked, leaseMs: 300, streamsClosed: 0, ...over };
+  return { id, nonce: `${id}'s`, acked, leaseMs: 300, streamsClosed: 0, ageMs: 0, ...over };
 }

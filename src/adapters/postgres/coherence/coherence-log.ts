@@ -46,7 +46,8 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
         (sql) => sql<[ReplicaReading]>`
           select s.v as seq, i.incarnation, i.incarnation = s.adopted as adopted, coalesce((
             select json_agg(json_build_object(
-              'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsClosed', r.streams_closed
+              'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsClosed', r.streams_closed,
+              'ageMs', greatest(0, round(extract(epoch from clock_timestamp() - r.renewed_at) * 1000))
             )) from replica r
           ), '[]') as rows
           from coherence_seq s, coherence_incarnation() i (incarnation)`,

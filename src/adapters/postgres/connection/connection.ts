@@ -14,6 +14,8 @@ export class Connection {
   readonly #extra: ConnectionExtra;
   #sql: Sql | undefined;
   #running = 0;
+  /** How many commits were reported to be on this server alone. */
+  #unreplicated = 0;
   #closed = false;
 
   constructor(connect: Connect, extra: ConnectionExtra = {}) {
@@ -29,6 +31,7 @@ export class Connection {
     if (this.#closed) throw unavailable(new Error('the store is closed'));
     const sql = (this.#sql ??= this.#open());
     this.#running += 1;
+    const unreplicated = this.#unreplicated;
     let timer: NodeJS.Timeout | undefined;
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -41,7 +44,10 @@ export class Connection {
     });
     try {
       running = work(sql);
-      return await Promise.race([running, late]);
+      const result = await Promise.race([running, late]);
+      // The server sends the warning in one piece with the result, so it has been read by now.
+      if (this.#unreplicated !== unreplicated) throw unavailable(new Error(notReplicated));
+      return result;
     } catch (error) {
       if (isBroken(error)) this.#giveUp(sql);
       throw storeFailure(error);
@@ -66,8 +72,18 @@ export class Connection {
         if (this.#running === 0) this.#giveUp(sql);
         this.#extra.onclose?.();
       },
+      onnotice: (notice) => this.#note(notice),
     });
     return sql;
+  }
+
+  /**
+   * An operator or a shutdown has ended the wait for the synchronous standby: the commit is on this server, and lost if the
+   * standby takes over. The server calls that a success with a warning; no change may get its 2xx from it. The text of the
+   * warning may be in any language, so it is known by the server's function that sends it.
+   */
+  #note({ routine }: Readonly<Record<string, string>>): void {
+    if (routine === 'SyncRepWaitForLSN') this.#unreplicated += 1;
   }
 
   /** Gives this connection up, unless that was done, without waiting for anything; the next run makes a new one. */
@@ -84,6 +100,8 @@ export class Connection {
     await old?.end({ timeout: 1 });
   }
 }
+
+const notReplicated = 'the commit may not have reached the synchronous standby';
 
 /**
  * Takes the arguments from a statement that has ended. postgres.js gives each statement functions of its own

@@ -16,6 +16,8 @@ export type Connect = (extra?: ConnectionExtra) => Sql;
 export interface ConnectionExtra {
   readonly onnotify?: (channel: string, payload: string) => void;
   readonly onclose?: () => void;
+  /** @param notice its fields, such as `message` and `routine` */
+  readonly onnotice?: (notice: Readonly<Record<string, string>>) => void;
 }
 
 /** What a URL does not say of a connection. */
@@ -37,7 +39,7 @@ export const baseOptions = {
   // `dialer` makes the pauses.
   backoff: () => 0,
   // The default prints to the console.
-  onnotice: () => undefined,
+  onnotice: (_notice: Readonly<Record<string, string>>): void => undefined,
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 } satisfies ClientOptions;
 
