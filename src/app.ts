@@ -48,7 +48,7 @@ export interface AppDeps extends ReplicasDeps {
   /** A cryptographic source. */
   readonly randomBytes: (size: number) => Buffer;
   readonly logger: Logger;
-  readonly registry: Registry;
+  readonly registry: Pick<Registry, 'metrics' | 'contentType'>;
   readonly observe: RequestObserver;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;

@@ -8,6 +8,8 @@ export interface Config {
   readonly redisUrl: string | null;
   /** Holds the keys that values in Redis are authenticated by; `null`: they are not. */
   readonly redisMacKeyFile: string | null;
+  /** Processes that share the listeners; with 1 there is no other process. */
+  readonly workers: number;
   /** Run migrations at start. */
   readonly migrate: boolean;
   readonly coherence: CoherenceConfig;

@@ -1,14 +1,12 @@
 #!/usr/bin/env node
+import type { Config } from './config.ts';
 import { badConfigurationExitCode, formatFaults } from './config/fault.ts';
 import { loadConfig } from './config/load.ts';
-import { scrub } from './ops/describe-error.ts';
-import { openLog } from './ops/logger.ts';
+import { openLog, type Log } from './ops/logger.ts';
+import { identity, Lifecycle } from './wiring/lifecycle.ts';
 import { favourRequests } from './wiring/runtime.ts';
-import { systemTimers } from './ports/timers.ts';
 import { reloader } from './wiring/reload.ts';
-import { startGateway, type RunningGateway } from './wiring/start.ts';
-import { version } from './wiring/version.ts';
-import { welcome } from './wiring/welcome.ts';
+import { startGateway } from './wiring/start.ts';
 
 favourRequests();
 const loaded = loadConfig(process.env);
@@ -18,72 +16,41 @@ if ('faults' in loaded) {
 }
 const { config } = loaded;
 const log = openLog(config.log.level);
-const { logger } = log;
+if (config.workers === 1) await serve(config, log);
+else {
+  // Loaded only where it is wanted: one process does without a second one to look after it.
+  const { runPrimary } = await import('./wiring/workers/primary.ts');
+  runPrimary(config, process.env, log);
+}
 
-process.on('uncaughtException', (error) => fail(error, 'unexpected error: the process ends'));
-process.on('unhandledRejection', (reason) => fail(reason, 'unexpected error: the process ends'));
+/** Serves in this process. */
+async function serve(config: Config, log: Log): Promise<void> {
+  const { logger } = log;
+  const life = new Lifecycle(log);
+  const reload = reloader(process.env, logger);
+  const starting = startGateway(config, logger);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', hangUp);
+  logger.info({ ...identity(), store: config.store.kind }, 'starting');
+  await life.run(starting);
 
-let gateway: RunningGateway | undefined;
-let stopping = false;
-const reload = reloader(process.env, logger);
-const starting = startGateway(config, logger);
-process.on('SIGTERM', stop);
-process.on('SIGINT', stop);
-process.on('SIGHUP', hangUp);
-
-logger.info({ version: version(), node: process.version, store: config.store.kind }, 'starting');
-try {
-  gateway = await starting;
-  await gateway.begun;
-  if (!stopping) {
-    logger.info({ redis: config.redisUrl !== null }, 'ready');
-    process.stdout.write(await welcome(gateway));
+  /** The first signal drains; a second one, or the end of the time to drain, ends the process at once. */
+  function stop(signal: NodeJS.Signals): void {
+    if (life.stopping) process.exit(1);
+    life.stop(signal);
   }
-} catch (error) {
-  fail(error, 'the gateway cannot start');
-}
 
-/** The first signal drains; a second one, or the end of the time to drain, ends the process at once. */
-function stop(signal: NodeJS.Signals): void {
-  if (stopping) process.exit(1);
-  stopping = true;
-  if (gateway === undefined) return end(0);
-  const { drainMs } = gateway.config;
-  logger.info({ signal, drain_ms: drainMs }, 'draining');
-  systemTimers.after(drainMs, () => {
-    logger.warn('the time to drain is over');
-    end(0);
-  });
-  gateway.stop().then(
-    () => {
-      logger.info('stopped');
-      end(0);
-    },
-    (error: unknown) => fail(error, 'stopping failed'),
-  );
-}
-
-/** Reads the file anew. Without a file to read, SIGHUP means that the terminal was closed: stop. */
-function hangUp(signal: NodeJS.Signals): void {
-  if (!process.env['CONFIG']) return stop(signal);
-  // A gateway that is still starting may have read the file before it was changed.
-  starting.then((gateway) => {
-    if (!stopping) void reload(gateway);
-  }, ignore);
+  /** Reads the file anew. Without a file to read, SIGHUP means that the terminal was closed: stop. */
+  function hangUp(signal: NodeJS.Signals): void {
+    if (!process.env['CONFIG']) return stop(signal);
+    // A gateway that is still starting may have read the file before it was changed.
+    starting.then((gateway) => {
+      if (!life.stopping) void reload(gateway);
+    }, ignore);
+  }
 }
 
 function ignore(): void {
   /* The code that awaits the start says why it failed, and ends the process. */
-}
-
-function fail(error: unknown, message: string): void {
-  logger.fatal({ err: error }, message);
-  // For people who started it in a terminal: there the log may go elsewhere.
-  if (error instanceof Error) process.stderr.write(`${message}: ${scrub(error.message)}\n`);
-  end(1);
-}
-
-/** The last lines of the log say why the process ends: they are written before it does. */
-function end(code: number): void {
-  log.close(() => process.exit(code));
 }

@@ -4,6 +4,7 @@ import { checkRouteHeaders } from './check-headers.ts';
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
+import { workersOf } from './make.ts';
 import type { SchemaFault } from './validate.ts';
 
 /** What the checks must know beside the values. */
@@ -11,14 +12,20 @@ export interface CheckContext {
   readonly origins: Origins;
   /** An upstream was named, right or wrong. */
   readonly upstreamNamed: boolean;
+  /** PostgreSQL was named, right or wrong. */
+  readonly databaseNamed: boolean;
 }
 
 /** What no schema can say: faults between keys, and between the file and the machine. */
-export function crossChecks(file: UncheckedFile, { origins, upstreamNamed }: CheckContext): SchemaFault[] {
+export function crossChecks(
+  file: UncheckedFile,
+  { origins, upstreamNamed, databaseNamed }: CheckContext,
+): SchemaFault[] {
   return [
     ...checkListeners(file),
     ...checkDatabase(file),
     ...checkUpstream(file, upstreamNamed),
+    ...checkWorkers(file, databaseNamed),
     ...checkRoutes(file, origins),
     ...checkRouteHeaders(file),
     ...checkTlsFiles(file),
@@ -54,6 +61,13 @@ function checkUpstream(file: UncheckedFile, upstreamNamed: boolean): SchemaFault
   if (file.database.url === undefined || upstreamNamed) return [];
   const detail = 'an upstream is missing: set UPSTREAM_URL, or routes in the file that CONFIG names';
   return [{ path: ['upstream_url'], detail }];
+}
+
+function checkWorkers(file: UncheckedFile, databaseNamed: boolean): SchemaFault[] {
+  if (databaseNamed || workersOf(file) <= 1) return [];
+  const detail =
+    'must be 1 on the embedded store, which one process at a time can open: for more, set DATABASE_URL';
+  return [{ path: ['workers'], detail }];
 }
 
 function checkDrain({ drain_ms, drain_delay_ms }: UncheckedFile): SchemaFault[] {

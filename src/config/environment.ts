@@ -35,7 +35,7 @@ export function originOf(origins: Origins, path: Path): string | undefined {
 
 /** What cannot be converted stays text: the schema says what is wrong with it. */
 function convert(text: string, { type }: SchemaNode): unknown {
-  if (type === 'integer') return /^\d{1,15}$/.test(text) ? Number(text) : text;
+  if ([type].flat().includes('integer')) return /^\d{1,15}$/.test(text) ? Number(text) : text;
   if (type === 'number') return /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;
   if (type === 'boolean') return booleans.get(text.toLowerCase()) ?? text;
   return text;

@@ -66,6 +66,7 @@ export const formats: Readonly<Record<string, TextFormat>> = {
     expected: 'a header name with an underscore in it, of letters, digits, hyphens and underscores',
     accepts: (text) => /^[\w-]*_[\w-]*$/.test(text) && text.length <= 256,
   },
+  auto: { expected: 'a whole number or auto', accepts: (text) => text === 'auto' },
   scope: {
     expected: 'a scope such as rates:read',
     accepts: (text) => text.length <= scopeMaxLength && scope.test(text),

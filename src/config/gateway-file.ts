@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { flag, integer, list, oneOf, optionalSection, section, share, text } from './keys.ts';
+import { flag, integer, integerOrAuto, list, oneOf, optionalSection, section, share, text } from './keys.ts';
 import { limits } from './limits-file.ts';
 import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 
@@ -67,6 +67,10 @@ export const gatewayFile = Type.Object(
           { minimum: 4, maximum: 1_000, default: 4 },
         ),
       },
+    ),
+    workers: integerOrAuto(
+      'Processes that share the listeners, each a replica; `auto` for one a core. More than one needs PostgreSQL. `limits.max_connections`, `limits.in_flight_per_tenant` and the `connections` and `websockets` of a route are divided among them; all else that is said of a process holds for each of them, `database.max_connections` too. In Kubernetes take more pods instead.',
+      { minimum: 1, maximum: 256, default: 1, env: 'WORKERS' },
     ),
     data_dir: text('Folder of the embedded store. Not used with PostgreSQL.', {
       default: './data',

@@ -1,4 +1,4 @@
-import { Type, type TSchema } from 'typebox';
+import { Type, type TSchema, type TUnsafe } from 'typebox';
 
 /** What a key says of itself besides its meaning. */
 interface KeyOptions<T> {
@@ -40,6 +40,12 @@ export function text(description: string, options: TextOptions = {}) {
 
 export function integer(description: string, options: NumberOptions) {
   return Type.Integer({ description, ...options });
+}
+
+/** A whole number, or `auto` for one that is found out at start. */
+export function integerOrAuto(description: string, options: NumberOptions) {
+  const schema = { type: ['integer', 'string'], format: 'auto', description, ...options };
+  return schema as typeof schema & TUnsafe<number | 'auto'>;
 }
 
 /** A number from 0 to 1. */

@@ -33,11 +33,13 @@ export function loadConfig(env: NodeJS.ProcessEnv, { purpose = 'serve' }: LoadOp
   const origins = overlayEnvironment(document, env);
   const rejected = validate(document);
   const upstreamNamed = namesUpstream(document);
+  const { database } = document;
+  const databaseNamed = isMapping(database) && database['url'] !== undefined;
   for (const { path, incomplete } of rejected) if (incomplete === undefined) removeAt(document, path);
   const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
   const faults = [
     ...rejected,
-    ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed }) : []),
+    ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed, databaseNamed }) : []),
   ];
   // Without a fault nothing was taken out, so nothing the schema requires is missing.
   if (faults.length === 0) return { config: makeConfig(filled as GatewayFile) };

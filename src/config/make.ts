@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { Config, CorsConfig, RouteConfig } from '../config.ts';
 import { headerNames, type HeaderNames } from '../domain/header-names.ts';
@@ -34,6 +35,7 @@ export function makeConfig(file: GatewayFile): Config {
           },
     redisUrl: file.redis.url ?? null,
     redisMacKeyFile: file.redis.mac_key_file ?? null,
+    workers: workersOf(file),
     migrate: file.migrate,
     coherence: {
       leaseMs: file.coherence.lease_ms,
@@ -70,6 +72,11 @@ export function makeConfig(file: GatewayFile): Config {
     drainDelayMs: file.drain_delay_ms,
     drainIdleMs: file.drain_idle_ms,
   };
+}
+
+/** How many processes there are to be: `auto` is as many as can run at the same time. */
+export function workersOf({ workers }: Pick<GatewayFile, 'workers'>): number {
+  return workers === 'auto' ? availableParallelism() : workers;
 }
 
 /** A route with the default of every setting. */

@@ -3,7 +3,7 @@ import { isMapping, type Path } from './pointer.ts';
 
 /** The part of JSON Schema that the configuration uses. */
 export interface SchemaNode {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];

@@ -30,8 +30,10 @@ export function accessLog(
   if (!logger.isLevelEnabled('info')) return undefined;
   const write = lineWriter(logger);
   const now = isoTimes(clock);
+  const { worker } = logger.bindings();
+  const named = worker === undefined ? '' : `"worker":${String(worker)},`;
   const writeLine: RequestObserver = (record) =>
-    write(`{"level":"info","time":"${now()}",${fieldsOf(record)},"msg":"request"}\n`);
+    write(`{"level":"info","time":"${now()}",${named}${fieldsOf(record)},"msg":"request"}\n`);
   if (sample.share >= 1) return writeLine;
   return (record) => {
     if (!isOrdinary(record) || sample.random() < sample.share) writeLine(record);

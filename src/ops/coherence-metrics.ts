@@ -72,14 +72,19 @@ export function coherenceMetrics(
 
 /** Shows the state of this replica. */
 function replicaGauges(registry: Registry, snapshot: () => CoherenceSnapshot | null): void {
-  gauge(registry, 'lease_remaining_seconds', 'How long this replica may go on deciding alone.', () => {
-    return Math.max(0, (snapshot()?.leaseRemainingMs ?? 0) / 1000);
-  });
+  gauge(
+    registry,
+    'lease_remaining_seconds',
+    'How long this replica may go on deciding alone.',
+    () => Math.max(0, (snapshot()?.leaseRemainingMs ?? 0) / 1000),
+    'min',
+  );
   gauge(
     registry,
     'coherence_position',
     'Position in the log that this replica decides by.',
     () => snapshot()?.applied ?? 0,
+    'min',
   );
   gauge(
     registry,
@@ -87,7 +92,13 @@ function replicaGauges(registry: Registry, snapshot: () => CoherenceSnapshot | n
     'Replicas registered, as last counted.',
     () => snapshot()?.replicas.length ?? 0,
   );
-  gauge(registry, 'facts_in_memory', 'Keys and accounts held in memory.', () => snapshot()?.facts ?? 0);
+  gauge(
+    registry,
+    'facts_in_memory',
+    'Keys and accounts held in memory.',
+    () => snapshot()?.facts ?? 0,
+    'sum',
+  );
 }
 
 function waitHistogram(registry: Registry, name: string, help: string): (seconds: number) => void {

@@ -19,22 +19,27 @@ const writeBytes = 65_536;
 /** Lines of requests are written together: so many characters of them, or after so long. */
 const batchLength = 8_192;
 const batchMs = 50;
+/** Most that is written at a time where others write as well: the kernel does not cut what is no longer than this (PIPE_BUF). */
+const sharedBytes = 4_096;
 
 /**
  * The process's log: one JSON object a line on standard output. Lines are written without blocking; an error is
  * written as {@link describeError} tells it, so that no secret can travel in one.
  *
  * @param fd where to write instead of standard output
+ * @param worker which one of several processes with one output this is; it stands in every line then
  */
-export function openLog(level: string, fd = 1): Log {
-  const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite: writeBytes });
+export function openLog(level: string, fd = 1, worker?: number): Log {
+  const alone = worker === undefined;
+  const maxWrite = alone ? writeBytes : sharedBytes;
+  const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite });
   // The reader of the log is gone (a closed pipe): the gateway goes on without its log rather than end.
   output.on('error', () => undefined);
-  const lines = new Lines(output);
+  const lines = new Lines(output, alone ? batchLength : sharedBytes);
   const logger = pino(
     {
       level,
-      base: null,
+      base: alone ? null : { worker },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: describeError },
@@ -78,28 +83,37 @@ export function lineWriter(logger: Logger): (line: string) => void {
 /** A write costs several times what it takes to make a line, so lines that can wait a moment share one. */
 class Lines {
   readonly #output: pino.DestinationStream;
+  readonly #most: number;
   #batch = '';
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(output: pino.DestinationStream) {
+  constructor(output: pino.DestinationStream, most: number) {
     this.#output = output;
+    this.#most = most;
   }
 
   write(line: string): void {
+    this.#makeRoom(line);
     this.#batch += line;
     this.#flush();
   }
 
   writeSoon(line: string): void {
+    this.#makeRoom(line);
     this.#batch += line;
-    if (this.#batch.length >= batchLength) this.#flush();
+    if (this.#batch.length >= this.#most) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), batchMs);
   }
 
   close(): void {
     this.#flush();
     this.#closed = true;
+  }
+
+  /** One write is never longer than a batch, but for a line that is. */
+  #makeRoom(line: string): void {
+    if (this.#batch.length + line.length > this.#most) this.#flush();
   }
 
   #flush(): void {

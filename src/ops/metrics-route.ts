@@ -2,7 +2,10 @@ import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 
 /** `/metrics`, in the text format of Prometheus. */
-export function metricsRoute(app: FastifyInstance, registry: Registry): void {
+export function metricsRoute(
+  app: FastifyInstance,
+  registry: Pick<Registry, 'metrics' | 'contentType'>,
+): void {
   app.get('/metrics', async (_request, reply) => {
     const text = await registry.metrics();
     return reply.header('content-type', registry.contentType).header('cache-control', 'no-store').send(text);

@@ -80,17 +80,29 @@ export function buildInfo(registry: Registry, version: string): void {
     name: `${prefix}build_info`,
     help: 'Always 1.',
     labelNames: ['version'],
+    aggregator: 'max',
     registers: [],
   });
   metric.set({ version }, 1);
   registry.registerMetric(metric);
 }
 
-/** Adds a gauge whose value is read at each scrape. */
-export function gauge(registry: Registry, name: string, help: string, read: () => number): void {
+/**
+ * Adds a gauge whose value is read at each scrape.
+ *
+ * @param together what several workers show as one: `max`, unless another of them is the one to look at, or they add up
+ */
+export function gauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number,
+  together: 'max' | 'min' | 'sum' = 'max',
+): void {
   const metric: Gauge = new Gauge({
     name: prefix + name,
     help,
+    aggregator: together,
     registers: [],
     collect: () => metric.set(read()),
   });

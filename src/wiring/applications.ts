@@ -1,7 +1,7 @@
 import type { Config, LimitsConfig } from '../config.ts';
 import type { Logger } from '../ops/logger.ts';
 import type { Generation } from './generation.ts';
-import { NeedsRestart, restartNeeded } from './restart-needed.ts';
+import { mustNotNeedRestart } from './restart-needed.ts';
 
 export interface ApplicationsParts {
   /** The configuration that the process began with, as it was read. */
@@ -46,10 +46,15 @@ export class Applications {
    * Replaces the current applications by those for `wanted`. Called while another call is under way, it comes after it.
    *
    * @param serve makes the listeners call new applications; where it throws, it has changed nothing
+   * @param agreed is awaited when they are made and before they are served; where it rejects, they are not
    * @throws {NeedsRestart} or whatever keeps `wanted` from being used; then everything goes on as it was
    */
-  reload(wanted: Config, serve: (made: Generation, limits: LimitsConfig) => void): Promise<void> {
-    const done = this.#reloading.then(() => this.#replace(wanted, serve));
+  reload(
+    wanted: Config,
+    serve: (made: Generation, limits: LimitsConfig) => void,
+    agreed: () => Promise<void> = async () => undefined,
+  ): Promise<void> {
+    const done = this.#reloading.then(() => this.#replace(wanted, serve, agreed));
     this.#reloading = done.catch(() => undefined);
     return done;
   }
@@ -69,14 +74,18 @@ export class Applications {
     await Promise.all([...this.#generations].map((each) => each.close()));
   }
 
-  async #replace(wanted: Config, serve: (made: Generation, limits: LimitsConfig) => void): Promise<void> {
+  async #replace(
+    wanted: Config,
+    serve: (made: Generation, limits: LimitsConfig) => void,
+    agreed: () => Promise<void>,
+  ): Promise<void> {
     const { given, complete, make, logger } = this.#parts;
-    const fixed = restartNeeded(given, wanted);
-    if (fixed.length > 0) throw new NeedsRestart(`takes effect only with a restart: ${fixed.join('; ')}`);
+    mustNotNeedRestart(given, wanted);
     if (this.#ending) throw new Error('this process is about to end');
     const config = await complete(wanted);
     const made = await make(config);
     try {
+      await agreed();
       serve(made, config.limits);
     } catch (error) {
       await made.close();

@@ -5,6 +5,7 @@ import { drainable, type Drainable } from '../server/drain.ts';
 import { listen, type Address } from '../server/listen.ts';
 import { createListener, type Listener } from '../server/listener.ts';
 import { Applications } from './applications.ts';
+import type { Fleet } from './fleet.ts';
 import { generation, type Generation } from './generation.ts';
 import type { Services } from './services.ts';
 import type { Stage, Stages } from './stages.ts';
@@ -22,7 +23,11 @@ export interface OpenListeners {
 const finishShare = 0.2;
 
 /** Makes the applications and opens the listeners that serve them; from then on the process is there for requests. */
-export async function openListeners(services: Services, stages: Stages<Stage>): Promise<OpenListeners> {
+export async function openListeners(
+  services: Services,
+  stages: Stages<Stage>,
+  fleet: Fleet | null,
+): Promise<OpenListeners> {
   const { given, complete, deps, timers, engine } = services;
   const { config, logger } = deps;
   // One for all generations: a tenant has no more places while there are two.
@@ -39,6 +44,7 @@ export async function openListeners(services: Services, stages: Stages<Stage>): 
   const { publicApp, internalApp } = applications.current;
   const internalListener = createListener(internalApp, config.limits, null);
   const publicListener = createListener(publicApp, config.limits, config.listen.tls);
+  for (const { server } of [internalListener, publicListener]) fleet?.control(server);
   const { address: internalAddress } = await stages.open(
     'internal listener',
     () => opened(internalListener, config.internal, timers),

@@ -3,6 +3,8 @@ import type { Logger } from '../ops/logger.ts';
 import { NeedsRestart } from './restart-needed.ts';
 import type { RunningGateway } from './start.ts';
 
+type Reloaded = Pick<RunningGateway, 'reload'>;
+
 /**
  * Makes the function that reads the configuration anew and hands it to a gateway: all of it or nothing. The log says
  * which, and every fault.
@@ -10,7 +12,7 @@ import type { RunningGateway } from './start.ts';
  * One reading at a time. Calls that come during one share the next, which begins after the last of them came and so
  * sees each change that one of them was sent for.
  */
-export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: RunningGateway) => Promise<void> {
+export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();
   let next: Promise<void> | undefined;
   return (gateway) =>
@@ -20,7 +22,7 @@ export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Runn
     }));
 }
 
-async function reload(gateway: RunningGateway, env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {
+async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {
   try {
     const loaded = loadConfig(env);
     if ('faults' in loaded) {

@@ -13,12 +13,19 @@ const fixed = {
   store: 'database, data_dir',
   redisUrl: 'redis',
   redisMacKeyFile: 'redis',
+  workers: 'workers',
   migrate: 'migrate',
   coherence: 'coherence',
   headers: 'headers',
   log: 'log',
   tracing: 'tracing',
 } as const satisfies Partial<Record<keyof Config, string>>;
+
+/** @throws {NeedsRestart} where `wanted` cannot take the place of `running` in a process. Both as they were read */
+export function mustNotNeedRestart(running: Config, wanted: Config): void {
+  const fixed = restartNeeded(running, wanted);
+  if (fixed.length > 0) throw new NeedsRestart(`takes effect only with a restart: ${fixed.join('; ')}`);
+}
 
 /** Sections of the file that differ and take effect only with a restart. Both as they were read. */
 export function restartNeeded(running: Config, wanted: Config): string[] {

@@ -7,6 +7,7 @@ import { buildInfo, createRegistry, requestMetrics } from '../ops/metrics.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
+import type { Fleet } from './fleet.ts';
 import { EchoRoute } from './echo-route.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { ensureOperatorToken } from './operator-token.ts';
@@ -29,7 +30,12 @@ export interface Services {
 }
 
 /** Opens what is behind the listeners: the store, the echo upstream, tracing, and what decides over the store. */
-export async function openServices(given: Config, logger: Logger, stages: Stages<Stage>): Promise<Services> {
+export async function openServices(
+  given: Config,
+  logger: Logger,
+  stages: Stages<Stage>,
+  fleet: Fleet | null,
+): Promise<Services> {
   const [clock, timers] = [systemClock, systemTimers];
   const store = await stages.open(
     'store',
@@ -71,13 +77,13 @@ export async function openServices(given: Config, logger: Logger, stages: Stages
     clock,
     randomBytes,
     logger,
-    registry,
+    registry: fleet?.metrics(registry) ?? registry,
     tracer: tracing?.tracer ?? null,
     observe: both(
       requestMetrics(registry),
       accessLog(logger, { sample: { share: config.log.sample2xx, random: Math.random } }),
     ),
-    unready: () => engine.unready(),
+    unready: fleet?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
   return { given, complete, store, engine, deps, timers };
 }

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../ops/logger.ts';
 import type { Address } from '../server/listen.ts';
+import type { Fleet } from './fleet.ts';
 import { openListeners } from './listeners.ts';
 import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
@@ -18,9 +19,10 @@ export interface RunningGateway {
    * Decides and forwards by `wanted` from now on; open connections stay. What is under way ends by what it began with.
    * Called while another call is under way, it comes after it.
    *
+   * @param agreed is awaited once `wanted` can be used and before it is; where it rejects, it is not
    * @throws {NeedsRestart} or whatever keeps `wanted` from being used; then everything goes on as it was
    */
-  reload(wanted: Config): Promise<void>;
+  reload(wanted: Config, agreed?: () => Promise<void>): Promise<void>;
   /** Closes every stage, in {@link shutdownOrder}. */
   stop(): Promise<void>;
 }
@@ -29,16 +31,18 @@ export interface RunningGateway {
  * Puts the process together: the store, what decides over it, the two listeners. PostgreSQL may be away; then it
  * listens, answers 503 and keeps trying.
  *
+ * @param fleet where this process is one of several that share the listeners
  * @throws where it cannot listen, or the embedded store cannot be opened; nothing is left behind then
  */
 export async function startGateway(
   given: Config,
   logger: Logger,
   stages = new Stages<Stage>(shutdownOrder, (step, stage) => logger.debug({ stage }, step)),
+  fleet: Fleet | null = null,
 ): Promise<RunningGateway> {
   try {
-    const services = await openServices(given, logger, stages);
-    const listeners = await openListeners(services, stages);
+    const services = await openServices(given, logger, stages, fleet);
+    const listeners = await openListeners(services, stages, fleet);
     const { applications, publicAddress, internalAddress, serve } = listeners;
     return {
       get config() {
@@ -48,7 +52,7 @@ export async function startGateway(
       publicAddress,
       internalAddress,
       begun: services.engine.begun,
-      reload: (wanted) => applications.reload(wanted, serve),
+      reload: (wanted, agreed) => applications.reload(wanted, serve, agreed),
       stop: () => stages.close(),
     };
   } catch (error) {

@@ -14,6 +14,7 @@ t.test('every variable of the contract is read', (t) => {
     LOG_LEVEL: 'warn',
     COHERENCE_LEASE_MS: '1500',
     MIGRATE: 'off',
+    WORKERS: '3',
   });
   t.same(config.listen, { host: '0.0.0.0', port: 1234, tls: null });
   t.same(config.internal, { host: '::1', port: 1235, adminToken: 'a-token' });
@@ -25,6 +26,7 @@ t.test('every variable of the contract is read', (t) => {
   t.equal(config.log.level, 'warn');
   t.equal(config.coherence.leaseMs, 1500);
   t.equal(config.migrate, false);
+  t.equal(config.workers, 3);
   t.same(goodConfig({ DATA_DIR: '/var/lib/gateway' }).store, {
     kind: 'embedded',
     dataDir: '/var/lib/gateway',

@@ -114,6 +114,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     store: { kind: 'embedded', dataDir: '' },
     redisUrl: null,
     redisMacKeyFile: null,
+    workers: 1,
     migrate: false,
     coherence: { leaseMs: 3_000, maxFacts: 1_000 },
     headers: headerNames(options.prefix),

@@ -1,0 +1,135 @@
+import type { Server } from 'node:http';
+import { Registry } from 'prom-client';
+import type { Config } from '../../config.ts';
+import type { Unreadiness } from '../../ops/health.ts';
+import { valuesOf } from '../../ops/summed-metrics.ts';
+import { Intake } from '../../server/intake.ts';
+import type { Fleet } from '../fleet.ts';
+import type { RunningGateway } from '../start.ts';
+import { beatMs, type FromWorker, type ToWorker } from './messages.ts';
+
+/** How often a worker looks whether it is still ready, milliseconds. */
+const lookMs = 50;
+
+type Begin = Extract<ToWorker, { kind: 'begin' }>;
+
+/** What a worker hears of the primary and tells it, over the channel that Node keeps between them. */
+export class PrimaryLink implements Fleet {
+  readonly #stop: () => void;
+  readonly #intake = new Intake(false);
+  readonly #began: Promise<Begin>;
+  #begin: (message: Begin) => void = () => undefined;
+  #own: () => readonly Unreadiness[] = () => [];
+  #ofAll: readonly Unreadiness[] = [notYet];
+  #registry = new Registry();
+  readonly #decisions = new Map<number, (use: boolean) => void>();
+  #nextScrape = 1;
+  readonly #scrapes = new Map<number, (text: string) => void>();
+  readonly #serving: Promise<RunningGateway>;
+  #serve: (gateway: RunningGateway) => void = () => undefined;
+
+  /** @param handlers what the primary asks of the process as a whole */
+  constructor({ stop }: { readonly stop: () => void }) {
+    this.#stop = stop;
+    this.#began = new Promise((resolve) => (this.#begin = resolve));
+    this.#serving = new Promise((resolve) => (this.#serve = resolve));
+    process.on('message', (message: ToWorker) => void this.#hear(message));
+    tell({ kind: 'hello' });
+  }
+
+  /** Resolves with what to serve by. */
+  begin(): Promise<Begin> {
+    return this.#began;
+  }
+
+  /** `gateway` listens: from now on the primary is told whether it can decide, and may exchange its configuration. */
+  serving(gateway: RunningGateway): void {
+    this.#serve(gateway);
+    let told = '';
+    let toldMs = -Infinity;
+    const look = (): void => {
+      const unready = this.#own();
+      const [text, nowMs] = [JSON.stringify(unready), performance.now()];
+      if (text === told && nowMs - toldMs < beatMs) return;
+      [told, toldMs] = [text, nowMs];
+      tell({ kind: 'state', unready });
+    };
+    look();
+    setInterval(look, lookMs).unref();
+  }
+
+  unready(own: () => readonly Unreadiness[]): () => readonly Unreadiness[] {
+    this.#own = own;
+    return () => this.#ofAll;
+  }
+
+  metrics(own: Registry): Pick<Registry, 'metrics' | 'contentType'> {
+    this.#registry = own;
+    return { contentType: own.contentType, metrics: () => this.#scrape() };
+  }
+
+  control(server: Server): void {
+    this.#intake.control(server);
+  }
+
+  #scrape(): Promise<string> {
+    const id = this.#nextScrape++;
+    return new Promise((resolve) => {
+      this.#scrapes.set(id, resolve);
+      tell({ kind: 'scrape', id });
+    });
+  }
+
+  async #hear(message: ToWorker): Promise<void> {
+    switch (message.kind) {
+      case 'begin':
+        return this.#begin(message);
+      case 'drain':
+        return this.#stop();
+      case 'fleet':
+        this.#intake.taking = message.take;
+        this.#ofAll = message.unready;
+        return;
+      case 'prepare':
+        return this.#prepare(message.id, message.config);
+      case 'decided':
+        this.#decisions.get(message.id)?.(message.use);
+        this.#decisions.delete(message.id);
+        return;
+      case 'count':
+        return tell({ kind: 'counted', id: message.id, metrics: await valuesOf(this.#registry) });
+      case 'metrics':
+        this.#scrapes.get(message.id)?.(message.text);
+        this.#scrapes.delete(message.id);
+    }
+  }
+
+  /** Serves by `config` if all workers can. A worker that then cannot all the same ends, and its successor does or says why not. */
+  async #prepare(id: number, config: Config): Promise<void> {
+    // From now on, for the decision may come before this worker is ready for it: where it was too slow.
+    const decision = new Promise<boolean>((resolve) => this.#decisions.set(id, resolve));
+    const gateway = await this.#serving;
+    let use: boolean | undefined;
+    const agreed = async (): Promise<void> => {
+      tell({ kind: 'prepared', id, failure: null });
+      use = await decision;
+      if (!use) throw new Error('another worker cannot use it');
+    };
+    try {
+      await gateway.reload(config, agreed);
+    } catch (error) {
+      if (use === true) throw error;
+      const failure = error instanceof Error ? error.message : String(error);
+      if (use === undefined) tell({ kind: 'prepared', id, failure });
+      return;
+    }
+    tell({ kind: 'used', id });
+  }
+}
+
+const notYet: Unreadiness = { reason: 'starting', detail: 'The workers have not reported yet.' };
+
+/** Where the primary is gone, Node ends the worker: nothing else is to be done then. */
+function tell(message: FromWorker): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}

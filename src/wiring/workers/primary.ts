@@ -1,0 +1,123 @@
+import type { Config } from '../../config.ts';
+import { scrub } from '../../ops/describe-error.ts';
+import type { Log } from '../../ops/logger.ts';
+import { counter, createRegistry, gauge } from '../../ops/metrics.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { systemTimers } from '../../ports/timers.ts';
+import { identity } from '../lifecycle.ts';
+import { reloader } from '../reload.ts';
+import { mustNotNeedRestart } from '../restart-needed.ts';
+import { forker } from './fork.ts';
+import type { Member } from './member.ts';
+import type { FromWorker } from './messages.ts';
+import { ReloadAll } from './reload-all.ts';
+import { ScrapeAll } from './scrape-all.ts';
+import { shareOf } from './share.ts';
+import { Workers } from './workers.ts';
+
+/** For workers that do not end when their time to drain is over, milliseconds. */
+const graceMs = 3_000;
+
+/**
+ * Runs `given.workers` processes that share the listeners, each of them a replica, and makes one of them to the outside: signals,
+ * the configuration, readiness and metrics go through here. This process serves nothing itself. It is the only one that reads the
+ * configuration, so all workers serve by the same one, and its faults are told once.
+ */
+export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): void {
+  const { logger } = log;
+  const [timers, clock] = [systemTimers, systemClock];
+  const registry = createRegistry();
+  const restarts = counter(registry, 'worker_restarts_total', 'Workers that ended and were replaced.');
+  let config = given;
+  let stopping = false;
+  let exitCode = 0;
+
+  logger.info({ ...identity(), store: config.store.kind, workers: config.workers }, 'starting');
+  const workers = new Workers({
+    size: config.workers,
+    config: () => shareOf(config),
+    fork: forker(),
+    timers,
+    clock,
+    logger,
+    onMessage: hear,
+    onGone: gone,
+    onReplaced: () => restarts.count(),
+    onNeverStarted: end,
+  });
+  gauge(registry, 'workers', 'Workers that can decide.', () => workers.readyCount);
+  const reloading = new ReloadAll(workers, timers);
+  const scraping = new ScrapeAll(workers, registry, timers);
+  const readAndReload = reloader(env, logger);
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', (signal) => {
+    if (!env['CONFIG']) return stop(signal);
+    if (!stopping) void readAndReload({ reload });
+  });
+
+  function hear(from: Member, message: FromWorker): void {
+    switch (message.kind) {
+      case 'prepared':
+        return reloading.prepared.answered(from, message.id, message.failure);
+      case 'used':
+        return reloading.used.answered(from, message.id, true);
+      case 'counted':
+        return scraping.counted(from, message.id, message.metrics);
+      case 'hello':
+      case 'state':
+        // `Workers` has heard these.
+        return;
+      case 'scrape':
+        void scraping.text().then((text) => from.process.send({ kind: 'metrics', id: message.id, text }));
+    }
+  }
+
+  function gone(member: Member, code: number | null): void {
+    reloading.gone(member);
+    scraping.gone(member);
+    if (!stopping) return;
+    if (code !== 0) exitCode = 1;
+    if (!workers.empty) return;
+    logger.info('all workers have stopped');
+    end(exitCode);
+  }
+
+  async function reload(wanted: Config): Promise<void> {
+    mustNotNeedRestart(given, wanted);
+    if (stopping) throw new Error('this process is about to end');
+    await reloading.run(shareOf(wanted), () => (config = wanted));
+  }
+
+  /** The first signal drains all workers; a second one ends them and this process at once. */
+  function stop(signal: NodeJS.Signals): void {
+    if (stopping) {
+      workers.kill();
+      process.exit(1);
+    }
+    stopping = true;
+    logger.info({ signal, drain_ms: config.drainMs }, 'draining all workers');
+    workers.stop();
+    if (workers.empty) return end(0);
+    // Each keeps to its time by itself; this is for one that hangs.
+    timers.after(config.drainMs + graceMs, () => {
+      logger.warn('workers that had not ended by then are killed');
+      workers.kill();
+    });
+  }
+
+  function fail(error: unknown): void {
+    const message = 'unexpected error: the process ends';
+    logger.fatal({ err: error }, message);
+    if (error instanceof Error) process.stderr.write(`${message}: ${scrub(error.message)}\n`);
+    workers.kill();
+    end(1);
+  }
+
+  /** The last lines of the log are written before the process ends. */
+  function end(code: number): void {
+    log.close(() => process.exit(code));
+  }
+}

@@ -1,0 +1,203 @@
+import type { Config } from '../../config.ts';
+import type { Unreadiness } from '../../ops/health.ts';
+import type { Logger } from '../../ops/logger.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Timers } from '../../ports/timers.ts';
+import { Member, type WorkerProcess } from './member.ts';
+import type { FromWorker } from './messages.ts';
+
+export interface WorkersParts {
+  readonly size: number;
+  /** What workers serve by that begin now. */
+  readonly config: () => Config;
+  readonly fork: () => WorkerProcess;
+  readonly timers: Timers;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly logger: Logger;
+  /** Messages about other things than whether a worker is ready. */
+  readonly onMessage: (from: Member, message: FromWorker) => void;
+  readonly onGone: (member: Member, code: number | null) => void;
+  /** Another one is to take the place of one that is gone. */
+  readonly onReplaced: () => void;
+  /** The first worker ended before it listened: the others would, too. It has said why itself. */
+  readonly onNeverStarted: (code: number) => void;
+}
+
+/** How often silence and readiness are looked at, milliseconds. */
+const lookMs = 1_000;
+/** A worker that says nothing for so many looks hangs, and is killed. */
+const silentLooks = 30;
+/** A worker that is not ready for so many looks while others are is replaced. */
+const behindLooks = 10;
+/** A worker that ends sooner than this ends "at once"; then the next one waits. */
+const soonMs = 30_000;
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+
+/**
+ * Keeps as many workers running as there are to be, and says which of them take connections: those that are ready, or all where
+ * none is, for a 503 is a better answer than none.
+ */
+export class Workers {
+  readonly #parts: WorkersParts;
+  readonly #members = new Map<number, Member>();
+  /** How often in a row the worker of a slot ended soon. */
+  readonly #fast = new Map<number, number>();
+  #nextId = 1;
+  #stopping = false;
+  #started = false;
+  /** While this is set, new workers wait for what they are to serve by. */
+  #held: Member[] | undefined;
+
+  /** Forks the first worker; the others when that listens, so that what keeps all from starting is said once. */
+  constructor(parts: WorkersParts) {
+    this.#parts = parts;
+    this.#fork(1);
+    this.#again();
+  }
+
+  /** Those that have been told what to serve by. */
+  get members(): Member[] {
+    return [...this.#members.values()].filter(({ begun }) => begun);
+  }
+
+  get readyCount(): number {
+    return this.members.filter(({ ready }) => ready).length;
+  }
+
+  /** New workers wait from here on until {@link release}. */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const member of held) this.#begin(member);
+  }
+
+  /** Ends a worker as SIGTERM would end the process; another one takes its place, unless all are to stop. */
+  drain(member: Member): void {
+    member.draining = true;
+    member.process.send({ kind: 'drain' });
+  }
+
+  /** Drains all, and forks none any more. */
+  stop(): void {
+    this.#stopping = true;
+    for (const member of this.#members.values()) this.drain(member);
+    this.#tellAll();
+  }
+
+  kill(): void {
+    this.#stopping = true;
+    for (const { process } of this.#members.values()) process.kill('SIGKILL');
+  }
+
+  get empty(): boolean {
+    return this.#members.size === 0;
+  }
+
+  #fork(slot: number): void {
+    if (this.#stopping) return;
+    const { fork, clock } = this.#parts;
+    const member = new Member(this.#nextId++, slot, fork(), clock.monotonicMs());
+    this.#members.set(member.id, member);
+    member.process.onMessage((message) => this.#hear(member, message));
+    member.process.onExit((code, signal) => this.#ended(member, code, signal));
+  }
+
+  #hear(member: Member, message: FromWorker): void {
+    member.silentFor = 0;
+    if (message.kind === 'hello') {
+      if (this.#held === undefined) this.#begin(member);
+      else this.#held.push(member);
+    } else if (message.kind === 'state') this.#state(member, message.unready);
+    else this.#parts.onMessage(member, message);
+  }
+
+  #begin(member: Member): void {
+    if (member.gone) return;
+    member.begun = true;
+    member.process.send({ kind: 'begin', config: this.#parts.config(), slot: member.slot });
+    if (this.#stopping) this.drain(member);
+    this.#tellAll();
+  }
+
+  #state(member: Member, unready: readonly Unreadiness[]): void {
+    member.unready = unready;
+    member.wasReady ||= member.ready;
+    if (!this.#started) {
+      this.#started = true;
+      for (let slot = 2; slot <= this.#parts.size; slot++) this.#fork(slot);
+    }
+    this.#tellAll();
+  }
+
+  /** Tells each whether to take connections, those that are to take them first: there must always be one. */
+  #tellAll(): void {
+    const { members } = this;
+    const ready = members.filter((member) => member.ready);
+    const unready = this.#stopping ? [stopping] : ready.length > 0 ? [] : reasonsOf(members);
+    const takes = (member: Member): boolean => this.#stopping || ready.length === 0 || member.ready;
+    for (const member of members.sort((a, b) => Number(takes(b)) - Number(takes(a)))) {
+      const message = { kind: 'fleet', take: takes(member), unready } as const;
+      const text = JSON.stringify(message);
+      if (member.told === text) continue;
+      member.told = text;
+      member.process.send(message);
+    }
+  }
+
+  #ended(member: Member, code: number | null, signal: NodeJS.Signals | null): void {
+    const { logger, timers, clock, onGone, onReplaced, onNeverStarted } = this.#parts;
+    member.gone = true;
+    this.#members.delete(member.id);
+    onGone(member, code);
+    this.#tellAll();
+    if (this.#stopping) return;
+    if (!this.#started) return onNeverStarted(code ?? 1);
+    const soon = clock.monotonicMs() - member.bornMs < soonMs && code !== 0;
+    const fast = soon ? (this.#fast.get(member.slot) ?? 0) + 1 : 0;
+    this.#fast.set(member.slot, fast);
+    const pauseMs = fast < 2 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (fast - 2));
+    const about = { worker: member.slot, pid: member.process.pid, code, signal, pause_ms: pauseMs };
+    if (code === 0) logger.info(about, 'a worker has ended: another one takes its place');
+    else logger.error(about, 'a worker died: another one takes its place');
+    onReplaced();
+    timers.after(pauseMs, () => this.#fork(member.slot));
+  }
+
+  #again(): void {
+    this.#parts.timers.after(lookMs, () => {
+      for (const member of this.#members.values()) this.#look(member);
+      if (!this.empty || !this.#stopping) this.#again();
+    });
+  }
+
+  #look(member: Member): void {
+    const about = { worker: member.slot, pid: member.process.pid };
+    member.silentFor += 1;
+    // By looks, not by the clock: where the whole machine stood still, nothing was heard of any of them.
+    if (member.silentFor > silentLooks) {
+      this.#parts.logger.error(about, 'a worker hangs: it is killed');
+      return member.process.kill('SIGKILL');
+    }
+    const behind = member.wasReady && !member.ready && !member.draining && this.readyCount > 0;
+    member.behindFor = behind ? member.behindFor + 1 : 0;
+    if (member.behindFor <= behindLooks) return;
+    this.#parts.logger.warn(about, 'a worker cannot decide and others can: it is replaced');
+    this.drain(member);
+    this.#tellAll();
+  }
+}
+
+const stopping: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
+
+const starting: Unreadiness = { reason: 'starting', detail: 'No worker is ready yet.' };
+
+/** What keeps those from deciding of which none is ready; each reason once. */
+function reasonsOf(members: readonly Member[]): readonly Unreadiness[] {
+  const all = members.flatMap(({ unready }) => unready ?? []);
+  return all.length === 0 ? [starting] : [...new Map(all.map((one) => [one.reason, one])).values()];
+}

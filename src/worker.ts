@@ -1,0 +1,31 @@
+import { openLog } from './ops/logger.ts';
+import { identity, Lifecycle } from './wiring/lifecycle.ts';
+import { favourRequests } from './wiring/runtime.ts';
+import { startGateway } from './wiring/start.ts';
+import { shutdownOrder, Stages, type Stage } from './wiring/stages.ts';
+import { PrimaryLink } from './wiring/workers/primary-link.ts';
+
+// One of several processes that share the listeners. Started by the primary (src/wiring/workers), never by people.
+favourRequests();
+/** Drains. Once only: the primary kills a worker that is to end at once. */
+let stop = (): void => process.exit(0);
+const link = new PrimaryLink({ stop: () => stop() });
+// A terminal and some supervisors signal every process of a group: what these mean for all, the primary says.
+process.on('SIGHUP', () => undefined);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop());
+
+const { config, slot } = await link.begin();
+const log = openLog(config.log.level, 1, slot);
+const { logger } = log;
+const life = new Lifecycle(log);
+stop = () => {
+  if (!life.stopping) life.stop('SIGTERM');
+};
+const stages = new Stages<Stage>(shutdownOrder, (step, stage) => logger.debug({ stage }, step));
+const starting = startGateway(config, logger, stages, link);
+logger.info({ ...identity(), pid: process.pid }, 'a worker is starting');
+starting.then(
+  (gateway) => link.serving(gateway),
+  () => undefined,
+);
+await life.run(starting);
