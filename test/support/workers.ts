@@ -1,9 +1,9 @@
 /** A gateway of several workers, as people start it, and its processes. */
-import { readFileSync } from 'node:fs';
 import { operatorToken } from './apis.ts';
 import { eventually } from './eventually.ts';
 import { freshDatabase } from './postgres.ts';
 import { becomes, startProcess, type GatewayProcess } from './process.ts';
+import { childrenOf } from './processes.ts';
 import { parentOf } from './reload.ts';
 import type { Scope } from './servers.ts';
 import { migrated } from './store.ts';
@@ -18,17 +18,21 @@ export interface WorkersProcess extends GatewayProcess {
   readonly pids: () => number[];
 }
 
-/** Starts two workers on a database of their own, and waits until both can decide. */
-export async function startWorkers(t: Scope, env: Readonly<Record<string, string>>): Promise<WorkersProcess> {
+/** Starts workers on a database of their own, and waits until all can decide. One has no process of its own. */
+export async function startWorkers(
+  t: Scope,
+  env: Readonly<Record<string, string>>,
+  count = 2,
+): Promise<WorkersProcess> {
   const databaseUrl = await freshDatabase(t, migrated);
   const gateway = await startProcess(t, {
-    WORKERS: '2',
+    WORKERS: String(count),
     DATABASE_URL: databaseUrl,
     ADMIN_TOKEN: operatorToken,
     ...env,
   });
   await becomes(gateway.internalUrl, 200);
-  await allReady(gateway.internalUrl, 2);
+  if (count > 1) await allReady(gateway.internalUrl, count);
   const { key } = await parentOf(t, gateway.url, gateway.internalUrl);
   const port = Number(new URL(gateway.url).port);
   const pids = (): number[] => childrenOf(gateway.program.child.pid as number);
@@ -49,12 +53,4 @@ export async function metric(internalUrl: string, name: string, labels = ''): Pr
     .filter((line) => new RegExp(`^tenancy_gateway_${name}[{ ]`).test(line) && line.includes(labels))
     .map((line) => Number(line.split(' ').at(-1)));
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
-}
-
-function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    .trim()
-    .split(' ')
-    .filter(Boolean)
-    .map(Number);
 }

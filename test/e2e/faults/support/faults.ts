@@ -19,6 +19,22 @@ export interface Victims {
 /** Does harm, and undoes it before it resolves. */
 export type Fault = (victims: Victims, random: Random) => Promise<void>;
 
+/** What goes wrong with one of several workers, while the others serve. */
+export const workerFaults: Readonly<Record<string, Fault>> = {
+  'a worker is killed': async ({ replicas }, random) => {
+    const replica = random.pick(replicas);
+    process.kill(random.pick(replica.workers()), 'SIGKILL');
+    await replica.ready();
+  },
+
+  'a worker is paused': async ({ replicas, leaseMs }, random) => {
+    const worker = random.pick(random.pick(replicas).workers());
+    process.kill(worker, 'SIGSTOP');
+    await sleep(random.between(0.4, 2) * leaseMs);
+    process.kill(worker, 'SIGCONT');
+  },
+};
+
 export const faults: Readonly<Record<string, Fault>> = {
   'a replica is paused': async ({ replicas, leaseMs }, random) => {
     const replica = random.pick(replicas);

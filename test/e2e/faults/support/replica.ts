@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../support/eventually.ts';
+import { childrenOf } from '../../../support/processes.ts';
 import type { Scope } from '../../../support/servers.ts';
 import { unusedPort } from '../../../support/unused-port.ts';
 import { HttpClient } from './http-client.ts';
@@ -22,6 +23,8 @@ export interface Surroundings {
   readonly leaseMs: number;
   /** Of its clocks, to those of the machine (1). */
   readonly clockRate?: number;
+  /** Processes that share its listeners (1). */
+  readonly workers?: number;
 }
 
 /** What asks a gateway needs of it, however it was started. */
@@ -52,7 +55,7 @@ export class Replica {
   }
 
   static async make(t: Scope, name: string, surroundings: Surroundings): Promise<Replica> {
-    const { postgresUrl, redisUrl, upstreamUrl, leaseMs, clockRate } = surroundings;
+    const { postgresUrl, redisUrl, upstreamUrl, leaseMs, clockRate, workers } = surroundings;
     const [toPostgres, toRedis] = await Promise.all([proxyTo(t, postgresUrl), proxyTo(t, redisUrl)]);
     const ports = [await unusedPort(), await unusedPort()] as const;
     const replica = new Replica(name, [toPostgres, toRedis], ports, {
@@ -65,6 +68,7 @@ export class Replica {
       UPSTREAM_URL: upstreamUrl,
       COHERENCE_LEASE_MS: String(leaseMs),
       LOG_LEVEL: 'error',
+      ...(workers !== undefined && { WORKERS: String(workers) }),
       ...(clockRate !== undefined && {
         NODE_OPTIONS: `--import=${CLOCK_RATE}`,
         TEST_CLOCK_RATE: String(clockRate),
@@ -102,6 +106,11 @@ export class Replica {
       },
       { limitMs: 60_000, everyMs: 50 },
     );
+  }
+
+  /** Ids of the processes that it started. */
+  workers(): number[] {
+    return this.#process?.pid === undefined ? [] : childrenOf(this.#process.pid);
   }
 
   pause(): void {

@@ -7,7 +7,7 @@ import type { PrivateServer, Scope } from '../../../support/servers.ts';
 import { cells } from './cells.ts';
 import { Cluster } from './cluster.ts';
 import { History } from './history.ts';
-import { faults, type Victims } from './faults.ts';
+import { faults, workerFaults, type Victims } from './faults.ts';
 import { Prober } from './prober.ts';
 import { Replica } from './replica.ts';
 import { RunEnded, Tenants } from './tenants.ts';
@@ -17,6 +17,8 @@ export interface RunPlan {
   readonly seed: number;
   readonly durationMs: number;
   readonly replicas: number;
+  /** Processes that share the listeners of each, each of them a replica (1). */
+  readonly workers?: number;
   /** Each replica in turn gets one of these as its T, milliseconds. */
   readonly leases: readonly number[];
   /** How wrong the clocks of replicas are, as a share, in turn too fast and too slow (0). */
@@ -70,6 +72,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
         redisUrl: redis.url,
         upstreamUrl,
         leaseMs: leases[i % leases.length] as number,
+        ...(plan.workers !== undefined && { workers: plan.workers }),
         ...(clockError > 0 && { clockRate: i % 2 === 0 ? 1 - clockError : 1 + clockError }),
       }),
     ),
@@ -125,7 +128,7 @@ async function sufferUntil(
       const name = schedule?.[i] ?? own.pick(from);
       say(name);
       suffered.push(name);
-      const fault = faults[name];
+      const fault = faults[name] ?? workerFaults[name];
       if (fault === undefined) throw new Error(`no such fault: ${name}`);
       await fault(victims, own);
       await sleep(own.between(50, 600));
