@@ -170,9 +170,9 @@ function countedLog(operations: { count: number }): CoherenceLog {
     ack: counted,
     adopt: counted,
     removeReplica: counted,
-    prune: counted,
+    prune: async () => (await counted(), false),
     onHint: () => undefined,
-    readAfter: async () => (await counted(), { incarnation: 'i', seq: 0, floor: 1, entries: [] }),
+    readAfter: async () => (await counted(), { incarnation: 'i', seq: 0, through: 0, floor: 1, entries: [] }),
     replicas: async () => (await counted(), { incarnation: 'i', adopted: true, seq: 0, rows: [] }),
   };
 }

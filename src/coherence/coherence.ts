@@ -13,6 +13,7 @@ import type { CoherenceEvents } from './events.ts';
 import { Lease } from './lease.ts';
 import { Loader } from './loading/loader.ts';
 import { repeat } from './repeat.ts';
+import { keepLogShort } from './retention.ts';
 import { timingFor, type Timing } from './timing.ts';
 import { View } from './memory/view.ts';
 import { Revocations } from './revocations.ts';
@@ -62,7 +63,7 @@ export interface CoherenceSnapshot {
   readonly leaseRemainingMs: number;
   readonly facts: number;
   readonly unknownKeys: number;
-  /** Facts touched in the part of the log that is kept. */
+  /** Facts touched in the part of the log that is remembered. */
   readonly window: number;
   readonly replicas: readonly {
     readonly id: string;
@@ -71,10 +72,6 @@ export interface CoherenceSnapshot {
     readonly self: boolean;
   }[];
 }
-
-/** How long the log is kept. Values in the shared cache that are older than that are read again. */
-export const logRetentionMs = 3_600_000;
-const pruneEveryMs = 60_000;
 
 /** The share of the facts held in memory that is set aside for keys that do not exist. */
 const unknownKeysShare = 1 / 16;
@@ -110,7 +107,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
   log.onHint(() => lease.hint());
   lease.start();
   const stopCounting = repeat(timers, timing.leaseMs, () => census.read());
-  const stopPruning = repeat(timers, pruneEveryMs, () => log.prune({ ageMs: logRetentionMs }));
+  const stopPruning = keepLogShort({ log, view, timers });
 
   return {
     directory: new CoherentDirectory({ view, lease, loader, revocations, clock, timing, events }),

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import type { CoherenceLog } from '../ports/coherence-log.ts';
+import type { CoherenceLog, LogReading } from '../ports/coherence-log.ts';
 import type { Seq } from '../ports/facts.ts';
 import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
@@ -25,6 +25,9 @@ export interface LeaseParts {
   /** Told of a renewal that failed, and of one that succeeded after that. */
   readonly onHealth: (error: unknown) => void;
 }
+
+/** Entries of the log in one reading: few enough that reading them ends long before a statement times out. */
+const mostEntries = 10_000;
 
 interface Waiter {
   resolve(): void;
@@ -179,7 +182,8 @@ export class Lease {
 
   /**
    * The order of these steps is the safety argument (`docs/coherence.md`): the lease counts from before the row is
-   * committed; the log is read in a later snapshot than that; streams end before the position is confirmed.
+   * committed; the log is read in later snapshots than that, until a page ends at the position of its own snapshot: what
+   * an earlier page lacks because it changed again is in a later one; streams end before the position is confirmed.
    */
   async #pass(renewing: boolean): Promise<void> {
     const { log, view, revocations, clock, timing, events } = this.#parts;
@@ -190,10 +194,14 @@ export class Lease {
       if (!held && this.#until !== -Infinity) events.leaseLapsed?.();
       await this.#register();
     }
-    const reading = await this.#step(log.readAfter(view.applied));
-    const withdrawn = view.take(reading);
-    if (withdrawn === 'lost') return this.#beginAnew();
-    const ended = revocations.announce(withdrawn);
+    let ended = 0;
+    let reading: LogReading;
+    do {
+      reading = await this.#step(log.readAfter(view.through, mostEntries));
+      const revoked = view.take(reading);
+      if (revoked === 'lost') return this.#beginAnew();
+      ended += revocations.announce(revoked);
+    } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     // A row can only be taken away from under a replica whose lease has run out; else the last word still stands.
     if (reading.seq !== this.#acked || !held) {

@@ -27,11 +27,17 @@ export interface LogEntry {
   readonly withdrawn: boolean;
 }
 
-/** What one look at the log saw, in one snapshot. */
+/**
+ * What one look at the log saw, in one snapshot. The log keeps the newest change of a fact, and its newest revocation
+ * where that is older: so a page that ends before {@link seq} may lack a change that a later one has replaced, and only a
+ * reading that goes up to its own `seq` tells everything up to there.
+ */
 export interface LogReading {
   readonly incarnation: string;
   /** Newest committed position. */
   readonly seq: Seq;
+  /** Position up to which the entries go: {@link seq}, or less where there are more to read after it. */
+  readonly through: Seq;
   /** Oldest position from which on the log is complete: everything ≥ it is still there. */
   readonly floor: Seq;
   /** Entries after the position asked for, in order. */
@@ -47,12 +53,24 @@ export interface ReplicaReading {
   readonly rows: readonly ReplicaRow[];
 }
 
+/** What {@link CoherenceLog.prune} deletes. */
+export interface PrunePortion {
+  readonly incarnation: string;
+  readonly before: Seq;
+  readonly most: number;
+}
+
 /** The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own. */
 export interface CoherenceLog {
   /** Commits, durably, that this replica is alive and how long its lease is. */
   register(replica: ReplicaRegistration): Promise<void>;
-  /** Reads the log after `after`, in a snapshot taken later than the call. */
-  readAfter(after: Seq): Promise<LogReading>;
+  /**
+   * Reads the log after `after`, in a snapshot taken later than the call.
+   *
+   * @param after `null` for a replica that knows nothing yet: it gets the last `most` changes, and a floor to match
+   * @param most entries at most, but for the last position, of which all are told
+   */
+  readAfter(after: Seq | null, most: number): Promise<LogReading>;
   /** Confirms that this replica decides by nothing older than `seq`. A late call never undoes a later one. */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
   /** Every registered replica and the newest position, in one snapshot that is taken later than the call. */
@@ -64,8 +82,11 @@ export interface CoherenceLog {
   adopt(incarnation: string): Promise<void>;
   /** Deletes a dead replica's row, if its nonce is still this one. */
   removeReplica(id: string, nonce: string): Promise<void>;
-  /** Deletes log entries older than `ageMs`. */
-  prune(keep: { readonly ageMs: number }): Promise<void>;
+  /**
+   * Deletes about `most` entries below the position `before`, the oldest first. Nothing happens where `incarnation` is
+   * not the present one, or while another replica does it. Resolves to whether there may be more.
+   */
+  prune(portion: PrunePortion): Promise<boolean>;
   /** Calls `listener` when there may be a new entry: only a hint, which may come late, twice or never. */
   onHint(listener: () => void): void;
 }

@@ -1,5 +1,4 @@
 import { redisFactCache, type RedisFactCacheOptions } from '../adapters/redis/fact-cache.ts';
-import { logRetentionMs } from '../coherence/coherence.ts';
 import { noFactCache } from '../coherence/no-fact-cache.ts';
 import { readMacKeys } from '../config/mac-keys.ts';
 import { parseRedisAddress } from '../config/redis-address.ts';
@@ -7,6 +6,9 @@ import type { Config } from '../config.ts';
 import type { FactCache } from '../ports/fact-cache.ts';
 
 type CacheParts = Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'onBreakerState'>;
+
+/** How long Redis keeps a value that is not read again. */
+const ttlMs = 3_600_000;
 
 /** The shared cache, or one that has nothing where there is no Redis. It is connected to behind the scenes. */
 export function openCache(
@@ -17,5 +19,5 @@ export function openCache(
   const address = parseRedisAddress(redisUrl);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
   const macKeys = redisMacKeyFile === null ? [] : readMacKeys(redisMacKeyFile);
-  return redisFactCache({ ...parts, address, macKeys, ttlMs: logRetentionMs });
+  return redisFactCache({ ...parts, address, macKeys, ttlMs });
 }

@@ -195,7 +195,7 @@ t.test('another history: nothing of the old one decides', async (t) => {
   source.incarnation = 'restored';
   source.facts.set('n:p', 0);
   source.facts.set('x:p:e', 'a' as AccountId);
-  log.reading = { incarnation: 'restored', seq: 3, floor: 1, entries: [] };
+  log.reading = { incarnation: 'restored', seq: 3, through: 3, floor: 1, entries: [] };
   source.seq = 3;
   const request = ask(externalId);
   await everythingThatFollows();

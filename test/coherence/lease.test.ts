@@ -5,6 +5,7 @@ import { timingFor } from '../../src/coherence/timing.ts';
 import { View } from '../../src/coherence/memory/view.ts';
 import { Revocations } from '../../src/coherence/revocations.ts';
 import { ProblemError } from '../../src/domain/problem.ts';
+import type { FactKey } from '../../src/ports/facts.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { ScriptedLog } from '../support/coherence/scripted-log.ts';
 
@@ -57,7 +58,7 @@ t.test(
       log.hold();
     }
     await everythingThatFollows();
-    t.same(log.asked, ['register r1 r2 1200', 'read after 0', 'end streams', 'ack r1 5 3']);
+    t.same(log.asked, ['register r1 r2 1200', 'read after nothing', 'end streams', 'ack r1 5 3']);
     t.same(seen, [1, 2, 4]);
     t.equal(lease.holds(), true);
   },
@@ -172,7 +173,7 @@ t.test('having lost track, it forgets everything, ends every stream and comes ba
   const { time, log, view, revocations, lease } = await started();
   revocations.onForgotten(() => log.asked.push('end every stream'));
   view.keep('n:a', { value: 1, seq: 5, incarnation: 'i' });
-  log.reading = { incarnation: 'restored', seq: 3, floor: 1, entries: [] };
+  log.reading = { incarnation: 'restored', seq: 3, through: 3, floor: 1, entries: [] };
   await time.advance(leaseMs / 4);
   t.same(log.asked, [
     'register r1 r3 1200',
@@ -180,13 +181,58 @@ t.test('having lost track, it forgets everything, ends every stream and comes ba
     'end every stream',
     'remove r1 r3',
     'register r4 r5 1200',
-    'read after 0',
+    'read after nothing',
     'ack r4 3 0',
   ]);
   t.equal(view.find('n:a')?.value, undefined);
   t.equal(lease.id, 'r4');
   t.equal(lease.holds(), true);
 });
+
+t.test(
+  'what does not fit a page: it reads on until a page ends where its log ends, and confirms only that',
+  async (t) => {
+    const { time, log, view, revocations } = await started();
+    revocations.onRevoked((keys) => {
+      log.asked.push(`end ${[...keys].join()}`);
+      return keys.size;
+    });
+    const page = (seq: number, through: number, key: FactKey) => ({
+      ...{ incarnation: 'i', floor: 1, seq, through },
+      entries: [{ seq: through, key, withdrawn: true }],
+    });
+    log.pages = [page(9, 7, 'n:a'), page(12, 9, 'n:b'), page(12, 12, 'n:c')];
+    log.hint();
+    await everythingThatFollows();
+    t.same(log.asked, [
+      'read after 5',
+      'end n:a',
+      'read after 7',
+      'end n:b',
+      'read after 9',
+      'end n:c',
+      'ack r1 12 3',
+    ]);
+    t.equal(view.applied, 12);
+    log.pages = [page(20, 15, 'n:a')];
+    log.reading = { ...log.reading, seq: 20, through: 20 };
+    log.hold();
+    log.hint();
+    await everythingThatFollows();
+    t.equal(view.applied, 12);
+    log.failure = new Error('away');
+    log.release();
+    await everythingThatFollows();
+    log.failure = undefined;
+    log.asked.length = 0;
+    log.pages = [];
+    await time.advance(leaseMs);
+    t.match(
+      log.asked.filter((asked) => !asked.startsWith('register')),
+      ['read after 12', 'ack r1 20 0'],
+    );
+  },
+);
 
 t.test('stopped, it decides no more and takes its row away', async (t) => {
   const { log, lease } = await started();

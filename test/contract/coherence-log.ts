@@ -1,7 +1,9 @@
 /** What every coherence log does. */
 import type { Test } from 'tap';
+import type { AccountId } from '../../src/domain/ids.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { ReplicaRow } from '../../src/ports/coherence-log.ts';
+import type { Seq } from '../../src/ports/facts.ts';
 import { eventually } from '../support/eventually.ts';
 import { createParent, createSub } from '../support/store.ts';
 
@@ -18,12 +20,18 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     return (await createSub(tenants, id)).seq ?? NaN;
   }
 
+  /** Gives a sub-account another `external_id`. Returns the position. */
+  async function rename(parent: AccountId, id: AccountId, externalId: string): Promise<number> {
+    const changed = await tenants.updateSubAccount(parent, id, { externalId });
+    return (typeof changed === 'object' && changed !== null && 'seq' in changed ? changed.seq : null) ?? NaN;
+  }
+
   await t.test('a replica is what it last said', async (t) => {
     await log.register({ id: 'r', nonce: 'one', leaseMs: 3_000 });
-    t.match(await row('r'), { id: 'r', nonce: 'one', acked: 0, leaseMs: 3_000, streamsClosed: 0 });
+    t.match(await row('r'), { id: 'r', nonce: '2:one', acked: 0, leaseMs: 3_000, streamsClosed: 0 });
     await log.ack('r', 7, 2);
     await log.register({ id: 'r', nonce: 'two', leaseMs: 4_000 });
-    t.match(await row('r'), { id: 'r', nonce: 'two', acked: 7, leaseMs: 4_000, streamsClosed: 2 });
+    t.match(await row('r'), { id: 'r', nonce: '2:two', acked: 7, leaseMs: 4_000, streamsClosed: 2 });
   });
 
   await t.test('operators see what a replica reports about itself, and when it last did', async (t) => {
@@ -57,37 +65,121 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     await log.register({ id: 'gone', nonce: 'old', leaseMs: 3_000 });
     await log.register({ id: 'gone', nonce: 'new', leaseMs: 3_000 });
     await log.removeReplica('gone', 'old');
-    t.match(await row('gone'), { nonce: 'new' });
+    t.match(await row('gone'), { nonce: '2:new' });
     await log.removeReplica('gone', 'new');
     t.equal(await row('gone'), undefined);
+    await log.register({ id: 'gone', nonce: 'seen', leaseMs: 3_000 });
+    await log.removeReplica('gone', (await row('gone'))?.nonce ?? '');
+    t.equal(await row('gone'), undefined, 'as another replica sees it');
   });
 
   await t.test('the log is read in order from any position', async (t) => {
     const seqs = [await mutate(), await mutate(), await mutate()];
-    const { entries, seq } = await log.readAfter((seqs[0] ?? 0) - 1);
+    const { entries, seq, through } = await log.readAfter((seqs[0] ?? 0) - 1, 100);
     t.same(
       entries.map((entry) => entry.seq),
       seqs,
     );
-    t.equal(seq, seqs[2]);
+    t.same([seq, through], [seqs[2], seqs[2]]);
     t.same(
-      (await log.readAfter(seqs[1] ?? 0)).entries.map((entry) => entry.seq),
+      (await log.readAfter(seqs[1] ?? 0, 100)).entries.map((entry) => entry.seq),
       seqs.slice(2),
     );
-    t.same((await log.readAfter(seq)).entries, []);
+    t.same((await log.readAfter(seq, 100)).entries, []);
   });
 
-  await t.test('pruning keeps what is young, and says from where on the log is complete', async (t) => {
-    const seq = await mutate();
-    const { floor } = await log.readAfter(seq);
-    await log.prune({ ageMs: 60_000 });
-    t.equal((await log.readAfter(0)).floor, floor, 'nothing was old enough');
-    await log.prune({ ageMs: -60_000 });
-    const all = await log.readAfter(0);
-    t.same([all.floor, all.seq, all.entries], [seq + 1, seq, []]);
-    const next = await mutate();
-    t.same(await log.readAfter(seq).then(({ floor, entries }) => [floor, entries.length]), [seq + 1, 1]);
-    t.equal(next, seq + 1);
+  await t.test('a page ends with a whole change, and tells where the next one begins', async (t) => {
+    const { seq: before } = await log.replicas();
+    const parent = (await createParent(tenants)).id;
+    const { value, seq: first } = await createSub(tenants, parent);
+    const { id } = value;
+    const renamed = await rename(parent, id, 'one');
+    const last = await mutate();
+    const page = await log.readAfter(before, 2);
+    t.same([page.seq, page.through], [last, renamed]);
+    t.same(
+      page.entries.map(({ seq, key }) => [seq, key]).sort(),
+      [
+        [first, `n:${parent}`],
+        [renamed, `a:${id}`],
+        [renamed, `x:${parent}:one`],
+      ],
+      'both facts of the second change, though that is one entry more',
+    );
+    const next = await log.readAfter(page.through, 2);
+    t.same([next.seq, next.through, next.entries.map(({ seq }) => seq)], [last, last, [last]]);
+  });
+
+  await t.test('one that knows nothing gets the newest changes, and knows from where on', async (t) => {
+    const last = await mutate();
+    const all = await log.readAfter(null, 1_000);
+    t.same([all.floor, all.seq, all.through], [(await log.readAfter(0, 1)).floor, last, last]);
+    const few = await log.readAfter(null, 2);
+    t.same([few.floor, few.seq, few.through], [last - 1, last, last]);
+    t.same(
+      few.entries.map(({ seq }) => seq),
+      [last - 1, last],
+    );
+  });
+
+  await t.test('the log keeps the newest change of a fact, and its newest revocation', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const { id } = (await createSub(tenants, parent)).value;
+    const { seq: before } = await log.replicas();
+    const rows = async (): Promise<unknown> =>
+      (await log.readAfter(before, 100)).entries
+        .filter(({ key }) => key === `a:${id}`)
+        .map(({ seq, withdrawn }) => [seq, withdrawn]);
+    const change = async (status: 'deactivated' | 'active'): Promise<Seq | null> =>
+      (await tenants.setSubAccountStatus(parent, id, status))?.seq ?? null;
+    t.equal(await rename(parent, id, 'one'), before + 1);
+    t.equal(
+      await rename(parent, id, 'one-more'),
+      before + 2,
+      'though what it replaces was the newest entry of all',
+    );
+    const renamed = await rename(parent, id, 'two');
+    t.same(await rows(), [[renamed, false]]);
+    const revoked = await change('deactivated');
+    t.same(await rows(), [[revoked, true]]);
+    await change('active');
+    const again = await rename(parent, id, 'three');
+    t.same(
+      await rows(),
+      [
+        [revoked, true],
+        [again, false],
+      ],
+      'a replica that reads on from before must end the streams of the account',
+    );
+    const last = await change('deactivated');
+    t.same(await rows(), [[last, true]]);
+  });
+
+  await t.test('pruning goes portion by portion, and says from where on the log is complete', async (t) => {
+    const { incarnation, seq: start } = await log.replicas();
+    await log.prune({ incarnation, before: start, most: 1_000 });
+    const seqs = [await mutate(), await mutate(), await mutate(), await mutate(), await mutate()];
+    const rest = async (): Promise<readonly unknown[]> => {
+      const { floor, seq, entries } = await log.readAfter(0, 100);
+      return [floor - start, seq - start, entries.map((entry) => entry.seq - start)];
+    };
+    t.same(seqs.map((seq) => seq - start), [1, 2, 3, 4, 5]); // prettier-ignore
+    const prune = (before: Seq, of = incarnation) =>
+      log.prune({ incarnation: of, before: start + before, most: 2 });
+    await prune(1);
+    t.same(await rest(), [1, 5, [1, 2, 3, 4, 5]]);
+    t.equal(await prune(5, 'another'), false);
+    t.same(await rest(), [1, 5, [1, 2, 3, 4, 5]], 'positions of another history mean nothing here');
+    t.equal(await prune(4), true);
+    t.same(await rest(), [3, 5, [3, 4, 5]]);
+    t.equal(await prune(4), false);
+    t.same(await rest(), [4, 5, [4, 5]]);
+    t.equal(await prune(3), false);
+    t.same(await rest(), [4, 5, [4, 5]], 'the floor never sinks');
+    await prune(1_000);
+    t.same(await rest(), [5, 5, [5]], 'the newest entry stays: it says what the position is');
+    t.equal(await mutate(), start + 6);
   });
 
   await t.test('a restored database is another incarnation until it is adopted', async (t) => {
@@ -96,7 +188,7 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     await store.markRestored();
     const after = await log.replicas();
     t.not(after.incarnation, before.incarnation);
-    t.equal((await log.readAfter(0)).incarnation, after.incarnation);
+    t.equal((await log.readAfter(0, 1)).incarnation, after.incarnation);
     t.equal(after.adopted, false);
 
     const parent = (await createParent(tenants)).id;

@@ -17,7 +17,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
   ): Promise<{ seq: Seq | null | undefined; logged: Logged; before: Seq }> {
     const { seq: before } = await log.replicas();
     const result = await mutate();
-    const { entries } = await log.readAfter(before);
+    const { entries } = await log.readAfter(before, 100);
     const logged = Object.fromEntries(
       entries.map(({ key, withdrawn }) => [key, withdrawn ? 'withdrawn' : 'changed'] as const),
     );
@@ -158,7 +158,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     const subs = await Promise.all(Array.from({ length: 8 }, () => createSub(tenants, parent)));
     const { seq: before } = await log.replicas();
     await Promise.all(subs.map(({ value }) => tenants.setSubAccountStatus(parent, value.id, 'deactivated')));
-    const edges = (await log.readAfter(before)).entries.filter(
+    const edges = (await log.readAfter(before, 100)).entries.filter(
       ({ key }) => key === factKey.activeSubAccounts(parent),
     );
     t.equal(edges.length, 1);

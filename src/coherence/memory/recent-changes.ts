@@ -1,13 +1,23 @@
 import type { FactKey, Seq } from '../../ports/facts.ts';
 
+/** Facts remembered at most. */
+const usualMost = 100_000;
+
 /**
- * The part of the log that is still kept, as "which position touched this fact last". It tells whether a value
- * read at some position can still be true: not if its fact was touched later, and not if that cannot be known.
+ * The newest changes, as "which position touched this fact last". It tells whether a value read at some position can
+ * still be true: not if its fact was touched later, and not if that cannot be known.
  */
-export class Window {
+export class RecentChanges {
+  readonly #most: number;
   /** In the order of positions, so that the oldest come first. */
   readonly #touched = new Map<FactKey, Seq>();
   #floor: Seq = 0;
+  #crowdedOut: Seq = 0;
+
+  /** @param most facts remembered at most, for a moment a tenth more */
+  constructor(most: number = usualMost) {
+    this.#most = most;
+  }
 
   /** Facts remembered. */
   get size(): number {
@@ -19,13 +29,19 @@ export class Window {
     return this.#floor;
   }
 
+  /** Positions below this were forgotten because there were too many facts. */
+  get crowdedOut(): Seq {
+    return this.#crowdedOut;
+  }
+
   /** Remembers an entry of the log; positions never come down. */
   record(key: FactKey, seq: Seq): void {
     this.#touched.delete(key);
     this.#touched.set(key, seq);
+    if (this.#touched.size > 1.1 * this.#most) this.#forgetOldest(this.#touched.size - this.#most);
   }
 
-  /** Forgets what the log no longer keeps. */
+  /** Forgets what is older. */
   raiseFloor(floor: Seq): void {
     if (floor <= this.#floor) return;
     this.#floor = floor;
@@ -43,5 +59,17 @@ export class Window {
   clear(): void {
     this.#touched.clear();
     this.#floor = 0;
+    this.#crowdedOut = 0;
+  }
+
+  /** Many at a time: the first entry of a map is the slower to find the more were deleted before it. */
+  #forgetOldest(count: number): void {
+    let left = count;
+    for (const seq of this.#touched.values()) {
+      if (left-- > 0) continue;
+      this.#crowdedOut = seq;
+      break;
+    }
+    this.raiseFloor(this.#crowdedOut);
   }
 }

@@ -1,7 +1,7 @@
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { FactKey, FactValue, Seq } from '../../ports/facts.ts';
 import type { LogReading } from '../../ports/coherence-log.ts';
-import { Window } from './recent-changes.ts';
+import { RecentChanges } from './recent-changes.ts';
 import { DigestTable, NameTable, type Entry, type Table } from './tables.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
@@ -17,16 +17,18 @@ export interface ViewSize {
  * right now is the lease's to say.
  */
 export class View {
-  readonly #window: Window;
+  readonly #recentChanges: RecentChanges;
   readonly #size: ViewSize;
   readonly #keys = new LocalCache(new DigestTable(), () => this.#makeRoom());
   readonly #others = new LocalCache(new NameTable(), () => this.#makeRoom());
   readonly #unknownKeys: UnknownKeys;
   #incarnation: string | null = null;
   #applied: Seq = 0;
+  /** Between two pages of the log: the end of the first. */
+  #through: Seq = 0;
 
-  constructor(size: ViewSize, window: Window = new Window()) {
-    this.#window = window;
+  constructor(size: ViewSize, recentChanges: RecentChanges = new RecentChanges()) {
+    this.#recentChanges = recentChanges;
     this.#size = size;
     this.#unknownKeys = new UnknownKeys(size.unknownKeys);
   }
@@ -36,13 +38,23 @@ export class View {
     return this.#incarnation;
   }
 
-  /** Position up to which the log was taken in. */
+  /** Position up to which every change was taken in. */
   get applied(): Seq {
     return this.#applied;
   }
 
+  /** Where the next reading of the log begins; `null` where nothing is known. */
+  get through(): Seq | null {
+    return this.#incarnation === null ? null : this.#through;
+  }
+
+  /** Changes before this position need not be kept: this replica has forgotten them, since there were too many. */
+  get crowdedOut(): Seq {
+    return this.#recentChanges.crowdedOut;
+  }
+
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly window: number } {
-    return { facts: this.#facts, unknownKeys: this.#unknownKeys.size, window: this.#window.size };
+    return { facts: this.#facts, unknownKeys: this.#unknownKeys.size, window: this.#recentChanges.size };
   }
 
   /**
@@ -65,7 +77,7 @@ export class View {
 
   /** The stamp rule: whether a value from anywhere is as new as everything this replica has confirmed. */
   admits(key: FactKey, fact: StampedFact): boolean {
-    return fact.incarnation === this.#incarnation && this.#window.admits(key, fact.seq);
+    return fact.incarnation === this.#incarnation && this.#recentChanges.admits(key, fact.seq);
   }
 
   /**
@@ -83,32 +95,37 @@ export class View {
   }
 
   /**
-   * Takes in a reading of the log. Returns the facts that changed for the worse, or `'lost'` where the reading does
-   * not continue what is known: then nothing was taken in, and everything must be forgotten.
+   * Takes in a reading of the log. Returns the facts that were revoked, or `'lost'` where the reading does not continue
+   * what is known: then nothing was taken in, and everything must be forgotten.
+   *
+   * After a page that does not go up to its own position, {@link applied} stays: such a page may lack changes that later
+   * ones have replaced.
    */
   take(reading: LogReading): ReadonlySet<FactKey> | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
-    const withdrawn = new Set<FactKey>();
-    for (const { seq, key, withdrawn: worse } of reading.entries) {
-      this.#window.record(key, seq);
+    const revoked = new Set<FactKey>();
+    for (const { seq, key, withdrawn: isRevoked } of reading.entries) {
+      this.#recentChanges.record(key, seq);
       const name = nameInMemory(key);
       for (const cache of key.startsWith('k:') ? [this.#keys, this.#unknownKeys] : [this.#others])
         cache.dropOlder(name, seq);
-      if (worse) withdrawn.add(key);
+      if (isRevoked) revoked.add(key);
     }
-    this.#window.raiseFloor(reading.floor);
+    this.#recentChanges.raiseFloor(reading.floor);
     this.#incarnation = reading.incarnation;
-    this.#applied = reading.seq;
-    return withdrawn;
+    this.#through = reading.through;
+    if (reading.through >= reading.seq) this.#applied = reading.seq;
+    return revoked;
   }
 
   forget(): void {
-    this.#window.clear();
+    this.#recentChanges.clear();
     this.#keys.clear();
     this.#others.clear();
     this.#unknownKeys.clear();
     this.#incarnation = null;
     this.#applied = 0;
+    this.#through = 0;
   }
 
   get #facts(): number {
@@ -125,8 +142,8 @@ export class View {
   #continues(reading: LogReading): boolean {
     return (
       reading.incarnation === this.#incarnation &&
-      reading.seq >= this.#applied &&
-      reading.floor <= this.#applied + 1
+      reading.seq >= this.#through &&
+      reading.floor <= this.#through + 1
     );
   }
 }

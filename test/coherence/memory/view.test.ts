@@ -2,13 +2,14 @@ import t from 'tap';
 import fc from 'fast-check';
 import { digestSecret, type KeyDigest } from '../../../src/domain/api-key.ts';
 import { View } from '../../../src/coherence/memory/view.ts';
-import { Window } from '../../../src/coherence/memory/recent-changes.ts';
+import { RecentChanges } from '../../../src/coherence/memory/recent-changes.ts';
 import type { LogReading } from '../../../src/ports/coherence-log.ts';
 import { factKey, type FactKey } from '../../../src/ports/facts.ts';
 
 const reading = (over: Partial<LogReading>): LogReading => ({
   incarnation: 'i',
   seq: 0,
+  through: over.seq ?? 0,
   floor: 1,
   entries: [],
   ...over,
@@ -24,29 +25,63 @@ function view(first: Partial<LogReading> = {}): View {
   return made;
 }
 
-t.test('the window admits exactly what saw the last change, as far back as it is complete', async () => {
-  const keys: FactKey[] = ['n:a', 'n:b', 'n:c'];
-  const changes = fc.array(fc.constantFrom(...keys), { maxLength: 30 });
-  fc.assert(
-    fc.property(changes, fc.nat(32), fc.nat(32), fc.constantFrom(...keys), (log, floor, stamp, asked) => {
-      const window = new Window();
-      log.forEach((key, i) => window.record(key, i + 1));
-      window.raiseFloor(floor);
-      const changedAfter = log.some((key, i) => i + 1 > stamp && i + 1 >= floor && key === asked);
-      const complete = stamp + 1 >= floor;
-      return window.admits(asked, stamp) === (complete && !changedAfter);
-    }),
-  );
+t.test(
+  'the memory of recent changes admits exactly what saw the last change, as far back as it is complete',
+  async () => {
+    const keys: FactKey[] = ['n:a', 'n:b', 'n:c'];
+    const changes = fc.array(fc.constantFrom(...keys), { maxLength: 30 });
+    fc.assert(
+      fc.property(changes, fc.nat(32), fc.nat(32), fc.constantFrom(...keys), (log, floor, stamp, asked) => {
+        const recent = new RecentChanges();
+        log.forEach((key, i) => recent.record(key, i + 1));
+        recent.raiseFloor(floor);
+        const changedAfter = log.some((key, i) => i + 1 > stamp && i + 1 >= floor && key === asked);
+        const complete = stamp + 1 >= floor;
+        return recent.admits(asked, stamp) === (complete && !changedAfter);
+      }),
+    );
+  },
+);
+
+t.test('the memory of recent changes forgets what the log no longer keeps', async (t) => {
+  const recent = new RecentChanges();
+  for (let seq = 1; seq <= 100; seq++) recent.record(`n:${seq % 10}`, seq);
+  recent.raiseFloor(96);
+  t.equal(recent.size, 5);
+  recent.raiseFloor(50);
+  t.equal(recent.floor, 96);
 });
 
-t.test('a window forgets what the log no longer keeps', async (t) => {
-  const window = new Window();
-  for (let seq = 1; seq <= 100; seq++) window.record(`n:${seq % 10}`, seq);
-  window.raiseFloor(96);
-  t.equal(window.size, 5);
-  window.raiseFloor(50);
-  t.equal(window.floor, 96);
+t.test('it remembers so many facts, and then rejects what may be older than what it forgot', async (t) => {
+  const recent = new RecentChanges(100);
+  for (let seq = 1; seq <= 10_000; seq++) {
+    recent.record(`n:${seq}`, seq);
+    if (recent.size > 110) t.fail(`${recent.size} facts after ${seq} changes`);
+  }
+  t.equal(recent.floor, 10_001 - recent.size);
+  t.equal(recent.crowdedOut, recent.floor);
+  t.equal(recent.admits('n:1', recent.floor - 2), false);
+  t.equal(recent.admits('n:1', recent.floor - 1), true);
+  for (let seq = 10_001; seq <= 20_000; seq++) recent.record('n:same', seq);
+  t.ok(recent.size > 90, 'one fact that changes often pushes no other out');
 });
+
+t.test(
+  'after a page, everything up to there is dropped, but nothing is confirmed before the last one',
+  async (t) => {
+    const it = view();
+    it.keep('n:a', fact(0));
+    t.same([it.through, it.applied], [0, 0]);
+    t.same(it.take(reading({ seq: 9, through: 4, entries: [entry(2, 'n:a', true)] })), new Set(['n:a']));
+    t.same([it.through, it.applied, it.find('n:a')?.value], [4, 0, undefined]);
+    t.not(it.take(reading({ seq: 12, through: 12, floor: 5, entries: [entry(11, 'n:b')] })), 'lost');
+    t.same([it.through, it.applied], [12, 12]);
+    it.take(reading({ seq: 20, through: 15 }));
+    t.equal(it.take(reading({ seq: 22, through: 22, floor: 17 })), 'lost', 'pruned between two pages');
+    it.forget();
+    t.equal(it.through, null);
+  },
+);
 
 t.test('a reading drops the facts it touches and tells which were revoked', async (t) => {
   const it = view();

@@ -34,10 +34,40 @@ t.test('the one gap: a machine that stands still without any of its clocks showi
   t.ok(await caught({ freezeUnseen: 0.03 }));
 });
 
+t.test(
+  'the checker notices a log that is pruned by the clock of the database, when that is set',
+  async (t) => {
+    const { restarts } = await simulate({
+      seed: 1,
+      virtualMs,
+      faults: { clockJump: 0.01 },
+      mutation: pruneByTheClock,
+    });
+    t.ok(restarts > 0);
+  },
+);
+
+/** Deletes what is older than an hour, and believes the database as to what that is. */
+const pruneByTheClock: ProtocolMutation = {
+  log: (log, store, process) => ({
+    ...log,
+    register: async (replica) => {
+      await log.register(replica);
+      await store.call(process, () => store.pruneOlder(3_600_000));
+    },
+  }),
+};
+
 async function caught(faults: Partial<Faults>, mutation: ProtocolMutation = {}): Promise<boolean> {
   for (let seed = 1; seed <= mostRuns; seed++) {
-    const { stale } = await simulate({ seed, virtualMs, faults, ...mutation.circumstances, mutation });
-    if (stale.length > 0) return true;
+    const { stale, outlived } = await simulate({
+      seed,
+      virtualMs,
+      faults,
+      ...mutation.circumstances,
+      mutation,
+    });
+    if (stale.length + outlived > 0) return true;
   }
   return false;
 }

@@ -18,6 +18,12 @@ t.test(
   },
 );
 
+t.test('a replica that is behind catches up, whatever clock is set', async (t) => {
+  const outcome = await simulate({ seed: 1, virtualMs, faults: { clockJump: 0.02, pause: 0.04, slow: 0.1 } });
+  t.equal(outcome.restarts, 0);
+  t.same(outcome.stale, []);
+});
+
 const mixtures: Record<string, Partial<Faults>> = {
   'replicas that stand still and wake up': { pause: 0.04, freeze: 0.02 },
   'replicas that are killed, and others that leave': { kill: 0.01, deregister: 0.02, pause: 0.01 },
@@ -69,6 +75,7 @@ for (const [what, plan] of Object.entries(plans)) {
     for (const seed of [1, 2]) {
       const outcome = await simulate({ seed, virtualMs, faults: {}, ...plan });
       t.same(outcome.stale, [], `seed ${seed}`);
+      t.equal(outcome.outlived, 0, `seed ${seed}: streams end before their revocation is confirmed`);
       t.equal(outcome.unrecovered, 0, `seed ${seed} recovers`);
       t.ok(outcome.decisions > outcome.rejections, `seed ${seed} decides more often than not`);
     }

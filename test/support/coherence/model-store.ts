@@ -1,7 +1,16 @@
 /** The store as the protocol sees it, in virtual time: the log, the facts, the rows of the replicas. */
-import type { CoherenceLog, LogEntry, LogReading, ReplicaRow } from '../../../src/ports/coherence-log.ts';
+import type {
+  CoherenceLog,
+  LogEntry,
+  LogReading,
+  PrunePortion,
+  ReplicaRow,
+} from '../../../src/ports/coherence-log.ts';
 import type { FactKey, FactReading, FactSource, FactValue, Seq } from '../../../src/ports/facts.ts';
 import { Process, rateOfAClock, type World } from './world.ts';
+
+/** Entries of a page, and changes that a replica which knows nothing begins with: so few that both happen all the time. */
+const [pageOf, beginningOf] = [3, 6];
 
 interface State {
   seq: Seq;
@@ -27,6 +36,7 @@ export class ModelStore {
   /** Of the database's clock, by which the log is pruned. */
   readonly #rate: number;
   #restores = 0;
+  #setForward = 0;
   /** Whether every message arrives, and soon. */
   smooth = false;
   #state: State;
@@ -60,6 +70,11 @@ export class ModelStore {
     return this.#state.seq;
   }
 
+  /** The clock of its machine is set, as by an operator who meant the time zone. */
+  setClockForward(ms: number): void {
+    this.#setForward += ms;
+  }
+
   pause(ms: number): void {
     this.#server.pause(ms);
   }
@@ -90,6 +105,7 @@ export class ModelStore {
   /** What a mutation does last: it takes the next position and logs what it touched. */
   record(key: FactKey, withdrawn: boolean): Seq {
     const seq = ++this.#state.seq;
+    this.#state.log = this.#state.log.filter((entry) => entry.key !== key || (entry.withdrawn && !withdrawn));
     this.#state.log.push({ seq, key, withdrawn, at: this.#clockMs });
     for (const { process, listener } of this.#hints) {
       if (!this.#lost()) process.later(this.#latency() + process.toStore.delayMs('back'), listener);
@@ -97,9 +113,21 @@ export class ModelStore {
     return seq;
   }
 
+  get incarnation(): string {
+    return this.#state.incarnation;
+  }
+
   /** Newest position in the log that touched a fact. */
   lastTouched(key: FactKey): Seq | undefined {
     return this.#state.log.findLast((entry) => entry.key === key)?.seq;
+  }
+
+  /** The position that a change waits for which logs nothing itself: see `coherence_awaited`. */
+  awaited(key: FactKey): Seq | undefined {
+    const { seq, floor, rows, incarnation, adopted } = this.#state;
+    if (incarnation !== adopted) return seq;
+    const behind = [...rows.values()].some(({ acked }) => acked < floor - 1);
+    return this.lastTouched(key) ?? (behind ? floor - 1 : undefined);
   }
 
   /** A row goes away while its replica lives: what must never happen. */
@@ -153,21 +181,36 @@ export class ModelStore {
         call(() => {
           if (this.#state.rows.get(id)?.nonce === nonce) this.#state.rows.delete(id);
         }),
-      prune: ({ ageMs }) => call(() => this.prune(ageMs)),
+      prune: (portion) => call(() => this.#prune(portion)),
       onHint: (listener) => void this.#hints.push({ process, listener }),
     };
   }
 
-  /** A reading of the log at this moment. */
-  readLog(after: Seq): LogReading {
+  /** A reading of the log at this moment, as far as one page goes. */
+  readLog(after: Seq | null): LogReading {
     const { incarnation, seq, floor, log } = this.#state;
-    return { incarnation, seq, floor, entries: log.filter((entry) => entry.seq > after) };
+    const start = after ?? Math.max(floor - 1, seq - beginningOf);
+    const entries = log.filter((entry) => entry.seq > start).slice(0, pageOf);
+    const through = entries.length < pageOf ? seq : (entries.at(-1)?.seq ?? seq);
+    return { incarnation, seq, through, floor: after === null ? start + 1 : floor, entries };
   }
 
-  prune(ageMs: number): void {
-    const { log } = this.#state;
-    this.#state.log = log.filter(({ at }) => at >= this.#clockMs - ageMs);
-    this.#state.floor = this.#state.log[0]?.seq ?? this.#state.seq + 1;
+  /** Everything that was changed longer ago is deleted, by the database's clock: for the harness, and as 0.1.0 prunes. */
+  pruneOlder(ageMs: number): void {
+    const { seq, log } = this.#state;
+    const kept = log.find(({ at }) => at >= this.#clockMs - ageMs)?.seq ?? seq;
+    this.#pruneBefore(kept);
+  }
+
+  #prune({ incarnation, before }: PrunePortion): boolean {
+    if (incarnation === this.#state.incarnation) this.#pruneBefore(Math.min(before, this.#state.seq));
+    return false;
+  }
+
+  #pruneBefore(before: Seq): void {
+    const { floor, log } = this.#state;
+    this.#state.log = log.filter(({ seq }) => seq >= before);
+    this.#state.floor = Math.max(floor, before);
   }
 
   /** Reads a fact and those that go with it. */
@@ -186,7 +229,7 @@ export class ModelStore {
   }
 
   get #clockMs(): number {
-    return this.#world.now * this.#rate;
+    return this.#world.now * this.#rate + this.#setForward;
   }
 
   #lost(): boolean {

@@ -1,7 +1,7 @@
 /** One part of the protocol taken out at a time. Each is a mistake that looks harmless. */
-import type { CoherenceLog, LogReading, ReplicaReading } from '../../../src/ports/coherence-log.ts';
+import type { CoherenceLog, LogEntry, LogReading, ReplicaReading } from '../../../src/ports/coherence-log.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
-import type { FactKey, FactReading } from '../../../src/ports/facts.ts';
+import type { FactKey, FactReading, Seq } from '../../../src/ports/facts.ts';
 import type { ProtocolMutation } from './simulation.ts';
 import { timingOf010 } from './timing-of-010.ts';
 
@@ -18,16 +18,17 @@ export const respondToCreatesAtOnce: ProtocolMutation = { skipWaitOfCreates: tru
 export const registerAndReadInOne: ProtocolMutation = {
   log: (log, store, process) => {
     let early: LogReading | undefined;
+    let position: Seq | null = null;
     return {
       ...log,
       register: async (replica) => {
-        early = await store.call(process, () => store.readLog(0));
+        early = await store.call(process, () => store.readLog(position));
         await log.register(replica);
       },
-      readAfter: async (after) => {
-        if (early === undefined) return log.readAfter(after);
-        const reading = { ...early, entries: early.entries.filter((entry) => entry.seq > after) };
+      readAfter: async (after, most) => {
+        const reading = early ?? (await log.readAfter(after, most));
         early = undefined;
+        position = reading.through;
         return reading;
       },
     };
@@ -132,8 +133,8 @@ export const confirmTooEarly: ProtocolMutation = {
         id = replica.id;
         return log.register(replica);
       },
-      readAfter: async (after) => {
-        const reading = await log.readAfter(after);
+      readAfter: async (after, most) => {
+        const reading = await log.readAfter(after, most);
         await log.ack(id, reading.seq, 0);
         return reading;
       },
@@ -145,7 +146,7 @@ export const confirmTooEarly: ProtocolMutation = {
 export const confirmUnread: ProtocolMutation = {
   log: (log) => ({
     ...log,
-    readAfter: async (after) => ({ ...(await log.readAfter(after)), entries: [] }),
+    readAfter: async (after, most) => ({ ...(await log.readAfter(after, most)), entries: [] }),
   }),
 };
 
@@ -161,10 +162,62 @@ export const trustRestoredRows: ProtocolMutation = {
 export const overlookTheRestore: ProtocolMutation = {
   log: (log) => ({
     ...log,
-    readAfter: async (after) => ({ ...(await log.readAfter(after)), incarnation: 'same' }),
+    readAfter: async (after, most) => ({ ...(await log.readAfter(after, most)), incarnation: 'same' }),
     replicas: async () => ({ ...(await log.replicas()), incarnation: 'same', adopted: true }),
   }),
   source: (source) => ({
     readFacts: async (asked) => ({ ...(await source.readFacts(asked)), incarnation: 'same' }),
+  }),
+};
+
+/** Confirms after the first page of a catch-up. */
+export const confirmTheFirstPage: ProtocolMutation = {
+  log: (log) => ({
+    ...log,
+    readAfter: async (after, most) => {
+      const page = await log.readAfter(after, most);
+      return { ...page, through: page.seq };
+    },
+  }),
+};
+
+/** Confirms every page up to its end, though what has changed again since is only in a later one. */
+export const confirmEachPage: ProtocolMutation = {
+  log: (log) => ({
+    ...log,
+    readAfter: async (after, most) => {
+      const page = await log.readAfter(after, most);
+      return { ...page, seq: page.through };
+    },
+  }),
+};
+
+/** Catches up to where the log was when the first page was read, and no further: the same mistake, only rarer. */
+export const stopAtTheFirstSnapshot: ProtocolMutation = {
+  log: (log) => {
+    let goal: Seq | undefined;
+    return {
+      ...log,
+      readAfter: async (after, most) => {
+        const page = await log.readAfter(after, most);
+        goal ??= page.seq;
+        if (page.through < goal) return { ...page, seq: goal };
+        const seq = goal;
+        goal = undefined;
+        return { ...page, seq, through: seq, entries: page.entries.filter((entry) => entry.seq <= seq) };
+      },
+    };
+  },
+};
+
+/** Keeps the newest change of a fact alone, so that a replica which was behind overlooks a revocation before it. */
+export const forgetOlderRevocations: ProtocolMutation = {
+  log: (log, store) => ({
+    ...log,
+    readAfter: async (after, most) => {
+      const reading = await log.readAfter(after, most);
+      const isNewest = ({ key, seq }: LogEntry): boolean => store.lastTouched(key) === seq;
+      return { ...reading, entries: reading.entries.filter(isNewest) };
+    },
   }),
 };

@@ -1,6 +1,7 @@
 import type {
   CoherenceLog,
   LogReading,
+  PrunePortion,
   ReplicaReading,
   ReplicaRow,
 } from '../../../src/ports/coherence-log.ts';
@@ -9,7 +10,9 @@ import type {
 export class ScriptedLog implements CoherenceLog {
   /** What was asked, in order. */
   readonly asked: string[] = [];
-  reading: LogReading = { incarnation: 'i', seq: 5, floor: 1, entries: [] };
+  reading: LogReading = { incarnation: 'i', seq: 5, through: 5, floor: 1, entries: [] };
+  /** Readings to come before that one: the pages of a catch-up. */
+  pages: LogReading[] = [];
   rows: ReplicaRow[] = [];
   adopted = true;
   /** Thrown by everything while it is set. */
@@ -33,8 +36,11 @@ export class ScriptedLog implements CoherenceLog {
     return this.#respond(`register ${id} ${nonce} ${leaseMs}`, () => undefined);
   }
 
-  readAfter(after: number): Promise<LogReading> {
-    return this.#respond(`read after ${after}`, () => this.reading);
+  readAfter(after: number | null): Promise<LogReading> {
+    return this.#respond(
+      `read after ${after ?? 'nothing'}`,
+      () => this.pages.shift() ?? { ...this.reading, through: this.reading.seq },
+    );
   }
 
   ack(id: string, seq: number, streamsClosed: number): Promise<void> {
@@ -58,8 +64,8 @@ export class ScriptedLog implements CoherenceLog {
     return this.#respond(`remove ${id} ${nonce}`, () => undefined);
   }
 
-  prune({ ageMs }: { ageMs: number }): Promise<void> {
-    return this.#respond(`prune ${ageMs}`, () => undefined);
+  prune({ before }: PrunePortion): Promise<boolean> {
+    return this.#respond(`prune ${before}`, () => false);
   }
 
   onHint(listener: () => void): void {

@@ -16,6 +16,7 @@ import { digestSecret } from '../../../src/domain/api-key.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { ModelCache } from './model-cache.ts';
 import { ModelStore } from './model-store.ts';
+import { OpenStreams, RevocationHistory } from './open-streams.ts';
 import { Random } from './random.ts';
 import { findStale, type Change, type Observation, type Stale } from './staleness.ts';
 import { Process, World } from './world.ts';
@@ -40,6 +41,8 @@ export interface Faults {
   /** Values in the shared cache get stamps that the log never reaches. */
   readonly cacheForge: number;
   readonly prune: number;
+  /** The database's clock is set forward by hours. */
+  readonly clockJump: number;
   /** Of one message. */
   readonly loss: number;
   readonly slow: number;
@@ -60,6 +63,7 @@ const noFaults: Faults = {
   cacheResurrect: 0,
   cacheForge: 0,
   prune: 0,
+  clockJump: 0,
   loss: 0,
   slow: 0.02,
 };
@@ -79,6 +83,10 @@ export interface ProtocolMutation {
 
 export interface Outcome {
   readonly stale: readonly Stale[];
+  /** Streams that were open though their replica had confirmed what revoked them. */
+  readonly outlived: number;
+  /** How often a replica lost track of the log and began anew. */
+  readonly restarts: number;
   readonly decisions: number;
   readonly rejections: number;
   readonly mutations: number;
@@ -119,6 +127,7 @@ const externalOf = (group: number): FactKey => `x:${group}:id`;
 interface Replica {
   process: Process;
   coherence: Coherence;
+  streams: OpenStreams;
 }
 
 export async function simulate(plan: Plan): Promise<Outcome> {
@@ -151,6 +160,9 @@ class Simulation {
   #mutations = 0;
   #withoutResponse = 0;
   #unrecovered = 0;
+  #restarts = 0;
+  readonly #revocations = new RevocationHistory();
+  readonly #streams: OpenStreams[] = [];
 
   constructor(plan: Plan) {
     this.#plan = plan;
@@ -180,6 +192,8 @@ class Simulation {
     await this.#world.runUntil(this.#plan.virtualMs);
     return {
       stale: findStale(this.#changes, this.#observations),
+      outlived: this.#streams.reduce((sum, { outlived }) => sum + outlived, 0),
+      restarts: this.#restarts,
       decisions: this.#observations.length,
       rejections: this.#rejections,
       mutations: this.#mutations,
@@ -213,7 +227,16 @@ class Simulation {
     const { mutation = {} } = this.#plan;
     const leaseMs = this.#random.pick(this.#leases);
     const timing = timingFor(leaseMs);
-    const log = this.#store.logFor(process);
+    const streams = new OpenStreams(this.#revocations);
+    this.#streams.push(streams);
+    const stored = this.#store.logFor(process);
+    const log: CoherenceLog = {
+      ...stored,
+      ack: (id, seq, streamsClosed) => {
+        if (coherence.snapshot().incarnation === this.#store.incarnation) streams.confirm(seq);
+        return stored.ack(id, seq, streamsClosed);
+      },
+    };
     const source = this.#store.sourceFor(process, together);
     const cache = this.#cache.for(process);
     const coherence = startCoherence({
@@ -227,14 +250,19 @@ class Simulation {
       timing: mutation.timing?.(timing) ?? timing,
       logger: { info: () => undefined, warn: () => undefined },
       randomId: () => `${process.name}/${++this.#names}`,
-      events: { leaseRenewed: () => this.#onRenewed(process) },
+      events: {
+        leaseRenewed: () => this.#onRenewed(process),
+        forgotten: () => void (this.#restarts += 1),
+      },
     });
-    return { process, coherence };
+    streams.follow(coherence);
+    return { process, coherence, streams };
   }
 
   /** A request: it reads a key, the key's account, and one fact more, as real decisions do. */
   #decide(): void {
-    const { process, coherence } = this.#random.pick(this.#replicas);
+    const { process, coherence, streams } = this.#random.pick(this.#replicas);
+    const stays = this.#random.chance(0.1);
     const group = this.#random.below(groups);
     const third = this.#random.pick(['count', 'external', 'nothing'] as const);
     if (this.#random.chance(0.05)) return this.#decideUnknownKey(process, coherence);
@@ -245,6 +273,7 @@ class Simulation {
         (facts) => readGroup(facts, group, third),
         (seen) => {
           const ended = this.#world.moment();
+          if (stays) streams.open(seen);
           for (const [object, value] of seen) {
             this.#observations.push({ object, value, began, ended, by: process.name });
           }
@@ -327,10 +356,13 @@ class Simulation {
     this.#store.put(key, value);
     if (before === null) {
       // No replica holds what did not exist, so it is not logged; but that it vanished may still be on its way.
-      const vanished = this.#store.lastTouched(key);
+      const vanished = this.#store.awaited(key);
       return { wait: vanished !== undefined && skipWaitOfCreates !== true, seq: vanished ?? 0, value };
     }
-    return { wait: skipWait !== true, seq: this.#store.record(key, this.#random.chance(0.5)), value };
+    const revokes = this.#random.chance(0.5);
+    const seq = this.#store.record(key, revokes);
+    if (revokes) this.#revocations.add({ key, seq, olderThan: value ?? this.#versions + 1 });
+    return { wait: skipWait !== true, seq, value };
   }
 
   #misfortune(): void {
@@ -387,7 +419,8 @@ class Simulation {
     if (random.chance(faults.storePause)) store.pause(random.between(1, 2 * usualLeaseMs));
     if (random.chance(faults.storeRestart)) store.restart(random.between(1, usualLeaseMs));
     if (random.chance(faults.dropRow)) store.dropRow(random.pick([...store.replicaIds, '']));
-    if (random.chance(faults.prune)) store.prune(random.between(1.2, 3) * usualLeaseMs);
+    if (random.chance(faults.prune)) store.pruneOlder(random.between(1.2, 3) * usualLeaseMs);
+    if (random.chance(faults.clockJump)) store.setClockForward(random.between(1, 5) * 3_600_000);
     if (random.chance(0.02)) this.#backup = store.backup();
     if (random.chance(faults.restore)) this.#restore();
   }
@@ -405,6 +438,7 @@ class Simulation {
 
   /** A backup comes back. What it brings counts as a change of every fact that no client was told of. */
   #restore(): void {
+    this.#revocations.restart();
     this.#store.restore(this.#backup, { withRows: this.#random.chance(0.5) });
     for (const key of Array.from({ length: groups }, (_, group) => factsOf(group)).flat()) {
       const value = this.#store.fact(key) === null ? null : ++this.#versions;

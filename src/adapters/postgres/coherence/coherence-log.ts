@@ -4,7 +4,9 @@ import type { Hints } from './hints.ts';
 import type { Runner } from '../connection/pool.ts';
 
 /** A reading as the statement returns it: entries in one JSON value, so that they and the position are of one snapshot. */
-interface ReadingRow extends Omit<LogReading, 'entries'> {
+interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
+  /** Last position of a page; `null` where there is no entry after this reading. */
+  readonly until: Seq | null;
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, withdrawn: boolean])[];
 }
 
@@ -20,21 +22,31 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     async register({ id, nonce, leaseMs, note }) {
       const { version = null, host = null, leaving = false } = note ?? {};
       await db.run(
-        (sql) => sql`select replica_register(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
+        (sql) => sql`select replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
       );
     },
 
-    async readAfter(after) {
-      const [reading] = await db.run(
+    async readAfter(after, most) {
+      const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
-          select s.v as seq, s.floor, coherence_incarnation() as incarnation, coalesce((
-            select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
-            from coherence_log l where l.seq > ${after}
-          ), '[]') as entries
-          from coherence_seq s`,
+          select s.seq, coherence_incarnation() as incarnation, u.until,
+            case when ${after}::bigint is null then s.start + 1 else s.floor end as floor,
+            coalesce((
+              select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
+              from coherence_log l where l.seq > s.start and l.seq <= coalesce(u.until, s.seq)
+            ), '[]') as entries
+          from (
+            select seq, floor, coalesce(${after}::bigint, greatest(floor - 1, seq - ${most}::int)) as start
+            from coherence_now
+          ) s left join lateral (
+            select l.seq as until from coherence_log l where l.seq > s.start order by l.seq offset ${most - 1}::int limit 1
+          ) u on true`,
       );
-      const entries = reading.entries.map(([seq, key, withdrawn]): LogEntry => ({ seq, key, withdrawn }));
-      return { ...reading, entries };
+      return {
+        ...reading,
+        through: until ?? reading.seq,
+        entries: entries.map(([seq, key, withdrawn]): LogEntry => ({ seq, key, withdrawn })),
+      };
     },
 
     async ack(id, seq, streamsClosed) {
@@ -44,13 +56,13 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     async replicas() {
       const [reading] = await db.run(
         (sql) => sql<[ReplicaReading]>`
-          select s.v as seq, i.incarnation, i.incarnation = s.adopted as adopted, coalesce((
+          select s.seq, i.incarnation, i.incarnation = s.adopted as adopted, coalesce((
             select json_agg(json_build_object(
               'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsClosed', r.streams_closed,
               'ageMs', greatest(0, round(extract(epoch from clock_timestamp() - r.renewed_at) * 1000))
             )) from replica r
           ), '[]') as rows
-          from coherence_seq s, coherence_incarnation() i (incarnation)`,
+          from coherence_now s, coherence_incarnation() i (incarnation)`,
       );
       return reading;
     },
@@ -64,18 +76,20 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     },
 
     async removeReplica(id, nonce) {
-      await db.run((sql) => sql`delete from replica where id = ${id} and nonce = ${nonce}`);
+      // The nonce that a replica gave, or the row shows: see `replica_renew`.
+      await db.run(
+        (sql) => sql`delete from replica where id = ${id} and nonce in (${nonce}, ${`2:${nonce}`})`,
+      );
     },
 
-    async prune({ ageMs }) {
-      await background.run(
-        (sql) => sql`
-          with gone as (
-            delete from coherence_log where at < now() - ${ageMs} * interval '1 millisecond' returning seq
-          )
-          update coherence_seq set floor = greatest(floor, (select max(seq) + 1 from gone))
-          where exists (select from gone)`,
+    async prune({ incarnation, before, most }) {
+      const [{ more }] = await background.run(
+        (sql) =>
+          sql<
+            [{ readonly more: boolean }]
+          >`select coherence_prune(${incarnation}, ${before}, ${most}) as more`,
       );
+      return more;
     },
 
     onHint(listener) {

@@ -48,7 +48,7 @@ t.test(
     t.teardown(() => store.close());
     const readings = await Promise.all(
       Array.from({ length: 50 }, async (_, i) =>
-        i % 2 === 0 ? store.log.replicas() : store.log.readAfter(i),
+        i % 2 === 0 ? store.log.replicas() : store.log.readAfter(i, 100),
       ),
     );
     t.same(new Set(readings.map(({ seq }) => seq)), new Set([0]));

@@ -1,0 +1,76 @@
+/** Streams that replicas keep open, and whether each had ended when its replica confirmed what revoked it. */
+import type { Coherence } from '../../../src/coherence/coherence.ts';
+import type { FactKey, Seq } from '../../../src/ports/facts.ts';
+
+/** A revocation, as the store logged it. */
+interface Revoked {
+  readonly key: FactKey;
+  readonly seq: Seq;
+  /** Values are numbers that grow: what is older was revoked by it. */
+  readonly olderThan: number;
+}
+
+/** What one stream was decided by. */
+type Basis = readonly (readonly [key: FactKey, value: unknown])[];
+
+/** What the present history of the store has revoked. */
+export class RevocationHistory {
+  #revoked: Revoked[] = [];
+
+  add(revoked: Revoked): void {
+    this.#revoked.push(revoked);
+  }
+
+  /** A backup was brought back: positions begin anew, and every replica ends every stream. */
+  restart(): void {
+    this.#revoked = [];
+  }
+
+  /** Whether something that a stream was decided by had been revoked up to a position. */
+  contradicts(basis: Basis, upTo: Seq): boolean {
+    return basis.some(([key, value]) =>
+      this.#revoked.some(
+        (revoked) =>
+          revoked.key === key &&
+          revoked.seq <= upTo &&
+          typeof value === 'number' &&
+          value < revoked.olderThan,
+      ),
+    );
+  }
+}
+
+/** The open streams of one replica. */
+export class OpenStreams {
+  /** Streams that were open though their replica had confirmed what revoked them. */
+  outlived = 0;
+  readonly #history: RevocationHistory;
+  #open: Basis[] = [];
+
+  constructor(history: RevocationHistory) {
+    this.#history = history;
+  }
+
+  follow({ directory }: Coherence): void {
+    directory.onRevoked((keys) => this.#end((basis) => basis.some(([key]) => keys.has(key))));
+    directory.onForgotten(() => this.#end(() => true));
+  }
+
+  open(basis: Basis): void {
+    this.#open.push(basis);
+    if (this.#open.length > mostOpen) this.#open.shift();
+  }
+
+  /** To be called when the replica confirms. */
+  confirm(seq: Seq): void {
+    this.outlived += this.#end((basis) => this.#history.contradicts(basis, seq));
+  }
+
+  #end(which: (basis: Basis) => boolean): number {
+    const before = this.#open.length;
+    this.#open = this.#open.filter((basis) => !which(basis));
+    return before - this.#open.length;
+  }
+}
+
+const mostOpen = 20;
