@@ -19,10 +19,10 @@ class Program {
   readonly child: ChildProcess;
   readonly #ended: Promise<number | null>;
 
-  constructor(script: string, args: readonly string[], env: Readonly<Record<string, string>>) {
+  constructor(script: string, args: readonly string[], env: Readonly<Record<string, string>>, folder = dist) {
     // Nothing of the runner's own environment: a variable of the machine must not configure the program under test.
     const base = { PATH: process.env['PATH'] ?? '', NO_COLOR: '1' };
-    this.child = spawn(process.execPath, [join(dist, script), ...args], {
+    this.child = spawn(process.execPath, [join(folder, script), ...args], {
       env: { ...base, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -70,14 +70,19 @@ export interface GatewayProcess {
   readonly internalUrl: string;
 }
 
-/** Starts `dist/main.js` on free ports, to be killed with the test at the latest. */
+/**
+ * Starts `dist/main.js` on free ports, to be killed with the test at the latest.
+ *
+ * @param folder where another version was built
+ */
 export async function startProcess(
   t: Scope,
   env: Readonly<Record<string, string>>,
+  folder?: string,
 ): Promise<GatewayProcess & { readonly env: Readonly<Record<string, string>> }> {
   const [port, internalPort] = [await unusedPort(), await unusedPort()];
   const all = { PORT: String(port), INTERNAL_PORT: String(internalPort), ...env };
-  const program = new Program('main.js', [], all);
+  const program = new Program('main.js', [], all, folder);
   t.teardown(() => program.kill('SIGKILL'));
   return {
     program,

@@ -1,0 +1,70 @@
+/** Built gateways of two versions: 0.1.0 as it was deployed, and this one with one more migration. */
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Scope } from '../../../support/servers.ts';
+
+/** The commit of 0.1.0. */
+const commit = '7220acfb520baa308cb4159e93d6f6d2a7f5e40f';
+
+const project = fileURLToPath(new URL('../../../../', import.meta.url));
+/** In the project, so that packages are found from there. */
+const cache = join(project, '.cache/upgrade');
+
+/** `dist` of 0.1.0, built when it is first asked for; the reason where it cannot be had. */
+export function buildOf010(): { readonly dist: string } | { readonly missing: string } {
+  const folder = join(cache, commit.slice(0, 7));
+  const dist = join(folder, 'dist');
+  if (existsSync(dist)) return { dist };
+  mkdirSync(cache, { recursive: true });
+  const building = mkdtempSync(join(cache, 'building-'));
+  try {
+    const archive = join(building, 'sources.tar');
+    execFileSync('git', ['archive', `--output=${archive}`, commit], { cwd: project, stdio: 'pipe' });
+    execFileSync('tar', ['-xf', archive], { cwd: building, stdio: 'pipe' });
+    rmSync(archive);
+    // It needs no package that this version does not have.
+    symlinkSync(join(project, 'node_modules'), join(building, 'node_modules'));
+    const builder = pathToFileURL(join(building, 'scripts/lib/build.mjs')).href;
+    const build = `await (await import(${JSON.stringify(builder)})).ensureBuilt()`;
+    execFileSync(process.execPath, ['--input-type=module', '-e', build], { cwd: building, stdio: 'pipe' });
+    renameSync(building, folder);
+    return { dist };
+  } catch (error) {
+    rmSync(building, { recursive: true, force: true });
+    const said = String((error as { readonly stderr?: Buffer }).stderr ?? error).trim();
+    return { missing: `0.1.0 (${commit.slice(0, 7)}) cannot be built from this clone: ${said}` };
+  }
+}
+
+/**
+ * This version with one more step at the end of its migrations. Returns its `dist`, which goes away with the test, and the
+ * step's name as the log has it.
+ */
+export function buildWithStep(
+  t: Scope,
+  text: string,
+): { readonly dist: string; readonly step: string; readonly version: number } {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'new-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const dist = join(folder, 'dist');
+  cpSync(join(project, 'dist'), dist, { recursive: true });
+  cpSync(join(project, 'package.json'), join(folder, 'package.json'));
+  const migrations = join(dist, 'adapters/postgres/schema/migrations');
+  const version = readdirSync(migrations).length + 1;
+  const number = String(version).padStart(4, '0');
+  writeFileSync(join(migrations, `${number}_of_the_test.sql`), text);
+  return { dist, step: `${number} of_the_test`, version };
+}
