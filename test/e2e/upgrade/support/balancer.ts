@@ -8,12 +8,16 @@ export interface Response {
   readonly body: Readonly<Record<string, unknown>>;
   /** Which replica it came from. */
   readonly by: string;
+  /** When it was sent there, on this process's monotonic clock. */
+  readonly began: number;
 }
 
 /** How often each replica is asked whether it is ready. */
 const checkEveryMs = 100;
 /** What was heard longer ago says nothing: this process may have stood still meanwhile. Less than the replicas' delay. */
 const freshMs = 1_000;
+/** Requests under way to one replica. More wait here, where they can still go to another one. */
+const mostEach = 24;
 const fewFailures = 20;
 /** The detail of the problem, in the words of each version. */
 const cutOff = /Access was \w+ while the request was (?:under way|in flight)/;
@@ -22,10 +26,10 @@ export class Balancer {
   readonly failures: string[] = [];
   sent = 0;
   failed = 0;
-  readonly #agent = new Agent({ connections: 48, pipelining: 1 });
+  readonly #agent = new Agent({ connections: mostEach, pipelining: 1 });
   /** When each ready one was last asked. */
   readonly #ready = new Map<GatewayProcess, number>();
-  #turn = 0;
+  readonly #underWay = new Map<GatewayProcess, number>();
   #stopped = false;
 
   constructor(t: Scope) {
@@ -46,7 +50,7 @@ export class Balancer {
   }
 
   /**
-   * Sends to one ready replica after the other. Whatever has not one of the statuses in `expected` has failed; but a
+   * Sends to the ready replica with the fewest requests. Whatever has not one of the statuses in `expected` has failed; but a
    * request that was cut off because its key was revoked meanwhile was only unlucky.
    */
   async send(
@@ -59,6 +63,8 @@ export class Balancer {
     this.sent += 1;
     const replica = await this.#next();
     if (replica === undefined) return this.#fail(`${method} ${path}: no replica is ready`);
+    this.#count(replica, 1);
+    const began = performance.now();
     try {
       const response = await request(`${replica.url}${path}`, {
         dispatcher: this.#agent,
@@ -77,18 +83,26 @@ export class Balancer {
         status: response.statusCode,
         body: JSON.parse(text) as Response['body'],
         by: replica.url,
+        began,
       };
     } catch (error) {
       return this.#fail(`${method} ${path} at ${replica.url}: ${String(error)}`);
+    } finally {
+      this.#count(replica, -1);
     }
   }
 
-  /** Waits for the next check where the last one is too old. */
+  #count(replica: GatewayProcess, by: number): void {
+    this.#underWay.set(replica, (this.#underWay.get(replica) ?? 0) + by);
+  }
+
+  /** Waits for the next check where the last one is too old, and for responses where all have enough to do. */
   async #next(): Promise<GatewayProcess | undefined> {
     while (this.#ready.size > 0) {
-      const replicas = this.#fresh();
-      const replica = replicas[this.#turn++ % replicas.length];
-      if (replica !== undefined) return replica;
+      const [least] = this.#fresh()
+        .map((replica) => ({ replica, load: this.#underWay.get(replica) ?? 0 }))
+        .sort((a, b) => a.load - b.load);
+      if (least !== undefined && least.load < mostEach) return least.replica;
       await new Promise((resolve) => setTimeout(resolve, checkEveryMs / 4));
     }
     return undefined;
