@@ -15,6 +15,8 @@ import { buildOf010, buildWithStep } from './support/versions.ts';
 const perSecond = 300;
 const replicasEach = 3;
 const migratedWithinMs = 30_000;
+/** Of requests, where the machine cannot keep the pace: a statement that is late fails there. Otherwise none may fail. */
+const lateOnSlowMachine = 0.001;
 
 const old = buildOf010();
 const noOld = 'missing' in old && `NO UPGRADE WAS TESTED: ${old.missing}`;
@@ -70,7 +72,11 @@ t.test(
     t.pass('the log says which lock a migration waits for');
     const before = traffic.revoked();
     await eventually(() => traffic.revoked() > before + 5);
-    t.same(balancer.failures, [], 'old replicas serve while the new ones wait for locks');
+    const failedMost = (): number => (traffic.missed() > 0 ? balancer.sent * lateOnSlowMachine : 0);
+    t.ok(
+      balancer.failed <= failedMost(),
+      `old replicas serve while new ones wait: ${balancer.failures.join('\n')}`,
+    );
 
     const released = performance.now();
     for (const one of held) await one?.release();
@@ -97,7 +103,8 @@ t.test(
 
     const seconds = await traffic.stop();
     const { decisions, stale, odd } = traffic.history;
-    t.same(balancer.failures, [], `${balancer.failed} of ${balancer.sent} requests failed`);
+    const failed = `${balancer.failed} of ${balancer.sent} requests failed`;
+    t.ok(balancer.failed <= failedMost(), `${failed}: ${balancer.failures.join('\n')}`);
     t.same(stale, [], `${decisions} decisions about ${traffic.revoked()} revoked keys`);
     t.same(odd, []);
     const pace = `${balancer.sent} requests in ${seconds.toFixed(1)} s, ${traffic.missed()} left out on a slow machine`;
