@@ -28,6 +28,7 @@ export function tooManyRequests(): ProblemError {
 export function storeFailure(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const code = sqlState(error);
+  if (code === olderReplicas) return olderReplicasRun(error);
   if (unstorableText.has(code)) {
     return new ProblemError(
       { code: 'invalid_request', detail: 'A text holds characters that cannot be stored, such as NUL.' },
@@ -47,6 +48,25 @@ export function storeFailure(error: unknown): ProblemError {
  */
 export function isRejectedValue(error: unknown): boolean {
   return error instanceof ProblemError && /^2[23]/.test(sqlState(error.cause));
+}
+
+/** Raised by `fleet_require`; the versions are its `detail`. */
+const olderReplicas = 'TG001';
+
+/** Seconds: about what one replica of a rolling upgrade takes. */
+const retryAfterUpgrade = 5;
+
+/** A change that a 2xx would promise more of than each registered replica can enforce. */
+function olderReplicasRun(error: unknown): ProblemError {
+  const { detail: versions } = error as { readonly detail?: string };
+  return new ProblemError(
+    {
+      code: 'unavailable',
+      detail: `Replicas of an earlier version (${versions}) still run, which cannot enforce this. Try again when they have been replaced.`,
+      retryAfter: retryAfterUpgrade,
+    },
+    { cause: error },
+  );
 }
 
 /** `untranslatable_character`, `character_not_in_repertoire`, `invalid_text_representation` (a lone surrogate in JSON). */

@@ -25,6 +25,11 @@ begin
   return (select seq from coherence_now);
 end $$;
 
+-- The number of the protocol that the replica with this nonce speaks; 1 where it gives none.
+create function replica_level(nonce text) returns int language sql immutable as $$
+  select coalesce(substring(nonce from '^([0-9]{1,6}):')::int, 1)
+$$;
+
 -- Whether a replica is registered that reads the position from `v`. Those that read it from the log begin their nonce
 -- with the number of the protocol (`replica_renew`); those of earlier versions write a UUID.
 --
@@ -35,7 +40,7 @@ begin
   execute format($f$
     create function coherence_reads_v() returns boolean language plpgsql volatile as $$
     begin
-      return clock_timestamp() < %L or exists (select from replica r where not starts_with(r.nonce, '2:'));
+      return clock_timestamp() < %L or exists (select from replica r where replica_level(r.nonce) < 2);
     end $$
   $f$, case when exists (select from replica) then now() + interval '10 minutes' else '-infinity' end);
 end $do$;

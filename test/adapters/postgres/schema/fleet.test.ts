@@ -1,0 +1,114 @@
+/** Replicas of several versions on one database: what an older one cannot enforce is not promised. */
+import t from 'tap';
+import { Connection } from '../../../../src/adapters/postgres/connection/connection.ts';
+import { connectByUrl, type Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
+import { ProblemError } from '../../../../src/domain/problem.ts';
+import { eventually } from '../../../support/eventually.ts';
+import type { Scope } from '../../../support/servers.ts';
+import { freshStore, rawSql } from '../../../support/store.ts';
+
+/** Registers or renews as 0.1.0 does. */
+function registerOld(
+  sql: Pick<Sql, 'unsafe'>,
+  id = 'old',
+  version: string | null = '0.1.0',
+): Promise<unknown> {
+  return sql.unsafe('select replica_register($1, $2, 3000, $3, null, false)', [
+    id,
+    `nonce of ${id}`,
+    version,
+  ]);
+}
+
+/** A change that only this version can enforce, through a connection as the store has them. */
+function changer(t: Scope, url: string): () => Promise<unknown> {
+  const connection = new Connection(connectByUrl(url, 10_000));
+  t.teardown(() => connection.close());
+  return () => connection.run((sql) => sql`select fleet_require(2)`, 60_000);
+}
+
+async function waitsForLock(sql: Sql): Promise<void> {
+  await eventually(async () => {
+    const [row] = await sql`select from pg_locks where locktype = 'advisory' and not granted and database =
+      (select oid from pg_database where datname = current_database())`;
+    return row !== undefined;
+  });
+}
+
+t.test(
+  'what an older replica could not enforce is 503 and names its version, until it is gone',
+  async (t) => {
+    const { url, store } = await freshStore(t);
+    const sql = rawSql(t, url);
+    const change = changer(t, url);
+    await store.log.register({
+      id: 'new',
+      nonce: 'n',
+      leaseMs: 3_000,
+      note: { version: '9.9.9', host: 'h', leaving: false },
+    });
+    await registerOld(sql, 'old');
+    await registerOld(sql, 'oldest', null);
+
+    const rejection: unknown = await change().catch((error: unknown) => error);
+    t.match(rejection, ProblemError);
+    const { problem } = rejection as ProblemError;
+    t.match(problem, { code: 'unavailable', retryAfter: Number, detail: /\(0\.1\.0, before 0\.1\.0\)/ });
+    t.notMatch(problem.detail, '9.9.9');
+
+    await store.log.removeReplica('old', 'nonce of old');
+    t.match(await change().catch((error: unknown) => error), { problem: { detail: /\(before 0\.1\.0\)/ } });
+    await sql`delete from replica where id = 'oldest'`;
+    await change();
+  },
+);
+
+t.test('an older replica cannot register between the check and the change, nor after it', async (t) => {
+  const { url, store } = await freshStore(t);
+  const [sql, other, looking] = [rawSql(t, url), rawSql(t, url), rawSql(t, url)];
+  const change = changer(t, url);
+
+  let changing: Promise<unknown> = Promise.resolve();
+  await other.begin(async (tx) => {
+    await registerOld(tx);
+    changing = change().catch((error: unknown) => error);
+    await waitsForLock(looking);
+  });
+  t.match(await changing, { problem: { code: 'unavailable' } }, 'it registers first: the change sees it');
+  await sql`delete from replica`;
+
+  let registering: Promise<unknown> = Promise.resolve();
+  await other.begin(async (tx) => {
+    await tx`select fleet_require(2)`;
+    registering = registerOld(sql).catch((error: unknown) => error);
+    await waitsForLock(looking);
+    await store.log.register({ id: 'new', nonce: 'n', leaseMs: 3_000 });
+    t.pass('a replica of this version does not wait for the change');
+  });
+  t.match(await registering, { code: 'TG002' }, 'the change was first: it cannot register');
+  t.match(await registerOld(sql).catch((error: unknown) => error), { code: 'TG002' });
+  t.same(
+    (await store.log.replicas()).rows.map(({ id }) => id),
+    ['new'],
+  );
+
+  await sql`update fleet set level = 1`;
+  await registerOld(sql);
+  t.pass('unless an operator gives up what it cannot enforce');
+});
+
+t.test('a change that did not come about keeps no older replica out', async (t) => {
+  const { url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const undo = new Error('undo');
+  await t.rejects(
+    sql.begin(async (tx) => {
+      await tx`select fleet_require(2)`;
+      throw undo;
+    }),
+    undo,
+  );
+  await registerOld(sql);
+  await sql`select replica_register('earlier', 'n', 3000)`;
+  t.equal((await sql`select from replica`).length, 2);
+});
