@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { usageOf } from './lib/proc.ts';
+import { startPostgres } from '../test/support/postgres.ts';
 import { startWorkers, type WorkersProcess } from '../test/support/workers.ts';
 
 const { values } = parseArgs({
@@ -27,6 +28,8 @@ if (values.help) {
 const ends: (() => unknown)[] = [];
 const scope = { teardown: (end: () => unknown) => void ends.unshift(end) };
 
+// Where tests look for the server that their runner starts.
+process.env['TEST_POSTGRES_URL'] = (await startPostgres(scope)).url;
 const upstream = createServer((_request, response) => response.end('ok'));
 await once(upstream.listen(0, '127.0.0.1'), 'listening');
 scope.teardown(() => upstream.close().closeAllConnections());
