@@ -115,7 +115,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'request-smuggling',
     source: 'src/proxy/ingress/framing.ts',
-    guard: "return malformed('It has a header that could be taken for Content-Length or Transfer-Encoding.');",
+    guard:
+      "return malformed('It has a header that could be taken for Content-Length or Transfer-Encoding.');",
     instead: 'break;',
   },
   {
