@@ -24,7 +24,6 @@ export async function idleTransaction(t: Scope, url: string): Promise<Held> {
         select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`;
       for (const { name } of tables) await tx`lock table ${tx(name)} in access share mode`;
       await tx`update account set name = name where false`;
-      await tx`update coherence_log set at = at where false`;
       holding();
       await new Promise<void>((resolve) => (letGo = resolve));
     });
