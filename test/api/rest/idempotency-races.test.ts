@@ -12,7 +12,9 @@ import { freshStore, rawSql } from '../../support/store.ts';
 const { url, store } = await freshStore(t);
 /** Two instances over one database: for tests that do not care which of them they ask. */
 const apis = await startApis(t, { store });
-const second = await startApis(t, { store });
+const secondStore = openPostgres({ url, maxConnections: 4 });
+t.teardown(() => secondStore.close());
+const second = await startApis(t, { store: secondStore });
 const sql = rawSql(t, url);
 
 /** The parent's calls, to the other instance. */
