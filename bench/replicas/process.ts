@@ -64,7 +64,7 @@ async function revoke({ number, account, key }: KeyToRevoke & { readonly number:
   const replica = replicas[number % replicas.length];
   try {
     const made = await replica?.store.tenants.revokeKey(account, key);
-    const receipt = await replica?.coherence.barrier.enforced(made?.seq ?? NaN);
+    const receipt = await replica?.coherence.barrier.enforced(made?.seq ?? NaN, made?.incarnation ?? '');
     return { timedOut: receipt?.unheard ?? 0 };
   } catch (error) {
     return { timedOut: 0, error: `${String(error)} ${String((error as Error).cause)}` };

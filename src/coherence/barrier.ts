@@ -26,8 +26,8 @@ interface Writer {
   readonly seq: Seq;
   /** When the commit was known, monotonic. */
   readonly sinceMs: number;
-  /** The history the mutation belongs to; learnt from the first count where this replica does not know it yet. */
-  incarnation: string | null;
+  /** The history the mutation belongs to. */
+  readonly incarnation: string;
   /** What the last count after the commit showed. */
   seen: { readonly count: Count; readonly pending: readonly ReplicaRow[] } | undefined;
   /** Replicas whose lease ran out without a confirmation, and whose rows were taken away since. */
@@ -51,19 +51,11 @@ export class CommitBarrier implements Barrier {
     this.#parts = parts;
   }
 
-  enforced(seq: Seq): Promise<Receipt> {
-    const { clock, view } = this.#parts;
+  enforced(seq: Seq, incarnation: string): Promise<Receipt> {
+    const { clock } = this.#parts;
     return new Promise((resolve, reject) => {
       const sinceMs = clock.monotonicMs();
-      this.#writers.add({
-        seq,
-        sinceMs,
-        incarnation: view.incarnation,
-        seen: undefined,
-        timedOut: 0,
-        resolve,
-        reject,
-      });
+      this.#writers.add({ seq, sinceMs, incarnation, seen: undefined, timedOut: 0, resolve, reject });
       this.#wake();
       if (!this.#polling) void this.#poll();
     });
@@ -97,7 +89,6 @@ export class CommitBarrier implements Barrier {
   }
 
   #judge(writer: Writer, count: Count): void {
-    writer.incarnation ??= count.incarnation;
     if (count.incarnation !== writer.incarnation || count.seq < writer.seq) {
       // The database is not the one that took the mutation; whether it has it is not known.
       this.#done(writer).reject(unavailable());

@@ -15,8 +15,8 @@ export interface Receipt {
 /** Waits until every replica decides by what was committed. */
 export interface Barrier {
   /**
-   * Resolves once no replica can decide by a state older than `seq`.
+   * Resolves once no replica can decide by a state older than `seq`, a position of the history `incarnation`.
    * Rejects with `ProblemError` `unavailable` where that cannot be known; the mutation is committed all the same.
    */
-  enforced(seq: Seq): Promise<Receipt>;
+  enforced(seq: Seq, incarnation: string): Promise<Receipt>;
 }

@@ -10,6 +10,8 @@ import type { Seq } from './facts.ts';
 export interface Committed<T> extends Replay {
   readonly value: T;
   readonly seq: Seq | null;
+  /** The history that `seq` belongs to. */
+  readonly incarnation: string;
 }
 
 /** Asks for one page, newest first. `after` is the id of the last row of the page before. */

@@ -48,7 +48,10 @@ export function lateCoherence(): LateCoherence {
 
   return {
     directory,
-    barrier: { enforced: (seq) => coherence?.barrier.enforced(seq) ?? Promise.reject(unavailable()) },
+    barrier: {
+      enforced: (seq, incarnation) =>
+        coherence?.barrier.enforced(seq, incarnation) ?? Promise.reject(unavailable()),
+    },
     ready: () => coherence?.ready() ?? false,
     snapshot: () => coherence?.snapshot() ?? null,
     begin: (started) => {

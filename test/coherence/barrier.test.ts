@@ -21,7 +21,7 @@ function make() {
   const wait = (seq: number) => {
     const writer = { state: 'waiting', receipt: {} as object, waitedMs: 0 };
     const since = time.now;
-    barrier.enforced(seq).then(
+    barrier.enforced(seq, 'i').then(
       (receipt) => Object.assign(writer, { state: 'enforced', receipt, waitedMs: time.now - since }),
       (error: unknown) =>
         Object.assign(writer, {
@@ -166,6 +166,18 @@ t.test('a mutation of a history that is gone is not confirmed', async (t) => {
     const writer = wait(5);
     await everythingThatFollows();
     t.equal(writer.state, 'unavailable', JSON.stringify(broken));
+  }
+});
+
+t.test('nor is one that this replica took for its own history only after the fact', async (t) => {
+  for (const known of ['restored', null]) {
+    const { log, view, wait } = make();
+    // Restored between the commit, which was of history `i`, and the first look at anything since.
+    view.incarnation = known;
+    log.reading = { ...log.reading, incarnation: 'restored' };
+    const writer = wait(5);
+    await everythingThatFollows();
+    t.equal(writer.state, 'unavailable', String(known));
   }
 });
 

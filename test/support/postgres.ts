@@ -9,6 +9,8 @@ export interface Template {
   name: string;
   /** Fills the empty database at `url`; must leave no connection open. */
   fill: (url: string) => Promise<void>;
+  /** What a copy needs beside what it was copied from. */
+  copied?: (url: string) => Promise<void>;
 }
 
 /** An empty database (or a copy of `template`) on the shared server, dropped when the test ends. Returns its URL. */
@@ -17,6 +19,7 @@ export async function freshDatabase(t: Scope, template?: Template): Promise<stri
   const source = template && (await filled(template));
   await administer((sql) => sql.unsafe(`create database ${name} template ${source ?? 'template0'}`));
   t.teardown(() => administer((sql) => sql.unsafe(`drop database if exists ${name} with (force)`)));
+  await template?.copied?.(urlOf(name));
   return urlOf(name);
 }
 

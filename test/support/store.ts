@@ -20,6 +20,12 @@ export const migrated: Template = {
     await migrate(over(sql));
     await sql.end();
   },
+  // No replica has ever had a lease from it; left alone, a copy would have its writers wait for those of the original.
+  async copied(url) {
+    const sql = connectByUrl(url, 60_000)();
+    await sql`update coherence_adopted set history = coherence_history()`;
+    await sql.end();
+  },
 };
 
 /** A store in a database of its own, closed and dropped with the test. */

@@ -113,6 +113,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const owner = found(await rules.owner(request, request.params.owner_id));
       const id = found(parseKeyId(request.params.key_id));
       const committed = found(await tenants.revokeKey(owner, id, claim, rules.tenant(request)));
+      noteReplay(reply, committed);
       const key = await enforced(committed, barrier, reply, deps.enforcedHeader);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },

@@ -75,6 +75,7 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
         const claim = idempotencyClaim(request, operatorCaller);
         const id = found(parseAccountId(request.params.account_id));
         const committed = found(await tenants.setParentStatus(id, status, claim));
+        noteReplay(reply, committed);
         return toBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
     );

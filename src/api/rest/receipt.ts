@@ -10,12 +10,12 @@ import type { Committed } from '../../ports/tenant-store.ts';
  * @throws ProblemError `unavailable` where enforcement cannot be known; the change is committed and may be repeated
  */
 export async function enforced<T>(
-  { value, seq }: Committed<T>,
+  { value, seq, incarnation }: Committed<T>,
   barrier: Barrier,
   reply: FastifyReply,
   header: string,
 ): Promise<T> {
-  if (seq !== null) reply.header(header, receiptText(await barrier.enforced(seq)));
+  if (seq !== null) reply.header(header, receiptText(await barrier.enforced(seq, incarnation)));
   return value;
 }
 

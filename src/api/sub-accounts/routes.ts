@@ -108,6 +108,7 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
         const claim = idempotencyClaim(request, keyId);
         const id = found(parseAccountId(request.params.sub_id));
         const committed = found(await tenants.setSubAccountStatus(accountId, id, status, claim));
+        noteReplay(reply, committed);
         return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
     );

@@ -1,10 +1,20 @@
 /** Where `synchronous_standby_names` asks for a standby: no 2xx for what it does not have. */
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
+import { digestSecret } from '../../../src/domain/api-key.ts';
+import type { IdempotencyClaim } from '../../../src/ports/tenant-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';
-import { createKey, createParent, problemCode, rawSql } from '../../support/store.ts';
+import {
+  createKey,
+  createParent,
+  createSub,
+  newKeyId,
+  problemCode,
+  rawSql,
+  subAccountDraft,
+} from '../../support/store.ts';
 
 t.test('a commit that the server gives up replicating has an unknown outcome, not a good one', async (t) => {
   const { before, standbyGoes, standbyComes, giveUpWaiting, waiting } = await setting(t);
@@ -22,6 +32,31 @@ t.test('a commit that the server gives up replicating has an unknown outcome, no
   await waiting();
   await standbyComes();
   t.ok((await again)?.value.revokedAt, 'said again, it waits for the standby');
+});
+
+t.test('a create that is replayed waits for the standby, too', async (t) => {
+  const { before, standbyGoes, standbyComes, giveUpWaiting, waiting } = await setting(t);
+  const parent = (await createParent(before.tenants)).id;
+  await createSub(before.tenants, parent);
+  const claim: IdempotencyClaim = {
+    caller: newKeyId(),
+    key: digestSecret('the key'),
+    fingerprint: digestSecret('what is asked for'),
+  };
+  const draft = subAccountDraft();
+  const store = await standbyGoes();
+
+  const creating = problemCode(store.tenants.createSubAccount(parent, draft, 10, claim));
+  await giveUpWaiting();
+  t.equal(await creating, 'unavailable');
+
+  let replayed = false;
+  const again = store.tenants.createSubAccount(parent, subAccountDraft(), 10, claim);
+  void again.then(() => (replayed = true));
+  await Promise.race([waiting(), again]);
+  t.equal(replayed, false, 'there is no response before the standby has what it says');
+  await standbyComes();
+  t.match(await again, { value: { id: draft.id }, replayed: true });
 });
 
 async function setting(t: Scope) {

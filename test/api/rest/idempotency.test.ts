@@ -61,24 +61,31 @@ t.test('a mint that is repeated returns the key it made, and never its secrets',
     t.notMatch(String(kept?.['text']), String(secret).slice(8, 30));
 });
 
-t.test('actions under a key are done again: their response says what is so now', async (t) => {
-  const parent = await apis.parent();
-  const { id } = await parent.create();
-  const deactivate = once(parent.call);
-  t.match(await deactivate(`/${id}/deactivate`), { status: 200, body: { status: 'deactivated' } });
-  await parent.call('POST', `/${id}/reactivate`);
-  const before = apis.waitedFor.length;
-  t.match(await deactivate(`/${id}/deactivate`), { status: 200, body: { status: 'deactivated' } });
-  t.ok(apis.waitedFor.length > before, 'and enforced before the response');
-  t.match((await parent.call('GET', `/${id}`)).body, { status: 'deactivated' });
+t.test(
+  'an action under a key is done once: a late duplicate gets its response and undoes nothing',
+  async (t) => {
+    const parent = await apis.parent();
+    const { id } = await parent.create();
+    const deactivate = once(parent.call);
+    const first = await deactivate(`/${id}/deactivate`);
+    t.match(first, { status: 200, body: { status: 'deactivated' } });
+    await parent.call('POST', `/${id}/reactivate`);
+    const before = apis.waitedFor.length;
+    const late = await deactivate(`/${id}/deactivate`);
+    t.same([late.status, late.body], [200, first.body]);
+    t.equal(late.headers['idempotency-replayed'], 'true');
+    t.ok(apis.waitedFor.length > before, 'and enforced before the response');
+    t.match((await parent.call('GET', `/${id}`)).body, { status: 'active' });
 
-  const minted = await parent.call('POST', `/${id}/api-keys`, { body: { name: 'k' } });
-  const revoke = once(parent.call);
-  for (let i = 0; i < 2; i++) {
-    const response = await revoke(`/${id}/api-keys/${String(minted.body['id'])}/revoke`, {});
-    t.match(response, { status: 200, body: { status: 'revoked' } });
-  }
-});
+    const minted = await parent.call('POST', `/${id}/api-keys`, { body: { name: 'k' } });
+    const revoke = once(parent.call);
+    for (const replayed of [undefined, 'true']) {
+      const response = await revoke(`/${id}/api-keys/${String(minted.body['id'])}/revoke`, {});
+      t.match(response, { status: 200, body: { status: 'revoked' } });
+      t.equal(response.headers['idempotency-replayed'], replayed);
+    }
+  },
+);
 
 t.test('one key for two different requests is 422, and the second does nothing', async (t) => {
   const parent = await apis.parent();

@@ -26,14 +26,19 @@ t.test('a response waits for the barrier, and only where there is something to w
     },
   };
 
-  t.equal(await enforced({ value: 'mint', seq: null }, barrier, reply, 'X-Enforced'), 'mint');
+  t.equal(
+    await enforced({ value: 'mint', seq: null, incarnation: 'i' }, barrier, reply, 'X-Enforced'),
+    'mint',
+  );
   t.equal(headers.size, 0);
 
   let responded = false;
-  const response = enforced({ value: 'revoke', seq: 7 }, barrier, reply, 'X-Enforced').then((value) => {
-    responded = true;
-    return value;
-  });
+  const response = enforced({ value: 'revoke', seq: 7, incarnation: 'i' }, barrier, reply, 'X-Enforced').then(
+    (value) => {
+      responded = true;
+      return value;
+    },
+  );
   await new Promise(setImmediate);
   t.notOk(responded);
   release();

@@ -331,10 +331,12 @@ class Simulation {
         const { wait, seq, value } = this.#commit(key, kind);
         change = { object: key, value, invoked, responded: null };
         this.#changes.push(change);
-        return { wait, seq };
+        return { wait, seq, incarnation: this.#store.incarnation };
       });
       committed
-        .then(({ wait, seq }) => (wait ? coherence.barrier.enforced(seq) : undefined))
+        .then(({ wait, seq, incarnation }) =>
+          wait ? coherence.barrier.enforced(seq, incarnation) : undefined,
+        )
         .then(() => {
           if (change !== undefined) change.responded = this.#world.moment();
         })

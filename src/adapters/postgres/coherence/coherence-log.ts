@@ -29,7 +29,7 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     async readAfter(after, most) {
       const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
-          select s.seq, coherence_incarnation() as incarnation, u.until,
+          select s.seq, coherence_history() as incarnation, u.until,
             case when ${after}::bigint is null then s.start + 1 else s.floor end as floor,
             coalesce((
               select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
@@ -56,13 +56,13 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     async replicas() {
       const [reading] = await db.run(
         (sql) => sql<[ReplicaReading]>`
-          select s.seq, i.incarnation, i.incarnation = s.adopted as adopted, coalesce((
+          select s.seq, i.incarnation, i.incarnation = (select history from coherence_adopted) as adopted, coalesce((
             select json_agg(json_build_object(
               'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsClosed', r.streams_closed,
               'ageMs', greatest(0, round(extract(epoch from clock_timestamp() - r.renewed_at) * 1000))
             )) from replica r
           ), '[]') as rows
-          from coherence_now s, coherence_incarnation() i (incarnation)`,
+          from coherence_now s, coherence_history() i (incarnation)`,
       );
       return reading;
     },
@@ -70,8 +70,8 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     async adopt(incarnation) {
       await db.run(
         (sql) => sql`
-          update coherence_seq set adopted = ${incarnation}
-          where adopted <> ${incarnation} and coherence_incarnation() = ${incarnation}`,
+          update coherence_adopted set history = ${incarnation}
+          where history <> ${incarnation} and coherence_history() = ${incarnation}`,
       );
     },
 
@@ -85,9 +85,8 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     async prune({ incarnation, before, most }) {
       const [{ more }] = await background.run(
         (sql) =>
-          sql<
-            [{ readonly more: boolean }]
-          >`select coherence_prune(${incarnation}, ${before}, ${most}) as more`,
+          sql<[{ readonly more: boolean }]>`select case when coherence_history() = ${incarnation}
+              then coherence_prune(coherence_incarnation(), ${before}, ${most}) else false end as more`,
       );
       return more;
     },

@@ -70,7 +70,7 @@ export function factSource(db: Runner): FactSource {
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
     return sql<[Found]>`
-      select s.seq, coherence_incarnation() as incarnation,
+      select s.seq, coherence_history() as incarnation,
         k.digest, api_key_json(k) as key, to_jsonb(a) as account, to_jsonb(p) as parent
       from coherence_now s
         left join api_key k on k.digest = any (array(
@@ -82,14 +82,14 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (key.startsWith('x:')) {
     const names = asked.map((name) => restOf(name).slice(uuidLength + 1));
     return sql<[Found, ...Found[]]>`
-      select s.seq, coherence_incarnation() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
+      select s.seq, coherence_history() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
       from coherence_now s
         left join account a on a.parent_id = ${restOf(key).slice(0, uuidLength)} and a.external_id is not null
           and a.external_id = any (array(select jsonb_array_elements_text(${sql.json(names)})))
         left join account p on p.id = a.parent_id`;
   }
   return sql<[Found, ...Found[]]>`
-    select s.seq, coherence_incarnation() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
+    select s.seq, coherence_history() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
     from coherence_now s
       left join account a on a.id = any (array(
         select jsonb_array_elements_text(${sql.json(asked.map(restOf))})::uuid))

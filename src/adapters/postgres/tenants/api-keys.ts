@@ -2,7 +2,7 @@ import type { KeyDigest } from '../../../domain/api-key.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import { digestBytes, replayOf, type Changes } from './changes.ts';
+import { committed, digestBytes, replayOf, type Changes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
 type ApiKeys = Pick<TenantStore, 'createKey' | 'listKeys' | 'keyDigest' | 'revokeKey'>;
@@ -14,10 +14,10 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       const made = await changes.run<'none' | 'limit'>(
         claim,
         (sql, request) => sql`
-          select * from api_key_create(
+          select c.*, coherence_history() as incarnation from api_key_create(
             ${request}, ${account}, ${key.id}, ${key.name}, ${sql.json(key.scopes)}, ${digestBytes(key.digest)},
             ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
-          )`,
+          ) c`,
         tenant,
       );
       if (made.outcome === 'none') return null;
@@ -46,10 +46,11 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
     async revokeKey(account, key, claim = null, tenant) {
       const revoked = await changes.run<'none'>(
         claim,
-        (sql, request) => sql`select * from api_key_revoke(${request}, ${account}, ${key})`,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation from api_key_revoke(${request}, ${account}, ${key}) c`,
         tenant,
       );
-      return revoked.outcome === 'none' ? null : { value: toApiKey(revoked.key), seq: revoked.seq };
+      return revoked.outcome === 'none' ? null : committed(revoked, toApiKey(revoked.key));
     },
   };
 }

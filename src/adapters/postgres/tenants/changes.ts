@@ -1,6 +1,11 @@
 import type { AccountId } from '../../../domain/ids.ts';
 import { ProblemError, type Problem } from '../../../domain/problem.ts';
-import { operatorCaller, type IdempotencyClaim, type Replay } from '../../../ports/tenant-store.ts';
+import {
+  operatorCaller,
+  type Committed,
+  type IdempotencyClaim,
+  type Replay,
+} from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
@@ -10,6 +15,8 @@ import type { AccountRow, KeyRow } from './rows.ts';
 export interface Changed<Outcome extends string> {
   readonly outcome: 'done' | 'again' | Outcome;
   readonly seq: number | null;
+  /** What the database called its history when the change began. */
+  readonly incarnation: string;
   readonly account: AccountRow;
   readonly key: KeyRow;
   readonly holder: AccountId;
@@ -46,6 +53,15 @@ export class Changes {
     if (changed.seq !== null) this.#hints.nudge();
     return changed;
   }
+}
+
+/** A result with the position to wait for. */
+export function committed<T>(
+  changed: Pick<Changed<never>, 'seq' | 'incarnation'> & { readonly outcome: string },
+  value: T,
+): Committed<T> {
+  const { seq, incarnation } = changed;
+  return { value, seq, incarnation, ...replayOf(changed) };
 }
 
 /** The member that marks what an earlier request made. */

@@ -1,7 +1,7 @@
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import { replayOf, type Changes } from './changes.ts';
+import { committed, replayOf, type Changes } from './changes.ts';
 import { accountColumns, toParent, type AccountRow } from './rows.ts';
 
 type Parents = Pick<TenantStore, 'createParent' | 'getParent' | 'listParents' | 'setParentStatus'>;
@@ -12,7 +12,8 @@ export function parents(db: Runner, changes: Changes): Parents {
     async createParent({ id, name }, claim = null) {
       const made = await changes.run(
         claim,
-        (sql, request) => sql`select * from account_create_parent(${request}, ${id}, ${name})`,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation from account_create_parent(${request}, ${id}, ${name}) c`,
       );
       return { ...toParent(made.account), ...replayOf(made) };
     },
@@ -38,9 +39,11 @@ export function parents(db: Runner, changes: Changes): Parents {
     async setParentStatus(id, status, claim = null) {
       const set = await changes.run<'none'>(
         claim,
-        (sql, request) => sql`select * from account_set_parent_status(${request}, ${id}, ${status})`,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from account_set_parent_status(${request}, ${id}, ${status}) c`,
       );
-      return set.outcome === 'none' ? null : { value: toParent(set.account), seq: set.seq };
+      return set.outcome === 'none' ? null : committed(set, toParent(set.account));
     },
   };
 }

@@ -3,7 +3,7 @@ import { ProblemError } from '../../../domain/problem.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import { replayOf, type Changes } from './changes.ts';
+import { committed, type Changes } from './changes.ts';
 import { accountColumns, toSubAccount, type AccountRow } from './rows.ts';
 
 type SubAccounts = Pick<
@@ -18,9 +18,9 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       const made = await changes.run<'no-parent' | 'taken' | 'limit'>(
         claim,
         (sql, request) => sql`
-          select * from account_create_sub(
+          select c.*, coherence_history() as incarnation from account_create_sub(
             ${request}, ${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit}
-          )`,
+          ) c`,
         parent,
       );
       switch (made.outcome) {
@@ -33,7 +33,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           return { limit };
         case 'done':
         case 'again':
-          return { value: toSubAccount(made.account), seq: made.seq, ...replayOf(made) };
+          return committed(made, toSubAccount(made.account));
       }
     },
 
@@ -80,7 +80,8 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
         null,
         (sql, request) => sql`
-          select * from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patch)}, ${metadataMaxPairs})`,
+          select c.*, coherence_history() as incarnation
+          from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patch)}, ${metadataMaxPairs}) c`,
         parent,
       );
       switch (made.outcome) {
@@ -92,17 +93,19 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           return made.outcome;
         case 'done':
         case 'again':
-          return { value: toSubAccount(made.account), seq: made.seq };
+          return committed(made, toSubAccount(made.account));
       }
     },
 
     async setSubAccountStatus(parent, id, status, claim = null) {
       const set = await changes.run<'none'>(
         claim,
-        (sql, request) => sql`select * from account_set_sub_status(${request}, ${parent}, ${id}, ${status})`,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from account_set_sub_status(${request}, ${parent}, ${id}, ${status}) c`,
         parent,
       );
-      return set.outcome === 'none' ? null : { value: toSubAccount(set.account), seq: set.seq };
+      return set.outcome === 'none' ? null : committed(set, toSubAccount(set.account));
     },
   };
 }
