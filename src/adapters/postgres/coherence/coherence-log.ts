@@ -27,19 +27,25 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     },
 
     async readAfter(after, most) {
+      if (after === null) {
+        const [{ seq, floor }] = await db.run(
+          (sql) => sql<[{ readonly seq: Seq; readonly floor: Seq }]>`select seq, floor from coherence_now`,
+        );
+        const start = Math.max(floor - 1, seq - most);
+        const reading = await this.readAfter(start, most);
+        // Positions that went back are another history, of which `start` says nothing.
+        if (reading.seq < seq) return this.readAfter(null, most);
+        return { ...reading, floor: Math.max(reading.floor, start + 1) };
+      }
+      // Planned for this position: for any position, PostgreSQL expects a third of the log to be after it.
       const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
-          select s.seq, coherence_history() as incarnation, u.until,
-            case when ${after}::bigint is null then s.start + 1 else s.floor end as floor,
-            coalesce((
-              select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
-              from coherence_log l where l.seq > s.start and l.seq <= coalesce(u.until, s.seq)
-            ), '[]') as entries
-          from (
-            select seq, floor, coalesce(${after}::bigint, greatest(floor - 1, seq - ${most}::int)) as start
-            from coherence_now
-          ) s left join lateral (
-            select l.seq as until from coherence_log l where l.seq > s.start order by l.seq offset ${most - 1}::int limit 1
+          select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((
+            select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
+            from coherence_log l where l.seq > ${after} and l.seq <= coalesce(u.until, s.seq)
+          ), '[]') as entries
+          from coherence_now s left join lateral (
+            select l.seq as until from coherence_log l where l.seq > ${after} order by l.seq offset ${most - 1}::int limit 1
           ) u on true`,
       );
       return {
