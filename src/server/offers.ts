@@ -45,6 +45,10 @@ export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade):
   server.on('connect', serve);
 }
 
+/**
+ * The values are as Node trimmed them. So tabs around `chunked`, for which it rejects other requests, are white space here,
+ * as RFC 9110 §5.6.3 has it: the body is read, and passed on, as chunks.
+ */
 function headWithoutOffer({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
   for (let i = 0; i < rawHeaders.length; i += 2) {

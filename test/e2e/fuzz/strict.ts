@@ -137,10 +137,12 @@ function readFields(lines: readonly string[], ofRequest = false): Fields | undef
   for (const line of lines) {
     const [, name, value] = fieldLine.exec(line) ?? [];
     if (name === undefined || value === undefined) return undefined;
-    // Not every reader takes a tab for a blank here.
-    if (ofRequest && line.includes('\t') && name.toLowerCase() === 'transfer-encoding') return undefined;
     fields.push([name.toLowerCase(), value]);
   }
+  // Not every reader takes a tab for a blank here. Where another protocol is offered, Node does: it reads no further than the
+  // head then, and the gateway reads the rest by what Node made of the value.
+  const blank = lines.some((line) => /^transfer-encoding:.*\t/i.test(line));
+  if (ofRequest && blank && !offersProtocol(fields)) return undefined;
   return fields;
 }
 
@@ -192,6 +194,10 @@ function takesUpgrade({ version, target, fields }: StrictRequest): boolean {
     namesInConnection(fields).includes('upgrade') &&
     !target.startsWith('/v1/sub-accounts')
   );
+}
+
+function offersProtocol(fields: Fields): boolean {
+  return valuesOf(fields, 'upgrade').length > 0 && namesInConnection(fields).includes('upgrade');
 }
 
 /** Whether nothing that follows is a request (RFC 9112 §9.3). */
