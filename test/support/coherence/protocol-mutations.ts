@@ -160,6 +160,7 @@ export const trustRestoredRows: ProtocolMutation = {
 
 /** Does not notice that the database is another one. */
 export const overlookTheRestore: ProtocolMutation = {
+  historyOfCommits: 'same',
   log: (log) => ({
     ...log,
     readAfter: async (after, most) => ({ ...(await log.readAfter(after, most)), incarnation: 'same' }),

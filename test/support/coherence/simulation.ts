@@ -74,6 +74,8 @@ export interface ProtocolMutation {
   source?(source: FactSource, store: ModelStore): FactSource;
   timing?(timing: Timing): Timing;
   cache?(cache: FactCache, store: ModelStore): FactCache;
+  /** What commits name as the history they belong to, in place of the true one. */
+  readonly historyOfCommits?: string;
   /** Where it shows; elsewhere it may do no harm. */
   readonly circumstances?: Partial<Plan>;
   readonly skipWait?: boolean;
@@ -331,7 +333,8 @@ class Simulation {
         const { wait, seq, value } = this.#commit(key, kind);
         change = { object: key, value, invoked, responded: null };
         this.#changes.push(change);
-        return { wait, seq, incarnation: this.#store.incarnation };
+        const { historyOfCommits = this.#store.incarnation } = this.#plan.mutation ?? {};
+        return { wait, seq, incarnation: historyOfCommits };
       });
       committed
         .then(({ wait, seq, incarnation }) =>
