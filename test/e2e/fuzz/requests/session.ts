@@ -124,7 +124,7 @@ export class Session {
     )
       fault(ended ? 'the connection ended without a word' : 'a response did not come');
     // What was rejected before it was a request gets a response with a body, even to a HEAD.
-    const unread = responses.length > sent.length && /(?:^|\n)HEAD /.test(one.bytes);
+    const unread = responses.length > sent.length && /HEAD /.test(one.bytes);
     const toHead = unread || sent[responses.length - 1]?.request.method === 'HEAD';
     if (said && leftover !== '' && !toHead) fault('something came after the last response');
     return { kind, endings, statuses: responses.map(({ status }) => status) };
