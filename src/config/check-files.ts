@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import type { UncheckedFile } from './gateway-file.ts';
-import { readMacKeys } from './mac-keys.ts';
+import { readMacKeys } from './redis/mac-keys.ts';
 import type { Path } from './pointer.ts';
-import { parseRedisAddress } from './redis-address.ts';
+import { parseRedisAddress } from './redis/redis-address.ts';
 import type { RouteSettings } from './route-file.ts';
 import type { SchemaFault } from './validate.ts';
 

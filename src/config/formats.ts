@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { parseRedisAddress } from './redis-address.ts';
+import { parseRedisAddress } from './redis/redis-address.ts';
 import { scopeMaxLength, scopePattern } from '../domain/scope.ts';
 
 /** A kind of text the schema names by `format`: how to check it, and what to say when it is something else. */

@@ -1,7 +1,7 @@
 import { redisFactCache, type RedisFactCacheOptions } from '../adapters/redis/fact-cache.ts';
 import { noFactCache } from '../coherence/no-fact-cache.ts';
-import { readMacKeys } from '../config/mac-keys.ts';
-import { parseRedisAddress } from '../config/redis-address.ts';
+import { readMacKeys } from '../config/redis/mac-keys.ts';
+import { parseRedisAddress } from '../config/redis/redis-address.ts';
 import type { Config } from '../config.ts';
 import type { FactCache } from '../ports/fact-cache.ts';
 

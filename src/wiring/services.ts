@@ -8,7 +8,7 @@ import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
 import type { Fleet } from './fleet.ts';
-import { EchoRoute } from './echo-route.ts';
+import { EchoRoute } from './echo/echo-route.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { ensureOperatorToken } from './operator-token.ts';
 import type { Stage, Stages } from './stages.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { RedisAddress, RedisTls } from '../../config/redis-address.ts';
+import type { RedisAddress, RedisTls } from '../../config/redis/redis-address.ts';
 
 /** What is asked of Redis, on one server or many: ioredis sends the commands of one tick together, by server. */
 export interface RedisClient {

@@ -1,4 +1,4 @@
-import type { RedisAddress } from '../../config/redis-address.ts';
+import type { RedisAddress } from '../../config/redis/redis-address.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FactCache, StampedFact } from '../../ports/fact-cache.ts';
 import type { FactKey } from '../../ports/facts.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Redis } from 'ioredis';
-import { parseRedisAddress } from '../../../src/config/redis-address.ts';
+import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 import type { BreakerState } from '../../../src/adapters/redis/breaker.ts';
 import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';

@@ -3,7 +3,7 @@ import t from 'tap';
 import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
 import { openPostgres } from '../../../src/adapters/postgres/store.ts';
 import { startCoherence } from '../../../src/coherence/coherence.ts';
-import { parseRedisAddress } from '../../../src/config/redis-address.ts';
+import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 import {
   digestSecret,
   formatSecret,

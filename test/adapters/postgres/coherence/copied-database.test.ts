@@ -5,7 +5,7 @@ import t from 'tap';
 import { redisFactCache } from '../../../../src/adapters/redis/fact-cache.ts';
 import { openPostgres, type Store } from '../../../../src/adapters/postgres/store.ts';
 import { startCoherence, type Coherence } from '../../../../src/coherence/coherence.ts';
-import { parseRedisAddress } from '../../../../src/config/redis-address.ts';
+import { parseRedisAddress } from '../../../../src/config/redis/redis-address.ts';
 import type { KeyDigest } from '../../../../src/domain/api-key.ts';
 import { systemClock } from '../../../../src/ports/clock.ts';
 import { decideWithLookups, MissingFact } from '../../../../src/ports/directory.ts';

@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
-import { defaultRoute } from '../config/make.ts';
+import type { Config } from '../../config.ts';
+import { defaultRoute } from '../../config/make.ts';
 import { startEcho, type Echo } from './echo.ts';
 
 /** Gives configurations without any upstream the echo upstream; there are such ones on the embedded store alone. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseRedisAddress } from '../../src/config/redis-address.ts';
+import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
 
 const plain = { username: null, password: null, tls: null };
 

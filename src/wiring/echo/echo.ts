@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HeaderNames } from '../domain/header-names.ts';
+import type { HeaderNames } from '../../domain/header-names.ts';
 
 /** The echo upstream, listening. */
 export interface Echo {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readMacKeys } from '../../src/config/mac-keys.ts';
-import { faultsOf, goodConfig } from '../support/config-files.ts';
+import { readMacKeys } from '../../../src/config/redis/mac-keys.ts';
+import { faultsOf, goodConfig } from '../../support/config-files.ts';
 
 const folder = t.testdir();
 const [first, second] = ['a'.repeat(32), 'b'.repeat(44)];
