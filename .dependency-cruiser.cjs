@@ -25,8 +25,8 @@ const layers = {
 const knowNoConfig = ['domain', 'ports'];
 
 /** Put the layers together, so they may import any of them. `main`, `cli` and `wiring` may name adapters. */
-const top = '^src/(main|worker|app|cli|wiring[^/]*)(/|[.]ts$)';
-const mayNameAdapters = '^src/(main|worker|cli|wiring[^/]*)(/|[.]ts$)';
+const top = '^src/(main|serve|worker|app|cli|wiring[^/]*)(/|[.]ts$)';
+const mayNameAdapters = '^src/(main|serve|worker|cli|wiring[^/]*)(/|[.]ts$)';
 
 /** @param {string} layer */
 const inLayer = (layer) => `^src/${layer}(/|[.]ts$)`;

@@ -87,7 +87,8 @@ export async function publicServer(
   const nameOf = targetNames(config);
   const cors = config.routes.map((route) => corsPolicy(route.cors));
   const corsOf = (target: Target) => (target.kind === 'route' ? (cors[target.route] ?? null) : null);
-  const reject = rejecter({ clock, newRequestId, observe, tracer, nameOf, corsOf });
+  const { typeBase } = config.problems;
+  const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
   // 2. Management owns its prefix whole, with every method and every path under it: the ingress sends nothing that
   //    could be read as such a path anywhere else.
@@ -100,7 +101,7 @@ export async function publicServer(
     return503OnClosing: false,
   });
   // Whatever goes wrong below gets one kind of response, a problem body with the request's id; it is logged and counted.
-  installErrorReplies(app);
+  installErrorReplies(app, typeBase);
   observeReplies(app, (url) => url ?? 'none', observe);
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
   // 3. Rejecting is cheap only before any work has been done.
@@ -132,7 +133,7 @@ export async function publicServer(
       management: (request, response) => app.routing(request, response),
       proxy: proxy.take,
     }),
-    clientError: (error, socket) => respondToClientError(error, socket, newRequestId(noRequest)),
+    clientError: clientErrors(newRequestId, typeBase),
     destinationOf: destinations(config, ingress, (method, path) => findOperation(method, path)),
     close: async () => {
       // The server waits for its connections; those of WebSockets do not end by themselves.
@@ -157,7 +158,7 @@ export async function internalServer(
     return503OnClosing: false,
   });
 
-  installErrorReplies(app);
+  installErrorReplies(app, config.problems.typeBase);
   // Probes and scrapes come every few seconds: they are not logged, and they ask for no token.
   healthRoutes(app, unready);
   metricsRoute(app, registry);
@@ -175,7 +176,7 @@ export async function internalServer(
   await made(app);
   return {
     request: (request, response) => app.routing(request, response),
-    clientError: (error, socket) => respondToClientError(error, socket, newRequestId(noRequest)),
+    clientError: clientErrors(newRequestId, config.problems.typeBase),
     close: () => app.close(),
   };
 }
@@ -225,6 +226,15 @@ function targetNames({ routes }: Config): (target: Target) => string {
     if (target.kind === 'route') return routes[target.route]?.prefix ?? 'none';
     return target.kind === 'management' ? managementPath : 'none';
   };
+}
+
+/** Responds to what never becomes a request. */
+function clientErrors(
+  newRequestId: (request: IncomingMessage) => string,
+  typeBase: string,
+): Application['clientError'] {
+  return (error, socket) =>
+    respondToClientError(error, socket, { requestId: newRequestId(noRequest), typeBase });
 }
 
 /** Stands for a request that never became one, where an id is needed all the same. */

@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { run } from './cli/run.ts';
+import { requireNode } from './node-version.ts';
 
+requireNode();
+// Only now: what the commands are made of cannot be loaded by an old Node.js.
+const { run } = await import('./cli/run.ts');
 process.exitCode = await run(process.argv.slice(2));

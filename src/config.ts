@@ -14,6 +14,10 @@ export interface Config {
   readonly migrate: boolean;
   readonly coherence: CoherenceConfig;
   readonly headers: HeaderNames;
+  /** What new API keys begin with, before `_`. */
+  readonly keys: { readonly prefix: string };
+  /** What the `type` of a problem begins with; its code follows. */
+  readonly problems: { readonly typeBase: string };
   /** CIDRs whose `X-Forwarded-*` and `X-Request-Id` count. */
   readonly trustedProxies: readonly string[];
   readonly management: { readonly requireActingHeader: boolean };
@@ -115,6 +119,8 @@ export interface LimitsConfig {
   readonly managementBodyBytes: number;
   readonly maxConnections: number;
   readonly inFlightPerTenant: number;
+  /** Changes of one parent that every replica must hear of; 0 turns the limit off. */
+  readonly changesPerSecond: number;
   readonly subAccountsPerParent: number;
   readonly keysPerAccount: number;
   /** Delay of the event loop above which requests are shed; 0 turns it off. */

@@ -1,56 +1,6 @@
 #!/usr/bin/env node
-import type { Config } from './config.ts';
-import { badConfigurationExitCode, formatFaults } from './config/fault.ts';
-import { loadConfig } from './config/load.ts';
-import { openLog, type Log } from './ops/logger.ts';
-import { identity, Lifecycle } from './wiring/lifecycle.ts';
-import { favourRequests } from './wiring/runtime.ts';
-import { reloader } from './wiring/reload.ts';
-import { startGateway } from './wiring/start.ts';
+import { requireNode } from './node-version.ts';
 
-favourRequests();
-const loaded = loadConfig(process.env);
-if ('faults' in loaded) {
-  process.stderr.write(formatFaults(loaded.faults, '; nothing was started'));
-  process.exit(badConfigurationExitCode);
-}
-const { config } = loaded;
-const log = openLog(config.log.level);
-if (config.workers === 1) await serve(config, log);
-else {
-  // Loaded only where it is wanted: one process does without a second one to look after it.
-  const { runPrimary } = await import('./wiring/workers/primary.ts');
-  runPrimary(config, process.env, log);
-}
-
-/** Serves in this process. */
-async function serve(config: Config, log: Log): Promise<void> {
-  const { logger } = log;
-  const life = new Lifecycle(log);
-  const reload = reloader(process.env, logger);
-  const starting = startGateway(config, logger);
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  process.on('SIGHUP', hangUp);
-  logger.info({ ...identity(), store: config.store.kind }, 'starting');
-  await life.run(starting);
-
-  /** The first signal drains; a second one, or the end of the time to drain, ends the process at once. */
-  function stop(signal: NodeJS.Signals): void {
-    if (life.stopping) process.exit(1);
-    life.stop(signal);
-  }
-
-  /** Reads the file anew. Without a file to read, SIGHUP means that the terminal was closed: stop. */
-  function hangUp(signal: NodeJS.Signals): void {
-    if (!process.env['CONFIG']) return stop(signal);
-    // A gateway that is still starting may have read the file before it was changed.
-    starting.then((gateway) => {
-      if (!life.stopping) void reload(gateway);
-    }, ignore);
-  }
-}
-
-function ignore(): void {
-  /* The code that awaits the start says why it failed, and ends the process. */
-}
+requireNode();
+// Only now: what the gateway is made of cannot be loaded by an old Node.js.
+await import('./serve.ts');

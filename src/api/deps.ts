@@ -8,8 +8,11 @@ import type { FindOperation } from './operations.ts';
 
 /** What the management endpoints work with. */
 export interface ManagementDeps {
-  readonly config: Pick<Config, 'headers' | 'management'> & {
-    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
+  readonly config: Pick<Config, 'headers' | 'management' | 'keys'> & {
+    readonly limits: Pick<
+      LimitsConfig,
+      'changesPerSecond' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
+    >;
   };
   readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
   readonly barrier: Barrier;

@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
+import { credentialReader } from '../authz/authenticate.ts';
 import {
   decideManagementCall,
   readManagementCall,
   type ManagementDecision,
 } from '../authz/management-call.ts';
 import type { ParentCaller } from '../domain/caller.ts';
-import { ProblemError } from '../domain/problem.ts';
+import type { AccountId } from '../domain/ids.ts';
+import { ProblemError, type Problem } from '../domain/problem.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../http/raw-headers.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
@@ -14,19 +16,32 @@ import type { ManagementDeps } from './deps.ts';
 
 const decorator = 'managementCaller';
 
-/** Puts the guard before every operation of `app`; a write is decided about before its body, and again after it. */
+/** Counts a change that replicas must hear of towards the rate of the parent that asked for it. */
+export type CountChange = (request: FastifyRequest) => void;
+
+/**
+ * Puts the guard before every operation of `app`; a write is decided about before its body, and again after it.
+ *
+ * @returns what the operations tell of their changes
+ */
 export function installGuard(
   app: FastifyInstance,
   deps: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>,
-): void {
-  const guard = guardHook(deps);
+): CountChange {
+  const rate = new ChangeRate(deps.config.limits.changesPerSecond);
+  const guard = guardHook(deps, rate);
   app.decorateRequest(decorator, null);
   app.addHook('onRequest', guard);
   // A body may take its time. A caller that lost the right to a write while sending it must not have it any more.
   app.addHook('preHandler', (request, reply, next) => {
-    if (request.method === 'GET' || request.method === 'HEAD') next();
-    else guard.call(app, request, reply, next);
+    if (writes(request)) guard.call(app, request, reply, next);
+    else next();
   });
+  return (request) => rate.count(callerOf(request).accountId, deps.clock.monotonicMs());
+}
+
+function writes({ method }: FastifyRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD';
 }
 
 /** The parent that calls. @throws where the call was not decided about: a route without the guard must not work */
@@ -48,13 +63,17 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
   });
 }
 
-/** Lets a call pass when {@link decideManagementCall} does, and notes the caller. Synchronous where every fact is in memory. */
-function guardHook({
-  config,
-  directory,
-  clock,
-}: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>): onRequestHookHandler {
-  const { acting, resolvedTenant } = config.headers;
+/**
+ * Lets a call pass when {@link decideManagementCall} does and, for a write, its parent has made fewer changes than it may;
+ * notes the caller. Synchronous where every fact is in memory.
+ */
+function guardHook(
+  { config, directory, clock }: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>,
+  rate: ChangeRate,
+): onRequestHookHandler {
+  const { acting, resolvedTenant, apiKey } = config.headers;
+  const readCredentials = credentialReader(config.keys.prefix, apiKey);
+  const keyNames = apiKey.map((name) => name.toLowerCase());
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
 
@@ -62,7 +81,10 @@ function guardHook({
     const { rawHeaders } = request.raw;
     const call = readManagementCall(
       request.method,
-      headerValues(rawHeaders, 'authorization'),
+      readCredentials({
+        authorization: headerValues(rawHeaders, 'authorization'),
+        apiKeys: keyNames.flatMap((name) => headerValues(rawHeaders, name)),
+      }),
       headerValues(rawHeaders, actingName),
       request.routeOptions.config,
     );
@@ -70,14 +92,81 @@ function guardHook({
     const evaluate: Evaluate<ManagementDecision> = (facts) =>
       decideManagementCall(facts, call, rule, clock.wallMs());
     const pass = (decision: ManagementDecision): void => {
-      if ('problem' in decision) return done(new ProblemError(decision.problem));
+      if ('problem' in decision) {
+        const { problem, caller, keyId } = decision;
+        noteOutcome(request, { rejected: { accountId: caller?.accountId ?? null, keyId } });
+        return done(new ProblemError(problem));
+      }
       request.setDecorator<ParentCaller | null>(decorator, decision.caller);
       noteOutcome(request, { caller: decision.caller });
       reply.header(resolvedTenant, decision.caller.accountId);
-      done();
+      const waitMs = writes(request) ? rate.waitMs(decision.caller.accountId, clock.monotonicMs()) : 0;
+      done(waitMs > 0 ? new ProblemError(tooManyChanges(rate, waitMs)) : undefined);
     };
     const decision = directory.decide(evaluate);
     if (decision !== undefined) pass(decision);
     else decideWithLookups(directory, evaluate).then(pass, done);
   };
+}
+
+function tooManyChanges({ perSecond }: ChangeRate, waitMs: number): Problem {
+  return {
+    code: 'too_many_requests',
+    detail: `This account makes more changes that every replica must hear of than the ${perSecond} a second that it may (limits.changes_per_second). Nothing was changed: send this one again after Retry-After.`,
+    retryAfter: Math.ceil(waitMs / 1000),
+  };
+}
+
+/** Seconds' worth of changes that a parent may make at once. */
+const burstS = 10;
+const leastRoom = 1_000;
+/** What is less than that is rounding, milliseconds. */
+const nothingMs = 0.001;
+
+/**
+ * How fast each parent may make changes that replicas must hear of: a token bucket a parent, kept as the time when it will
+ * be full again. Each such change costs every replica a reading and a commit, and takes the place of an older one in the log.
+ *
+ * A change is counted when it is made, since most creates turn out to be none of these. So changes that are under way
+ * together may all be made; what they are above the rate, the next ones wait for.
+ */
+export class ChangeRate {
+  readonly perSecond: number;
+  readonly #costMs: number;
+  #fullAtMs = new Map<AccountId, number>();
+  #room = leastRoom;
+
+  /** @param perSecond changes; with 0 there is no limit */
+  constructor(perSecond: number) {
+    this.perSecond = perSecond;
+    this.#costMs = 1000 / perSecond;
+  }
+
+  /** Parents of which something is remembered. */
+  get size(): number {
+    return this.#fullAtMs.size;
+  }
+
+  /** Milliseconds until a parent may make another change: 0 where it may now. @param nowMs of a clock that never goes back */
+  waitMs(parent: AccountId, nowMs: number): number {
+    if (this.perSecond === 0) return 0;
+    const emptyMs = (this.#fullAtMs.get(parent) ?? nowMs) - nowMs;
+    const waitMs = emptyMs - (this.perSecond * burstS - 1) * this.#costMs;
+    return waitMs > nothingMs ? waitMs : 0;
+  }
+
+  /** A change was made. */
+  count(parent: AccountId, nowMs: number): void {
+    if (this.perSecond === 0) return;
+    const fullAtMs = Math.max(this.#fullAtMs.get(parent) ?? nowMs, nowMs) + this.#costMs;
+    if (!this.#fullAtMs.has(parent)) this.#makeRoom(nowMs);
+    this.#fullAtMs.set(parent, fullAtMs);
+  }
+
+  /** Forgets parents whose buckets are full, once there are many. */
+  #makeRoom(nowMs: number): void {
+    if (this.#fullAtMs.size < this.#room) return;
+    this.#fullAtMs = new Map([...this.#fullAtMs].filter(([, fullAtMs]) => fullAtMs > nowMs));
+    this.#room = Math.max(leastRoom, 2 * this.#fullAtMs.size);
+  }
 }

@@ -19,17 +19,22 @@ import type { ManagementDeps } from './deps.ts';
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
   const { config, tenants } = deps;
   deps.onOperations?.(collectOperations(app, app.prefix));
-  installGuard(app, deps);
+  const countChange = installGuard(app, deps);
   installJsonBodies(app, config.limits.managementBodyBytes);
   installValidation(app);
 
   claimPrefix(app, () => {
     const typed = app.withTypeProvider<TypeBoxProvider>();
-    subAccountRoutes(typed, deps);
+    subAccountRoutes(typed, deps, countChange);
     usageReportRoute(typed, deps);
     apiKeyRoutes(
       typed,
-      { ...deps, enforcedHeader: config.headers.enforced, keysPerAccount: config.limits.keysPerAccount },
+      {
+        ...deps,
+        enforcedHeader: config.headers.enforced,
+        keysPerAccount: config.limits.keysPerAccount,
+        keyPrefix: config.keys.prefix,
+      },
       {
         path: '/:owner_id/api-keys',
         ownerField: 'sub_account_id',
@@ -38,8 +43,8 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
           const account = id && (await tenants.getSubAccount(callerOf(request).accountId, id));
           return account?.id ?? null;
         },
-        tenant: (request) => callerOf(request).accountId,
-        caller: (request) => callerOf(request).keyId,
+        caller: callerOf,
+        countChange,
         grantable: grantableToSubAccount,
         read: { scope: managementScopes.read },
         write: { scope: managementScopes.write },

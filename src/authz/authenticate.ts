@@ -1,10 +1,17 @@
-import { digestSecret, parseApiKey, type KeyDigest } from '../domain/api-key.ts';
-import type { Caller } from '../domain/caller.ts';
+import { apiKeyReader, digestSecret, type KeyDigest } from '../domain/api-key.ts';
+import { callerProblems, type Caller } from '../domain/caller.ts';
 import type { Problem, ProblemCode } from '../domain/problem.ts';
 import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 
-/** What an `Authorization` header holds, without any look-up. */
+/** The headers of a request that may carry its API key: every value of each, in order. */
+export interface CredentialHeaders {
+  readonly authorization: readonly string[];
+  /** Of the further headers whose whole value is a key (`authentication.headers`). */
+  readonly apiKeys: readonly string[];
+}
+
+/** What those headers hold, without any look-up. */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
 
 /** Who the caller is, or why not. */
@@ -12,26 +19,34 @@ export type Authentication = { readonly caller: Caller } | { readonly problem: P
 
 const bearer = /^bearer +([^ ,]+)$/i;
 
+/** Reads the API key of a request, before anything is looked up. */
+export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
+
 /**
- * Reads the API key (spec section 5, rule 1; RFC 6750 §2.1). A key with a wrong checksum costs no look-up.
+ * Makes the reader of credentials (spec section 5, rule 1; RFC 6750 §2.1). A key with a wrong checksum costs no look-up. A
+ * request with two credentials is rejected, whatever they are: another reader could take the other one.
  *
- * @param authorization every value of the header; two values are rejected, since another reader could take the other one
+ * @param prefix what new keys begin with
+ * @param headers names of the further headers whose whole value is a key
  */
-export function readCredentials(authorization: readonly string[]): Credentials {
-  const value = authorization[0];
-  if (value === undefined) {
-    return rejected('unauthenticated', 'Send an API key: `Authorization: Bearer <API_KEY>`.');
-  }
-  if (authorization.length > 1)
-    return rejected('unauthenticated', 'The Authorization header was sent more than once.');
-  const token = bearer.exec(value)?.[1];
-  if (token === undefined) {
-    return rejected('unauthenticated', 'The Authorization header must read `Bearer <API_KEY>`.');
-  }
-  const key = parseApiKey(token);
-  return key === undefined
-    ? rejected('invalid_api_key', 'This is not an API key of this service: it is mistyped or cut short.')
-    : { digest: digestSecret(key) };
+export function credentialReader(prefix: string, headers: readonly string[]): ReadCredentials {
+  const readApiKey = apiKeyReader(prefix);
+  const ways = ['Authorization: Bearer <API_KEY>', ...headers.map((name) => `${name}: <API_KEY>`)];
+  const missing = rejected(
+    'unauthenticated',
+    `Send an API key: ${ways.map((way) => `\`${way}\``).join(' or ')}.`,
+  );
+
+  return ({ authorization, apiKeys }) => {
+    if (authorization.length + apiKeys.length > 1)
+      return authorization.length > 1 ? repeatedAuthorization : secondCredential;
+    const value = authorization[0];
+    const token = value === undefined ? apiKeys[0] : bearer.exec(value)?.[1];
+    if (token === undefined) return value === undefined ? missing : notBearer;
+    if (token === '') return missing;
+    const key = readApiKey(token);
+    return key === undefined ? notAnApiKey : { digest: digestSecret(key) };
+  };
 }
 
 /**
@@ -43,20 +58,21 @@ export function readCredentials(authorization: readonly string[]): Credentials {
 export function authenticate(facts: Facts, digest: KeyDigest, nowMs: number): Authentication | MissingFact {
   const key = facts.key(digest);
   if (key === undefined) return new MissingFact(factKey.key(digest));
-  if (key === null) return rejected('invalid_api_key', 'There is no such API key.');
-  if (key.revoked) return rejected('api_key_revoked', 'This API key was revoked.');
-  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) {
-    return rejected('api_key_expired', 'This API key has expired.');
-  }
+  if (key === null) return unknown;
+  if (key.revoked) return revoked;
+  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) return expired;
   const account = facts.account(key.accountId);
   if (account === undefined) return new MissingFact(factKey.account(key.accountId));
-  if (account === null) return rejected('invalid_api_key', 'There is no such API key.');
+  if (account === null) return unknown;
   return account.parentId === null ? parentCaller(key, account) : subAccountCaller(facts, key, account);
 }
 
 function parentCaller(key: KeyFact, account: AccountFact): Authentication {
   if (account.status !== 'active') return suspended;
-  return { caller: { kind: 'parent', accountId: account.id, keyId: key.keyId, scopes: key.scopes } };
+  const { keyId, scopes } = key;
+  return {
+    caller: { kind: 'parent', accountId: account.id, keyId, scopes, externalId: account.externalId },
+  };
 }
 
 function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Authentication | MissingFact {
@@ -77,16 +93,31 @@ function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Aut
       accountId: account.id,
       keyId: key.keyId,
       scopes: key.scopes,
-      parentId,
       externalId: account.externalId,
+      parentId,
+      parentExternalId: parent.externalId,
     },
   };
 }
 
-const suspended = rejected(
-  'account_suspended',
-  'The account is suspended. Talk to the operator of this service.',
+const repeatedAuthorization = rejected(
+  'unauthenticated',
+  'The Authorization header was sent more than once.',
 );
+const secondCredential = rejected(
+  'unauthenticated',
+  'The request carries more than one credential: send one, in one header.',
+);
+const notBearer = rejected('unauthenticated', 'The Authorization header must read `Bearer <API_KEY>`.');
+const notAnApiKey = rejected(
+  'invalid_api_key',
+  'This is not an API key of this service: it is mistyped or cut short.',
+);
+
+const unknown = { problem: callerProblems.unknown };
+const revoked = { problem: callerProblems.revoked };
+const expired = { problem: callerProblems.expired };
+const suspended = { problem: callerProblems.suspended };
 
 function rejected(code: ProblemCode, detail: string): { readonly problem: Problem } {
   return { problem: { code, detail } };

@@ -7,10 +7,10 @@ import {
 } from '../domain/acting-decision.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Caller, ParentCaller } from '../domain/caller.ts';
-import type { AccountId } from '../domain/ids.ts';
+import type { AccountId, KeyId } from '../domain/ids.ts';
 import { insufficientScope } from '../domain/scope.ts';
 import type { Problem } from '../domain/problem.ts';
-import { authenticate, readCredentials } from './authenticate.ts';
+import { authenticate, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey } from '../ports/facts.ts';
 
@@ -31,9 +31,10 @@ export interface ManagementCall {
   readonly operation: ManagementOperation;
 }
 
-/** A call that may go on as `caller`; or its problem, and who calls where that is known. */
+/** A call that may go on as `caller`; or its problem, with who calls and the id of the key that was sent, where they are known. */
 export type ManagementDecision =
-  { readonly caller: ParentCaller } | { readonly problem: Problem; readonly caller: Caller | null };
+  | { readonly caller: ParentCaller }
+  | { readonly problem: Problem; readonly caller: Caller | null; readonly keyId: KeyId | null };
 
 /** What the configuration says about the acting header on management calls. */
 export interface HeaderRule {
@@ -45,16 +46,15 @@ export interface HeaderRule {
 /**
  * Reads a call; its problem where it does not even carry an API key.
  *
- * @param authorization every value of the `Authorization` header
+ * @param credentials as read from its headers
  * @param acting every value of the acting header
  */
 export function readManagementCall(
   method: string,
-  authorization: readonly string[],
+  credentials: Credentials,
   acting: readonly string[],
   operation: ManagementOperation,
 ): ManagementCall | { readonly problem: Problem } {
-  const credentials = readCredentials(authorization);
   if ('problem' in credentials) return credentials;
   const header = readActingHeader(acting);
   return { digest: credentials.digest, header, method: methodKind(method) ?? 'write', operation };
@@ -74,16 +74,17 @@ export function decideManagementCall(
 ): ManagementDecision | MissingFact {
   const who = authenticate(facts, call.digest, nowMs);
   if (who instanceof MissingFact) return who;
-  if ('problem' in who) return { problem: who.problem, caller: null };
+  const keyId = facts.key(call.digest)?.keyId ?? null;
+  if ('problem' in who) return { problem: who.problem, caller: null, keyId };
   const { caller } = who;
-  if (caller.kind !== 'parent') return { problem: parentKeyRequired, caller };
+  if (caller.kind !== 'parent') return { problem: parentKeyRequired, caller, keyId };
   const { rejection, scope } = call.operation;
-  if (rejection !== undefined) return { problem: rejection, caller };
+  if (rejection !== undefined) return { problem: rejection, caller, keyId };
   if (scope !== undefined && !caller.scopes.includes(scope))
-    return { problem: insufficientScope(scope), caller };
+    return { problem: insufficientScope(scope), caller, keyId };
   const problem = headerProblem(facts, call, rule, caller);
   if (problem instanceof MissingFact) return problem;
-  return problem === undefined ? { caller } : { problem, caller };
+  return problem === undefined ? { caller } : { problem, caller, keyId };
 }
 
 function headerProblem(

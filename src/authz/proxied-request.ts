@@ -14,7 +14,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Problem } from '../domain/problem.ts';
 import { insufficientScope } from '../domain/scope.ts';
-import { authenticate, readCredentials } from './authenticate.ts';
+import { authenticate, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey, type FactKey } from '../ports/facts.ts';
 
@@ -52,15 +52,14 @@ export interface RouteRules {
 /**
  * Reads what a proxied request is decided by, without any look-up.
  *
- * @param authorization every value of the `Authorization` header
+ * @param credentials as read from its headers
  * @param acting every value of the acting header
  */
 export function readProxiedRequest(
-  authorization: readonly string[],
+  credentials: Credentials,
   acting: readonly string[],
   method: MethodKind,
 ): ProxiedRequest | { readonly problem: Problem } {
-  const credentials = readCredentials(authorization);
   if ('problem' in credentials) return credentials;
   return { digest: credentials.digest, acting: readActingHeader(acting), method };
 }

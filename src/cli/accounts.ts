@@ -1,19 +1,29 @@
 import type { Command } from 'commander';
+import {
+  accountBody,
+  addPair,
+  createOptions,
+  filterOptions,
+  filterQuery,
+  showMetadata,
+  type AccountOptions,
+  type FilterOptions,
+} from './account-options.ts';
 import type { Context } from './context.ts';
+import { exitCode, Failure } from './failure.ts';
 import type { Account, Listing } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
 import { pageOptions, pageQuery, moreNote, type PageOptions } from './pages.ts';
 
-/** `accounts create | list | show | suspend | resume` */
+/** `accounts create | list | show | update | suspend | resume` */
 export function accountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('parent accounts: the customers of this gateway');
 
-  accounts
-    .command('create')
-    .description('create a parent account')
+  createOptions(accounts.command('create').description('create a parent account'))
     .argument('<name>', 'name for people')
-    .action(async (name: string) => {
-      const account = await context.api().call<Account>('POST', '/accounts', { name });
+    .action(async (name: string, { id, ...options }: AccountOptions & { readonly id?: string }) => {
+      const body = { name, ...(id !== undefined && { id }), ...accountBody(options) };
+      const account = await context.api().call<Account>('POST', '/accounts', body);
       context
         .output()
         .result(account, () =>
@@ -26,10 +36,12 @@ export function accountCommands(program: Command, context: Context): void {
         );
     });
 
-  pageOptions(accounts.command('list').description('list parent accounts, newest first')).action(
-    async (options: PageOptions) => {
-      const page = await context.api().call<Listing<Account>>('GET', `/accounts${pageQuery(options)}`);
-      context.output().result(page, () => list(page));
+  const list = accounts.command('list').description('list parent accounts, newest first');
+  filterOptions(pageOptions(list), 'active or suspended').action(
+    async (options: PageOptions & FilterOptions) => {
+      const query = pageQuery(options, filterQuery(options));
+      const page = await context.api().call<Listing<Account>>('GET', `/accounts${query}`);
+      context.output().result(page, () => showList(page));
     },
   );
 
@@ -38,9 +50,11 @@ export function accountCommands(program: Command, context: Context): void {
     .description('show a parent account')
     .argument('<account-id>')
     .action(async (id: string) => {
-      const account = await context.api().call<Account>('GET', `/accounts/${encodeURIComponent(id)}`);
+      const account = await context.api().call<Account>('GET', pathOf(id));
       context.output().result(account, () => show(account));
     });
+
+  updateCommand(accounts, context);
 
   for (const [action, description] of [
     ['suspend', 'refuse an account and everything under it, from the moment this returns'],
@@ -51,34 +65,68 @@ export function accountCommands(program: Command, context: Context): void {
       .description(description)
       .argument('<account-id>')
       .action(async (id: string) => {
-        const account = await context
-          .api()
-          .call<Account>('POST', `/accounts/${encodeURIComponent(id)}/${action}`);
+        const account = await context.api().call<Account>('POST', `${pathOf(id)}/${action}`);
         context.output().result(account, () => show(account));
       });
   }
+}
+
+interface UpdateOptions extends Omit<AccountOptions, 'externalId'> {
+  readonly name?: string;
+  /** `false` for `--no-external-id`. */
+  readonly externalId?: string | false;
+}
+
+function updateCommand(accounts: Command, context: Context): void {
+  accounts
+    .command('update')
+    .description('change a parent account; what is not named stays')
+    .argument('<account-id>')
+    .option('--name <name>', 'name for people')
+    .option('--external-id <id>', 'your own name for it; upstreams are told from the moment this returns')
+    .option('--no-external-id', 'it has none any more')
+    .option('--metadata <key=value...>', 'pairs to set; a key alone removes its pair', addPair)
+    .action(async (id: string, { name, externalId, metadata }: UpdateOptions) => {
+      const body = {
+        ...(name !== undefined && { name }),
+        ...(externalId !== undefined && { external_id: externalId === false ? null : externalId }),
+        ...(metadata !== undefined && { metadata }),
+      };
+      if (Object.keys(body).length === 0)
+        throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
+      const account = await context.api().call<Account>('PATCH', pathOf(id), body);
+      context.output().result(account, () => show(account));
+    });
+}
+
+function pathOf(id: string): string {
+  return `/accounts/${encodeURIComponent(id)}`;
 }
 
 function show(account: Account): string {
   return fields([
     ['id', account.id],
     ['name', account.name],
+    ['external id', account.external_id ?? '(none)'],
     ['status', status(account.status)],
+    ['metadata', showMetadata(account.metadata)],
     ['active sub-accounts', String(account.active_sub_accounts)],
     ['created', account.created_at],
   ]);
 }
 
-function list(page: Listing<Account>): string {
-  if (page.data.length === 0) return 'There are no accounts yet.\n\n  tenancy-gateway accounts create <name>';
-  const rows = page.data.map(
-    ({ id, name, status: state, active_sub_accounts: active, created_at: created }) => [
-      id,
-      name,
-      status(state),
-      String(active),
-      created,
-    ],
+function showList(page: Listing<Account>): string {
+  if (page.data.length === 0)
+    return 'There are no such accounts.\n\n  tenancy-gateway accounts create <name>';
+  const rows = page.data.map((account) => [
+    account.id,
+    account.name,
+    status(account.status),
+    account.external_id ?? '',
+    String(account.active_sub_accounts),
+    account.created_at,
+  ]);
+  return (
+    table(['ID', 'NAME', 'STATUS', 'EXTERNAL ID', 'ACTIVE SUB-ACCOUNTS', 'CREATED'], rows) + moreNote(page)
   );
-  return table(['ID', 'NAME', 'STATUS', 'ACTIVE SUB-ACCOUNTS', 'CREATED'], rows) + moreNote(page);
 }

@@ -1,6 +1,8 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { managementScopes } from '../domain/scope.ts';
+import { exitCode, Failure } from './failure.ts';
+import { findCommands, hintsOf } from './find-keys.ts';
 import type { ApiKey, Listing, MintedKey } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
@@ -14,9 +16,11 @@ interface CreateOptions {
 
 const usualScopes: readonly string[] = Object.values(managementScopes);
 
-/** `keys create | list | revoke`, for the keys of parent accounts. */
+/** `keys create | list`, for the keys of parent accounts; `keys find | show | revoke`, for any. */
 export function keyCommands(program: Command, context: Context): void {
-  const keys = program.command('keys').description('API keys of parent accounts');
+  const keys = program
+    .command('keys')
+    .description('API keys: of parent accounts, and, to find or revoke one, of any');
 
   keys
     .command('create')
@@ -32,6 +36,10 @@ export function keyCommands(program: Command, context: Context): void {
         scopes: scope === false ? [] : scope,
         ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
       });
+      for (const wide of key.scopes.filter((one) => one.includes('*')))
+        context
+          .output()
+          .note(`Note: ${wide} is compared as it is. It stands for itself, and for no other scope.\n`);
       context.output().result(key, () => showMinted(key));
     });
 
@@ -42,23 +50,29 @@ export function keyCommands(program: Command, context: Context): void {
     context.output().result(page, () => list(id, page));
   });
 
+  findCommands(keys, context);
+
   keys
     .command('revoke')
     .description('revoke a key: once this returns, every replica refuses it')
-    .argument('<account-id>')
-    .argument('<key-id>')
-    .action(async (id: string, keyId: string) => {
-      const key = await context
-        .api()
-        .call<ApiKey>('POST', `${keysOf(id)}/${encodeURIComponent(keyId)}/revoke`);
-      context
-        .output()
-        .result(key, () => `${key.prefix}…${key.last4} (${key.name}) is ${status(key.status)}.`);
+    .usage('[options] [account-id] <key-id>')
+    .argument('<ids...>', 'id of the key; the id of its account may stand before it')
+    .action(async (ids: string[]) => {
+      const [first = '', second] = ids;
+      if (ids.length > 2)
+        throw new Failure(exitCode.usage, 'One key at a time: one id, or two with its account.');
+      const path = second === undefined ? `/api-keys/${encodeURIComponent(first)}` : keyOf(first, second);
+      const key = await context.api().call<ApiKey>('POST', `${path}/revoke`);
+      context.output().result(key, () => `${hintsOf(key)} (${key.name}) is ${status(key.status)}.`);
     });
 }
 
 function keysOf(accountId: string): string {
   return `/accounts/${encodeURIComponent(accountId)}/api-keys`;
+}
+
+function keyOf(accountId: string, keyId: string): string {
+  return `${keysOf(accountId)}/${encodeURIComponent(keyId)}`;
 }
 
 function showMinted(key: MintedKey): string {
@@ -76,13 +90,14 @@ function showMinted(key: MintedKey): string {
   ].join('\n');
 }
 
+/** What people recognise a key by; of one that was imported there may be nothing. */
 function list(id: string, page: Listing<ApiKey>): string {
   if (page.data.length === 0)
     return `There are no keys yet.\n\n  tenancy-gateway keys create ${id} --name <name>`;
   const rows = page.data.map((key) => [
     key.id,
     key.name,
-    `${key.prefix}…${key.last4}`,
+    hintsOf(key),
     status(key.status),
     key.scopes.join(' ') || '(none)',
     key.last_used_at ?? 'never',

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { storeCause } from '../adapters/postgres/connection/causes.ts';
 import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres } from '../adapters/postgres/store.ts';
 import { exitCode, Failure } from './failure.ts';
@@ -44,6 +45,11 @@ export function migrateCommand(program: Command, context: Context): void {
 
 function explain(error: unknown): Failure {
   if (error instanceof SchemaMismatch) return new Failure(exitCode.failed, error.message);
+  const known = storeCause(error);
+  if (known !== undefined) {
+    const { code: reason, cause, remedy } = known;
+    return new Failure(exitCode.unreachable, `${cause} (${reason}).`, remedy, { reason });
+  }
   const cause = (error as Error).cause as { code?: string; message?: string } | undefined;
   const reason = cause?.code ?? cause?.message ?? (error as Error).message;
   return new Failure(

@@ -5,21 +5,38 @@ import type { Target } from './target.ts';
 export interface Account {
   readonly id: string;
   readonly name: string;
+  readonly external_id: string | null;
   readonly status: string;
+  readonly metadata: Readonly<Record<string, string>>;
   readonly active_sub_accounts: number;
   readonly created_at: string;
 }
+
+export type SubAccount = Omit<Account, 'active_sub_accounts'>;
 
 export interface ApiKey {
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly string[];
-  readonly prefix: string;
-  readonly last4: string;
+  readonly prefix: string | null;
+  readonly last4: string | null;
   readonly status: string;
   readonly created_at: string;
   readonly last_used_at: string | null;
   readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+/** A key of any account, with whose it is. */
+export interface HeldKey extends ApiKey {
+  readonly account: KeyHolder & { readonly external_id: string | null };
+  readonly parent: KeyHolder | null;
+}
+
+interface KeyHolder {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
 }
 
 export interface MintedKey extends ApiKey {
@@ -39,14 +56,14 @@ export interface OperatorApi {
    * @param path below `/admin/v1`
    * @throws {Failure} where it cannot be reached, or rejects the request
    */
-  call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T>;
+  call<T>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<T>;
 }
 
 const timeoutMs = 30_000;
 
 export function operatorApi({ url, token }: Target): OperatorApi {
   return {
-    async call<T>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<T> {
+    async call<T>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<T> {
       const response = await fetch(`${url}/admin/v1${path}`, {
         method,
         headers: {

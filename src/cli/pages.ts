@@ -13,10 +13,15 @@ export function pageOptions(command: Command): Command {
     .option('--cursor <cursor>', 'go on after an earlier list');
 }
 
-/** The query of a list. */
-export function pageQuery({ limit, cursor }: PageOptions): string {
+/** The query of a list. @param filters by the names of the query's parameters; those that are absent do not filter */
+export function pageQuery(
+  { limit, cursor }: PageOptions,
+  filters: Readonly<Record<string, string | undefined>> = {},
+): string {
   const query = new URLSearchParams({ limit: String(limit) });
-  if (cursor !== undefined) query.set('cursor', cursor);
+  for (const [name, value] of Object.entries({ ...filters, cursor })) {
+    if (value !== undefined) query.set(name, value);
+  }
   return `?${query.toString()}`;
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { storeCause } from '../adapters/postgres/connection/causes.ts';
 import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { leaseWaitMs } from '../coherence/timing.ts';
@@ -24,7 +25,7 @@ export function restoredCommand(program: Command, context: Context): void {
       const store = openPostgres(config.store);
       try {
         await store.markRestored();
-        const waitedMs = await outwait(store, config.coherence.leaseMs, (text) =>
+        const waitedMs = await waitForLeases(store, config.coherence.leaseMs, (text) =>
           context.output().note(text),
         );
         await store.ping();
@@ -49,7 +50,7 @@ export function restoredCommand(program: Command, context: Context): void {
  * Waits until no lease from before can be running. The restored rows do not show the ones given since the backup, so it
  * is the longest that may have been: of this configuration, or of a row.
  */
-async function outwait(
+async function waitForLeases(
   store: Pick<Store, 'log'>,
   configuredMs: number,
   note: (text: string) => void,
@@ -74,6 +75,12 @@ function explain(error: unknown): Failure {
       `The database is marked, but not one this version can work on: ${message}.`,
       'Where the backup is of an earlier version, run `tenancy-gateway migrate`, and then this again.',
     );
+  }
+  const known = storeCause(error);
+  if (known !== undefined) {
+    const { code: reason, cause, remedy } = known;
+    const hint = `${remedy} Run this again before you rely on the database.`;
+    return new Failure(exitCode.unreachable, `${cause} (${reason}).`, hint, { reason });
   }
   const { code, message } = (cause ?? error) as { readonly code?: string; readonly message?: string };
   const reason = code ?? message;

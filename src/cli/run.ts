@@ -11,7 +11,9 @@ import { operatorApi } from './operator-api.ts';
 import { standardOutput, type Output } from './output.ts';
 import { replicasCommand } from './replicas.ts';
 import { restoredCommand } from './restored.ts';
+import { subAccountCommands } from './sub-accounts.ts';
 import { findTarget } from './target.ts';
+import { usageCommand } from './usage.ts';
 
 /** Runs one command line. Never throws: what goes wrong is written, and told by the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
@@ -33,7 +35,9 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   };
   for (const add of [
     accountCommands,
+    subAccountCommands,
     keyCommands,
+    usageCommand,
     explainCommand,
     replicasCommand,
     migrateCommand,
@@ -43,6 +47,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     add(program, context);
 
   try {
+    refuseSecrets(args);
     await program.parseAsync(args, { from: 'user' });
     return exitCode.ok;
   } catch (error) {
@@ -54,8 +59,18 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
+/** A secret in an argument stands in the shell's history and in lists of processes. @throws {Failure} */
+function refuseSecrets(args: readonly string[]): void {
+  if (!args.some((arg) => /^tg[ws]_[0-9A-Za-z]{12,}$/.test(arg))) return;
+  throw new Failure(
+    exitCode.usage,
+    'A key or a client secret stands among the arguments. Shells keep what is typed: change it, if it is in use.',
+    'Commands take the id of a key. By the key itself: `tenancy-gateway keys find --stdin < file`.',
+  );
+}
+
 const notes = `
-Commands about accounts, keys and replicas talk to the operator API of a running gateway, and find it by the
+Commands about accounts, sub-accounts, keys and replicas talk to the operator API of a running gateway, and find it by the
 variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, ADMIN_TOKEN, DATA_DIR.
 
 Exit codes: 0 done, 1 refused or failed, 64 wrong usage, 69 gateway or database not reachable,

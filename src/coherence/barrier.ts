@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { ReplicaRow } from '../ports/coherence-log.ts';
 import type { Seq } from '../ports/facts.ts';
 import type { Timers } from '../ports/timers.ts';
-import type { Census, Count } from './membership.ts';
+import type { Members, Membership } from './membership.ts';
 import type { CoherenceEvents } from './events.ts';
 import type { Lease } from './lease.ts';
 import type { Timing } from './timing.ts';
@@ -12,7 +12,7 @@ import type { View } from './memory/view.ts';
 import { within } from './within.ts';
 
 export interface BarrierParts {
-  readonly census: Pick<Census, 'read'>;
+  readonly membership: Pick<Membership, 'read'>;
   readonly lease: Pick<Lease, 'id' | 'caughtUp' | 'streamsEnded'>;
   readonly view: Pick<View, 'applied' | 'incarnation'>;
   readonly clock: Clock;
@@ -28,19 +28,19 @@ interface Writer {
   readonly sinceMs: number;
   /** The history the mutation belongs to. */
   readonly incarnation: string;
-  /** What the last count after the commit showed. */
-  seen: { readonly count: Count; readonly pending: readonly ReplicaRow[] } | undefined;
+  /** The members after the commit, as last read. */
+  seen: { readonly members: Members; readonly pending: readonly ReplicaRow[] } | undefined;
   /** Replicas whose lease ran out without a confirmation, and whose rows were taken away since. */
   timedOut: number;
   resolve(receipt: Receipt): void;
   reject(error: unknown): void;
 }
 
-/** Pauses between two counts: short while a writer is fresh, then a fraction of its age. */
+/** Pauses between two readings of the members: short while a writer is fresh, then a fraction of its age. */
 const shortestPauseMs = 1;
 const longestPauseMs = 50;
 
-/** Makes writers wait until no replica can decide by what was before. One loop counts for all of them. */
+/** Makes writers wait until no replica can decide by what was before. One loop reads the members for all of them. */
 export class CommitBarrier implements Barrier {
   readonly #parts: BarrierParts;
   readonly #writers = new Set<Writer>();
@@ -71,47 +71,47 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // A count says nothing about mutations committed after it began: who comes later waits for the next one.
+    // A reading says nothing about mutations committed after it began: a writer that comes later waits for the next one.
     const asked = [...this.#writers];
     try {
-      const [count] = await Promise.all([this.#parts.census.read(), this.#catchUp(asked)]);
-      for (const writer of asked) this.#judge(writer, count);
+      const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
+      for (const writer of asked) this.#check(writer, members);
     } catch (error) {
-      for (const writer of asked) this.#judgeBlindly(writer, error);
+      for (const writer of asked) this.#checkWithoutStore(writer, error);
     }
   }
 
-  /** This replica's own part, while the others are counted: alone, a mutation costs one round trip more. */
+  /** This replica's own part, while the members are read: alone, a mutation costs one round trip more. */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
     if (asked.every(({ seq }) => seq <= view.applied)) return;
     await within(timers, longestPauseMs, lease.caughtUp()).catch(() => undefined);
   }
 
-  #judge(writer: Writer, count: Count): void {
-    if (count.incarnation !== writer.incarnation || count.seq < writer.seq) {
+  #check(writer: Writer, members: Members): void {
+    if (members.incarnation !== writer.incarnation || members.seq < writer.seq) {
       // The database is not the one that took the mutation; whether it has it is not known.
       this.#done(writer).reject(unavailable());
       return;
     }
-    const pending = count.rows.filter((row) => row.acked < writer.seq && !this.#isOwnAndThere(row, writer));
-    writer.timedOut += this.#timedOut(writer, count);
-    writer.seen = { count, pending };
-    if ((count.complete && pending.length === 0) || this.#waitedOut(writer)) this.#confirm(writer);
+    const pending = members.rows.filter((row) => row.acked < writer.seq && !this.#isOwnAndThere(row, writer));
+    writer.timedOut += this.#timedOut(writer, members);
+    writer.seen = { members, pending };
+    if ((members.complete && pending.length === 0) || this.#leasesHaveEnded(writer)) this.#confirm(writer);
   }
 
   /**
    * How many of those that had not confirmed are gone, and did not go by themselves: a replica that leaves has renewed its lease a moment
    * before, one that was killed or hangs has not.
    */
-  #timedOut({ seen }: Writer, { rows }: Count): number {
+  #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];
     return gone.filter(({ ageMs, leaseMs }) => ageMs > leaseMs / 2).length;
   }
 
-  #judgeBlindly(writer: Writer, error: unknown): void {
-    if (!this.#waitedOut(writer)) return;
-    // Without a count taken after the commit, this replica does not know how long the longest lease is.
+  #checkWithoutStore(writer: Writer, error: unknown): void {
+    if (!this.#leasesHaveEnded(writer)) return;
+    // Without a reading of the members from after the commit, this replica does not know how long the longest lease is.
     if (writer.seen === undefined) this.#done(writer).reject(unavailable(error));
     else this.#confirm(writer);
   }
@@ -123,20 +123,20 @@ export class CommitBarrier implements Barrier {
   }
 
   /** Whether every lease that was given before the commit has run out. */
-  #waitedOut({ sinceMs, seen }: Writer): boolean {
+  #leasesHaveEnded({ sinceMs, seen }: Writer): boolean {
     const { clock, timing } = this.#parts;
-    const longestMs = seen?.count.longestLeaseMs ?? timing.leaseMs;
+    const longestMs = seen?.members.longestLeaseMs ?? timing.leaseMs;
     return clock.monotonicMs() - sinceMs > timing.leaseWaitMs(longestMs);
   }
 
   #confirm(writer: Writer): void {
-    const { rows } = writer.seen?.count ?? { rows: [] };
-    const unheard = (writer.seen?.pending.length ?? 0) + writer.timedOut;
+    const { rows } = writer.seen?.members ?? { rows: [] };
+    const timedOut = (writer.seen?.pending.length ?? 0) + writer.timedOut;
     const ms = this.#parts.clock.monotonicMs() - writer.sinceMs;
-    this.#parts.events.barrierWait?.(ms, unheard);
+    this.#parts.events.barrierWait?.(ms, timedOut);
     this.#done(writer).resolve({
       replicas: rows.length + writer.timedOut,
-      unheard,
+      timedOut,
       streamsClosed: rows.reduce((sum, row) => sum + this.#endedBy(row, writer), 0),
       ms,
     });

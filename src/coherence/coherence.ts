@@ -7,7 +7,7 @@ import type { FactSource, Seq } from '../ports/facts.ts';
 import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
 import { CommitBarrier } from './barrier.ts';
-import { Census } from './membership.ts';
+import { Membership } from './membership.ts';
 import { CoherentDirectory } from './directory.ts';
 import type { CoherenceEvents } from './events.ts';
 import { Lease } from './lease.ts';
@@ -63,8 +63,8 @@ export interface CoherenceSnapshot {
   readonly leaseRemainingMs: number;
   readonly facts: number;
   readonly unknownKeys: number;
-  /** Facts touched in the part of the log that is remembered. */
-  readonly window: number;
+  /** Facts whose newest change is remembered. */
+  readonly recentChanges: number;
   readonly replicas: readonly {
     readonly id: string;
     readonly acked: Seq;
@@ -101,17 +101,17 @@ export function startCoherence(parts: CoherenceParts): Coherence {
     onHealth,
     about,
   });
-  const census = new Census(log, clock, timers, timing);
+  const membership = new Membership(log, clock, timing);
   const loader = new Loader({ view, cache, source, clock, timers, timing, events });
 
   log.onHint(() => lease.hint());
   lease.start();
-  const stopCounting = repeat(timers, timing.leaseMs, () => census.read());
+  const stopWatching = repeat(timers, timing.leaseMs, () => membership.read());
   const stopPruning = keepLogShort({ log, view, timers });
 
   return {
     directory: new CoherentDirectory({ view, lease, loader, revocations, clock, timing, events }),
-    barrier: new CommitBarrier({ census, lease, view, clock, timers, timing, events }),
+    barrier: new CommitBarrier({ membership, lease, view, clock, timers, timing, events }),
     ready: () => lease.holds(),
     snapshot: () => ({
       replica: lease.id,
@@ -119,7 +119,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
       applied: view.applied,
       leaseRemainingMs: lease.remainingMs,
       ...view.sizes,
-      replicas: (census.last?.rows ?? []).map(({ id, acked, leaseMs }) => ({
+      replicas: (membership.last?.rows ?? []).map(({ id, acked, leaseMs }) => ({
         id,
         acked,
         leaseMs,
@@ -128,7 +128,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
     }),
     leave: () => lease.leave(),
     stop: async () => {
-      stopCounting();
+      stopWatching();
       stopPruning();
       await lease.stop();
     },

@@ -81,7 +81,7 @@ class CoherentLookup implements Lookup {
     this.#parts = parts;
     this.#facts = new LoadedFacts(view, events);
     this.#arrived = loader.now();
-    this.#giveUpMs = clock.monotonicMs() + timing.settleMs;
+    this.#giveUpMs = clock.monotonicMs() + timing.lookUpMs;
   }
 
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
@@ -141,9 +141,9 @@ class FactsInMemory implements Facts {
     return undefined;
   }
 
-  #valueOf(held: Entry | undefined, kind: 'k:' | 'a:' | '', name: string): FactValue | undefined {
-    this.#last = held;
-    return held !== undefined ? held.value : this.elsewhere(kind, name);
+  #valueOf(entry: Entry | undefined, kind: 'k:' | 'a:' | '', name: string): FactValue | undefined {
+    this.#last = entry;
+    return entry !== undefined ? entry.value : this.elsewhere(kind, name);
   }
 }
 

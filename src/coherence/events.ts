@@ -23,6 +23,6 @@ export interface CoherenceEvents {
   leaseLapsed?(): void;
   /** This replica lost track of the log and began anew. */
   forgotten?(): void;
-  /** A mutation waited for the replicas. */
-  barrierWait?(ms: number, unheard: number): void;
+  /** A mutation waited for the replicas. @param timedOut how many of them did not confirm before their lease had run out */
+  barrierWait?(ms: number, timedOut: number): void;
 }

@@ -5,10 +5,9 @@ import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
 import { Backoff } from './backoff.ts';
 import type { CoherenceEvents } from './events.ts';
-import type { Timing } from './timing.ts';
+import { retryPauses, type Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
 import type { View } from './memory/view.ts';
-import { within } from './within.ts';
 import type { Revocations } from './revocations.ts';
 
 export interface LeaseParts {
@@ -34,10 +33,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/**
- * The right of this replica to decide by its view: until a deadline, renewed four times as often as needed.
- * One pass at a time talks to the log, so what it reads is taken in in order.
- */
+/** The right to decide by the view, until a deadline. One pass at a time talks to the log, so what it reads is taken in in order. */
 export class Lease {
   readonly #parts: LeaseParts;
   readonly #backoff: Backoff;
@@ -60,7 +56,7 @@ export class Lease {
 
   constructor(parts: LeaseParts) {
     this.#parts = parts;
-    this.#backoff = new Backoff(parts.timing.retryFirstMs, parts.timing.retryLongestMs);
+    this.#backoff = new Backoff(retryPauses.firstMs, retryPauses.longestMs);
     this.#id = parts.randomId();
   }
 
@@ -189,23 +185,25 @@ export class Lease {
     const { log, view, revocations, clock, timing, events } = this.#parts;
     const monotonicMs = clock.monotonicMs();
     const wallMs = clock.wallMs();
-    const held = this.holds();
+    const wasHeld = this.holds();
+    let confirmed = this.#acked;
     if (renewing) {
-      if (!held && this.#until !== -Infinity) events.leaseLapsed?.();
-      await this.#register();
+      if (!wasHeld && this.#until !== -Infinity) events.leaseLapsed?.();
+      confirmed = await this.#register();
     }
     let ended = 0;
     let reading: LogReading;
     do {
-      reading = await this.#step(log.readAfter(view.through, mostEntries));
+      reading = await log.readAfter(view.through, mostEntries);
       const revoked = view.take(reading);
       if (revoked === 'lost') return this.#beginAnew();
       ended += revocations.announce(revoked);
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
-    // A row can only be taken away from under a replica whose lease has run out; else the last word still stands.
-    if (reading.seq !== this.#acked || !held) {
-      await this.#step(log.ack(this.#id, reading.seq, ended));
+    // A crash of the store may have undone a confirmation: then the row says less than this replica last confirmed. A row
+    // can only be taken away from under a replica whose lease has run out.
+    if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
+      await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;
     }
     if (!renewing || this.#stopped) return;
@@ -215,11 +213,12 @@ export class Lease {
     events.leaseRenewed?.(clock.monotonicMs() - monotonicMs);
   }
 
-  #register(): Promise<void> {
+  /** Returns the position that its row shows. */
+  #register(): Promise<Seq> {
     const { log, timing, randomId, about } = this.#parts;
     this.#nonce = randomId();
     const note = about && { ...about, leaving: this.#leaving };
-    return this.#step(log.register({ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs, note }));
+    return log.register({ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs, note });
   }
 
   /** What is known does not lead up to what the log says now: nothing of it may be used again. */
@@ -236,16 +235,12 @@ export class Lease {
   }
 
   #deregister(): Promise<void> {
-    return this.#step(this.#parts.log.removeReplica(this.#id, this.#nonce));
+    return this.#parts.log.removeReplica(this.#id, this.#nonce);
   }
 
   #lapse(): void {
     this.#until = -Infinity;
     this.#wallUntil = -Infinity;
-  }
-
-  #step<T>(response: Promise<T>): Promise<T> {
-    return within(this.#parts.timers, this.#parts.timing.stepMs, response);
   }
 
   #rejectWaiters(error: unknown): void {

@@ -15,7 +15,7 @@ const mostAtOnce = 5_000;
 
 interface RetentionParts {
   readonly log: Pick<CoherenceLog, 'prune'>;
-  readonly view: Pick<View, 'applied' | 'incarnation' | 'crowdedOut'>;
+  readonly view: Pick<View, 'applied' | 'incarnation' | 'evictedBelow'>;
   readonly timers: Timers;
 }
 
@@ -28,7 +28,7 @@ async function prune({ log, view }: RetentionParts): Promise<void> {
   for (;;) {
     const { incarnation } = view;
     if (incarnation === null) return;
-    const before = Math.max(view.applied - changesKept, view.crowdedOut);
+    const before = Math.max(view.applied - changesKept, view.evictedBelow);
     if (before <= 0) return;
     const more = await log.prune({ incarnation, before, most: mostAtOnce });
     if (!more) return;

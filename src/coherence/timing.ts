@@ -1,33 +1,48 @@
-/** Durations of the protocol, in milliseconds, all derived from the one that is configured. */
+/**
+ * Everything that takes a while in the protocol, in milliseconds: derived from T, the one duration that is configured
+ * (`coherence.lease_ms`), here and nowhere else. The table in `docs/coherence.md` says the same.
+ */
 export interface Timing {
-  /** T: how long a replica may decide after it began to renew. */
+  /**
+   * T: how long a replica may decide after it began to renew. It reads the rows of all replicas as often, to find those
+   * that timed out.
+   */
   readonly leaseMs: number;
   /** How much earlier than T a replica stops deciding, by its own clock: others may have a faster one. */
   readonly marginMs: number;
   /** {@link leaseWaitMs}. */
   readonly leaseWaitMs: (leaseMs: number) => number;
+  /** From the beginning of one renewal to that of the next: one that fails can be tried again before the lease has run out. */
   readonly renewEveryMs: number;
-  /** Longest wait for one response of the store before the attempt counts as failed. */
-  readonly stepMs: number;
-  /** Longest time a request waits for its facts. */
-  readonly settleMs: number;
-  /** Pause after a failed renewal: doubles from the first to the longest. */
-  readonly retryFirstMs: number;
-  readonly retryLongestMs: number;
+  /** {@link storeMsFor}. */
+  readonly storeMs: number;
+  /** Longest time a request waits for a fact: for a statement that is under way when it comes, and for its own. */
+  readonly lookUpMs: number;
 }
 
 /** @param leaseMs T, from the configuration */
 export function timingFor(leaseMs: number): Timing {
+  const storeMs = storeMsFor(leaseMs);
   return {
     leaseMs,
-    marginMs: guardMs(leaseMs),
+    marginMs: marginMsOf(leaseMs),
     leaseWaitMs,
     renewEveryMs: leaseMs / 4,
-    stepMs: Math.max(250, leaseMs / 2),
-    settleMs: Math.max(500, leaseMs),
-    retryFirstMs: 25,
-    retryLongestMs: 500,
+    storeMs,
+    lookUpMs: 2 * storeMs,
   };
+}
+
+/**
+ * Deadline of each statement of the lease and of each that reads facts, connecting and waiting for a connection included.
+ * The store is opened with it and keeps it (`CoherenceLog`, `FactSource`): there is no second timeout around its calls.
+ *
+ * Half of T: a renewal begins when three quarters of the lease are left, so a connection that went silent under it is
+ * replaced while the lease still runs. Never so short that a busy server cannot be connected to in it, nor so long that a
+ * request waits for a silent one for more than a few seconds.
+ */
+export function storeMsFor(leaseMs: number): number {
+  return Math.min(Math.max(500, leaseMs / 2), 1_500);
 }
 
 /**
@@ -38,14 +53,17 @@ export function timingFor(leaseMs: number): Timing {
  * @param leaseMs T of the lease that is waited for, as registered
  */
 export function leaseWaitMs(leaseMs: number): number {
-  return leaseMs + guardMs(leaseMs);
+  return leaseMs + marginMsOf(leaseMs);
 }
 
 /**
- * What a replica takes off its lease, and what others wait beyond it. A lease runs T - g on a clock of rate a, others
+ * What a replica takes off its lease, and what others wait beyond it: g. A lease runs T - g on a clock of rate a, others
  * wait T + g on a clock of rate b: safe while b / a <= (T + g) / (T - g). With a tenth of T that is 11 / 9, so both
  * clocks may be wrong by 10 %, in opposite directions; chrony slews by 8.3 % at most unless told otherwise.
  */
-function guardMs(leaseMs: number): number {
+function marginMsOf(leaseMs: number): number {
   return Math.max(5, leaseMs / 10);
 }
+
+/** Pause after a renewal that failed: doubles from the first to the longest. Not of T: the store may be back at any time. */
+export const retryPauses = { firstMs: 25, longestMs: 500 };

@@ -1,13 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import { headerNames, readsAsReserved, type HeaderNames } from '../domain/header-names.ts';
+import {
+  foldHeaderName,
+  headerNames,
+  headerRule,
+  readsAsReserved,
+  type HeaderNames,
+} from '../domain/header-names.ts';
 import type { UncheckedFile } from './gateway-file.ts';
 import type { Path } from './pointer.ts';
 import type { RouteSettings } from './route-file.ts';
 import type { SchemaFault } from './validate.ts';
 
 /** Headers that a route must not let by, and origins that it cannot trust. */
-export function checkRouteHeaders({ headers, route_defaults, routes }: UncheckedFile): SchemaFault[] {
-  const names = headerNames(headers.prefix);
+export function checkRouteHeaders({
+  headers,
+  authentication,
+  route_defaults,
+  routes,
+}: UncheckedFile): SchemaFault[] {
+  const names = headerNames(headers.prefix, present(authentication.headers));
   const faults = [
     ...checkUnderscores(['route_defaults'], route_defaults, names),
     ...checkCors(['route_defaults'], route_defaults),
@@ -43,6 +54,58 @@ function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] 
   if (!credentials || !origins.includes('*')) return [];
   const detail = 'cannot be with `*`: any page could then act as the user of another';
   return [{ path: [...path, 'cors', 'credentials'], detail }];
+}
+
+/** Headers a gateway and the services behind it cannot work without: one that the gateway takes for itself is lost. */
+export const ordinaryHeaders = [
+  'accept',
+  'accept-encoding',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'authorization',
+  'cache-control',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'cookie',
+  'host',
+  'if-match',
+  'if-none-match',
+  'idempotency-key',
+  'origin',
+  'range',
+  'sec-websocket-key',
+  'traceparent',
+  'tracestate',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'x-forwarded-for',
+  'x-request-id',
+];
+
+/** Headers that cannot carry an API key: they have a meaning already, or are for one connection only. */
+export function checkKeyHeaders({ headers, authentication }: UncheckedFile): SchemaFault[] {
+  const names = headerNames(headers.prefix);
+  const seen = new Set<string>();
+  return authentication.headers.flatMap((name: string | undefined, index) => {
+    if (name === undefined) return [];
+    const path = ['authentication', 'headers', index];
+    const folded = foldHeaderName(name);
+    const rule = headerRule(name, names);
+    const ordinary = ordinaryHeaders.includes(folded) || folded.startsWith('sec-');
+    if (ordinary || (rule !== 'pass' && rule !== 'underscore'))
+      return [{ path, detail: 'has a meaning of its own, so it cannot carry an API key' }];
+    if (seen.has(folded)) return [{ path, detail: 'can be read as another header of this list' }];
+    seen.add(folded);
+    return [];
+  });
+}
+
+/** Without the gaps that names leave which the schema rejected. */
+function present(names: readonly (string | undefined)[]): string[] {
+  return names.filter((name) => name !== undefined);
 }
 
 const reserved =

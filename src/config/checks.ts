@@ -1,6 +1,6 @@
 import { foldHeaderName } from '../domain/header-names.ts';
 import { checkMacKeys, checkTlsFiles } from './check-files.ts';
-import { checkRouteHeaders } from './check-headers.ts';
+import { checkKeyHeaders, checkRouteHeaders, ordinaryHeaders } from './check-headers.ts';
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
@@ -28,6 +28,7 @@ export function crossChecks(
     ...checkWorkers(file, databaseNamed),
     ...checkRoutes(file, origins),
     ...checkRouteHeaders(file),
+    ...checkKeyHeaders(file),
     ...checkTlsFiles(file),
     ...checkMacKeys(file),
     ...checkPrefix(file),
@@ -75,25 +76,7 @@ function checkDrain({ drain_ms, drain_delay_ms }: UncheckedFile): SchemaFault[] 
   return [{ path: ['drain_delay_ms'], detail: 'must be less than drain_ms, of which it is a part' }];
 }
 
-/** Headers a gateway cannot work without: a prefix that takes one of them would drop it from every request. */
-const ordinaryHeaders = [
-  'accept-encoding',
-  'authorization',
-  'cache-control',
-  'connection',
-  'content-length',
-  'cookie',
-  'host',
-  'if-none-match',
-  'idempotency-key',
-  'sec-websocket-key',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-  'x-forwarded-for',
-  'x-request-id',
-];
-
+/** A prefix that takes an ordinary header would drop it from every request. */
 function checkPrefix({ headers }: UncheckedFile): SchemaFault[] {
   const prefix = foldHeaderName(headers.prefix);
   const taken = ordinaryHeaders.find((name) => name.startsWith(prefix));

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { parseRedisAddress } from './redis/redis-address.ts';
+import { clientSecretPrefix, keyPrefixMaxLength } from '../domain/api-key.ts';
 import { scopeMaxLength, scopePattern } from '../domain/scope.ts';
 
 /** A kind of text the schema names by `format`: how to check it, and what to say when it is something else. */
@@ -53,6 +54,18 @@ export const formats: Readonly<Record<string, TextFormat>> = {
   'header-prefix': {
     expected: 'letters and digits in parts joined by hyphens, ending with a hyphen, such as X-Service-',
     accepts: (text) => /^[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*-$/.test(text) && text.length <= 64,
+  },
+  'key-prefix': {
+    expected: `1 to ${keyPrefixMaxLength} letters and digits, in parts joined by _, starting with a letter, other than ${clientSecretPrefix}, which client secrets begin with`,
+    accepts: (text) =>
+      /^[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*$/.test(text) &&
+      text.length <= keyPrefixMaxLength &&
+      text !== clientSecretPrefix,
+  },
+  'problem-base': {
+    expected:
+      'the start of an address, up to where a code follows, such as https://docs.example.com/errors/ or urn:example:problem:',
+    accepts: (text) => /^[A-Za-z][A-Za-z0-9+.-]*:[!-~]*[/#:=]$/.test(text) && URL.canParse(`${text}code`),
   },
   origin: {
     expected: 'an origin as browsers send it, such as https://app.example.com, or *',

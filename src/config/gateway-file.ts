@@ -114,6 +114,25 @@ export const gatewayFile = Type.Object(
         { format: 'header-prefix', default: 'X-Service-' },
       ),
     }),
+    authentication: section('How requests carry their API key, beside `Authorization: Bearer`.', {
+      headers: list(
+        'Further headers whose whole value is an API key, on proxied requests and on management. Upstreams never get them, in any spelling. A request with two credentials gets 401.',
+        Type.String({ format: 'header-name' }),
+        { examples: [['X-API-Key']] },
+      ),
+    }),
+    keys: section('API keys that the gateway makes.', {
+      prefix: text(
+        'What new keys begin with, before `_`; those made before go on working. Not what keys of yours begin with that you import: with this prefix a key needs the checksum of the gateway.',
+        { format: 'key-prefix', default: 'tgw' },
+      ),
+    }),
+    problems: section('Error bodies (RFC 9457).', {
+      type_base: text(
+        'What the `type` of a problem begins with; its code follows. An address of yours, where each code is explained.',
+        { format: 'problem-base', default: 'urn:tenancy-gateway:problem:' },
+      ),
+    }),
     trusted_proxies: list(
       'Addresses and networks (CIDR) of proxies in front whose `X-Forwarded-*` and `X-Request-Id` count.',
       Type.String({ format: 'cidr' }),
@@ -213,7 +232,8 @@ export type GatewayFile = Static<typeof gatewayFile>;
  * The file while it may still have faults: rejected values are taken out, so that the checks across keys can go on
  * and every fault is found in one go. A list keeps a gap where an entry was no mapping at all.
  */
-export type UncheckedFile = Omit<GatewayFile, 'routes' | 'trusted_proxies' | 'listen'> & {
+export type UncheckedFile = Omit<GatewayFile, 'authentication' | 'routes' | 'trusted_proxies' | 'listen'> & {
+  readonly authentication: { readonly headers: readonly (string | undefined)[] };
   readonly listen: Omit<GatewayFile['listen'], 'tls'> & {
     readonly tls?: Partial<GatewayFile['listen']['tls']>;
   };

@@ -41,6 +41,10 @@ export const limits = section('What one client, one tenant or one process may ta
     maximum: 10_000_000,
     default: 1_000,
   }),
+  changes_per_second: integer(
+    "Changes of one parent that every replica must hear of (those that get a receipt), in this process; ten seconds' worth may come at once, more get 429. 0 turns that off. Operators have no limit.",
+    { minimum: 0, maximum: 1_000_000, default: 20 },
+  ),
   sub_accounts_per_parent: integer('Sub-accounts of a parent at most, deactivated ones included.', {
     minimum: 1,
     maximum: 100_000_000,

@@ -12,7 +12,7 @@ const heapShare = 0.85;
 /** The typed configuration from a file without faults. */
 export function makeConfig(file: GatewayFile): Config {
   const { listen, internal, database, limits, tracing } = file;
-  const names = headerNames(file.headers.prefix);
+  const names = headerNames(file.headers.prefix, file.authentication.headers);
   return {
     listen: {
       host: listen.host,
@@ -42,6 +42,8 @@ export function makeConfig(file: GatewayFile): Config {
       maxFacts: file.coherence.max_facts,
     },
     headers: names,
+    keys: { prefix: file.keys.prefix },
+    problems: { typeBase: file.problems.type_base },
     trustedProxies: file.trusted_proxies.map(asNetwork),
     management: { requireActingHeader: file.management.require_acting_header },
     routes: effectiveRoutes(file).map((route) => makeRoute(route, names)),
@@ -54,6 +56,7 @@ export function makeConfig(file: GatewayFile): Config {
       managementBodyBytes: limits.management_body_bytes,
       maxConnections: limits.max_connections,
       inFlightPerTenant: limits.in_flight_per_tenant,
+      changesPerSecond: limits.changes_per_second,
       subAccountsPerParent: limits.sub_accounts_per_parent,
       keysPerAccount: limits.keys_per_account,
       maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
@@ -118,7 +121,7 @@ function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | nul
   if (cors === undefined) return null;
   return {
     origins: cors.origins,
-    headers: cors.headers ?? ['Authorization', 'Content-Type', names.acting],
+    headers: cors.headers ?? ['Authorization', 'Content-Type', names.acting, ...names.apiKey],
     expose: cors.expose ?? [
       'X-Request-Id',
       'Retry-After',

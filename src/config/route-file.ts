@@ -36,7 +36,7 @@ export const routeSettings = {
         {},
       ),
       headers: optionalList(
-        'Request headers that a page may set; left out, `Authorization`, `Content-Type` and the acting header.',
+        'Request headers that a page may set; left out, `Authorization`, `Content-Type`, the acting header and those of `authentication.headers`.',
         Type.String({ format: 'header-name' }),
       ),
       expose: optionalList(

@@ -3,7 +3,7 @@ import { explainSchemaErrors, type Wording } from '../domain/schema-errors.ts';
 import { formats } from './formats.ts';
 import { formatPath, parsePointer, type Path } from './pointer.ts';
 import { allKeys, keysOf, nodeAt, schema } from './schema.ts';
-import { suggest } from './suggest.ts';
+import { suggest } from '../domain/suggest.ts';
 
 /** A value that the schema rejects. */
 export interface SchemaFault {

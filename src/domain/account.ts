@@ -3,7 +3,7 @@ import type { AccountId } from './ids.ts';
 /** The longest name of an account or a key, in characters. */
 export const nameMaxLength = 256;
 
-/** Free string pairs on a sub-account. */
+/** Free string pairs on an account. */
 export type Metadata = Readonly<Record<string, string>>;
 export const metadataMaxPairs = 16;
 export const metadataKeyMaxLength = 40;
@@ -13,7 +13,10 @@ export const metadataValueMaxLength = 500;
 export interface ParentAccount {
   readonly id: AccountId;
   readonly name: string;
+  /** The operator's own name for it, unique over all parents. */
+  readonly externalId: string | null;
   readonly status: 'active' | 'suspended';
+  readonly metadata: Metadata;
   readonly activeSubAccounts: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -32,8 +35,8 @@ export interface SubAccount {
   readonly deactivatedAt: Date | null;
 }
 
-/** A PATCH of a sub-account: absent members stay, `null` clears, metadata is merged. */
-export interface SubAccountChange {
+/** A PATCH of an account, parent or sub-account: absent members stay, `null` clears, metadata is merged. */
+export interface AccountChange {
   readonly name?: string;
   readonly externalId?: string | null;
   readonly metadata?: Readonly<Record<string, string | null>>;

@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts';
+import type { Caller, ParentCaller, SubAccountCaller } from './caller.ts';
 import { isExternalId } from './external-id.ts';
 import { parseAccountId, type AccountId } from './ids.ts';
 import type { Problem } from './problem.ts';
@@ -18,6 +18,7 @@ export type ActingHeader =
 export interface ActingTarget {
   readonly id: AccountId;
   readonly parentId: AccountId | null;
+  readonly externalId: string | null;
   readonly status: 'active' | 'deactivated' | 'suspended';
 }
 
@@ -43,6 +44,10 @@ declare const decided: unique symbol;
 export interface Permit {
   readonly kind: 'permit';
   readonly resolvedTenant: AccountId;
+  readonly resolvedExternalId: string | null;
+  /** The parent of the resolved tenant, or itself. */
+  readonly parentTenant: AccountId;
+  readonly parentExternalId: string | null;
   readonly reason: 'self-by-default' | 'self' | 'sub-account';
   readonly [decided]: true;
 }
@@ -89,36 +94,37 @@ export function decide(
   actingHeader: string,
 ): ActingDecision {
   return caller.kind === 'parent'
-    ? decideForParent(caller.accountId, header, method, facts, actingHeader)
+    ? decideForParent(caller, header, method, facts, actingHeader)
     : decideForSubAccount(caller, header, actingHeader);
 }
 
 function decideForParent(
-  self: AccountId,
+  caller: ParentCaller,
   header: ActingHeader,
   method: MethodKind,
   facts: ActingFacts,
   name: string,
 ): ActingDecision {
+  const self = caller.accountId;
   switch (header.form) {
     case 'absent':
       return method === 'write' && facts.hasActiveSubAccounts
         ? reject('acting_tenant_required', required(name))
-        : permit(self, 'self-by-default');
+        : permitItself(caller, 'self-by-default');
     case 'self':
-      return permit(self, 'self');
+      return permitItself(caller, 'self');
     case 'malformed':
       return reject('invalid_acting_tenant', `${name} is not valid. ${header.reason} ${headerForms(name)}`);
     case 'uuid':
-      return header.id === self ? permit(self, 'self') : decideForTarget(self, facts.target, name);
+      return header.id === self ? permitItself(caller, 'self') : decideForTarget(caller, facts.target, name);
     case 'external-id':
-      return decideForTarget(self, facts.target, name);
+      return decideForTarget(caller, facts.target, name);
   }
 }
 
-function decideForTarget(parent: AccountId, target: ActingTarget | null, name: string): ActingDecision {
+function decideForTarget(parent: ParentCaller, target: ActingTarget | null, name: string): ActingDecision {
   // An unknown id and another parent's id get the same problem: the header must not tell which foreign ids exist.
-  if (target === null || target.parentId !== parent) {
+  if (target === null || target.parentId !== parent.accountId) {
     return reject('acting_tenant_unknown', `${name} names no sub-account of this account.`);
   }
   if (target.status !== 'active') {
@@ -127,29 +133,45 @@ function decideForTarget(parent: AccountId, target: ActingTarget | null, name: s
       `${name} names a deactivated sub-account. Reactivate it, or act as another one.`,
     );
   }
-  return permit(target.id, 'sub-account');
+  return permit(target.id, target.externalId, parent.accountId, parent.externalId, 'sub-account');
 }
 
-function decideForSubAccount(
-  caller: Extract<Caller, { kind: 'sub-account' }>,
-  header: ActingHeader,
-  name: string,
-): ActingDecision {
-  if (header.form === 'absent') return permit(caller.accountId, 'self-by-default');
+function decideForSubAccount(caller: SubAccountCaller, header: ActingHeader, name: string): ActingDecision {
+  if (header.form === 'absent') return permitItself(caller, 'self-by-default');
   const itself =
     header.form === 'self' ||
     (header.form === 'uuid' && header.id === caller.accountId) ||
     (header.form === 'external-id' && header.externalId === caller.externalId);
   return itself
-    ? permit(caller.accountId, 'self')
+    ? permitItself(caller, 'self')
     : reject(
         'acting_tenant_forbidden',
         `A sub-account key acts only as itself: leave ${name} out, or send \`self\`.`,
       );
 }
 
-function permit(resolvedTenant: AccountId, reason: Permit['reason']): Permit {
-  return { kind: 'permit', resolvedTenant, reason } as Permit;
+function permitItself(caller: Caller, reason: Permit['reason']): Permit {
+  const { accountId, externalId } = caller;
+  return caller.kind === 'parent'
+    ? permit(accountId, externalId, accountId, externalId, reason)
+    : permit(accountId, externalId, caller.parentId, caller.parentExternalId, reason);
+}
+
+function permit(
+  resolvedTenant: AccountId,
+  resolvedExternalId: string | null,
+  parentTenant: AccountId,
+  parentExternalId: string | null,
+  reason: Permit['reason'],
+): Permit {
+  return {
+    kind: 'permit',
+    resolvedTenant,
+    resolvedExternalId,
+    parentTenant,
+    parentExternalId,
+    reason,
+  } as Permit;
 }
 
 function reject(code: Problem['code'], detail: string): ActingRejection {

@@ -1,5 +1,5 @@
 /**
- * The caller's own identifier of a sub-account: 1–255 visible ASCII characters without comma.
+ * The name that a parent has for a sub-account, or the operator for a parent: 1–255 visible ASCII characters without comma.
  * It travels in a header, and a proxy may join repeated headers with a comma. Case counts.
  */
 export const externalIdPattern = '^[!-+\\--~]+$';

@@ -4,25 +4,37 @@ export interface HeaderNames {
   readonly prefix: string;
   readonly acting: string;
   readonly resolvedTenant: string;
+  readonly resolvedExternalId: string;
+  readonly parentTenant: string;
+  readonly parentExternalId: string;
   readonly callerTenant: string;
   readonly callerKey: string;
   readonly callerScopes: string;
   readonly enforced: string;
+  /** Further headers whose whole value is an API key, as configured; `Authorization` is not among them. */
+  readonly apiKey: readonly string[];
 }
 
 /** The prefix the spec's examples use. */
 const defaultPrefix = 'X-Service-';
 
-/** @param prefix ends with a hyphen, such as `X-Service-` */
-export function headerNames(prefix: string = defaultPrefix): HeaderNames {
+/**
+ * @param prefix ends with a hyphen, such as `X-Service-`
+ * @param apiKey further headers that carry API keys, such as `X-API-Key`
+ */
+export function headerNames(prefix: string = defaultPrefix, apiKey: readonly string[] = []): HeaderNames {
   return {
     prefix,
     acting: `${prefix}Acting-Tenant`,
     resolvedTenant: `${prefix}Resolved-Tenant`,
+    resolvedExternalId: `${prefix}Resolved-External-Id`,
+    parentTenant: `${prefix}Parent-Tenant`,
+    parentExternalId: `${prefix}Parent-External-Id`,
     callerTenant: `${prefix}Caller-Tenant`,
     callerKey: `${prefix}Caller-Key`,
     callerScopes: `${prefix}Caller-Scopes`,
     enforced: `${prefix}Enforced`,
+    apiKey,
   };
 }
 
@@ -53,6 +65,7 @@ export type HeaderRule =
   | 'override'
   | 'framing'
   | 'acting'
+  | 'api-key'
   | 'authorization'
   | 'connection'
   | 'content-length'
@@ -64,18 +77,24 @@ export type HeaderRule =
   | 'transfer-encoding'
   | 'upgrade';
 
+/** Of the names, those that clients' headers are compared with. */
+type NamesToRead = Pick<HeaderNames, 'prefix' | 'acting' | 'apiKey'>;
+
 /**
  * The rule for a name as it was written. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`),
  * so no header of the client can pass for one that the gateway sets.
  */
-export function headerRule(rawName: string, names: Pick<HeaderNames, 'prefix' | 'acting'>): HeaderRule {
+export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   const lower = rawName.toLowerCase();
   if (lower === names.acting.toLowerCase()) return 'acting';
+  if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
   const name = foldHeaderName(rawName);
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
+  // What an upstream could read as the header of the key: it would be handed the key, or another one.
+  if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
   // `Proxy` alone becomes HTTP_PROXY in CGI-like environments.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
   if (overrides.has(name)) return 'override';
@@ -114,7 +133,7 @@ const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwa
  * Whether a name with `_` could be taken for one that clients have no say in: by a reader to whom `_` is `-`, or by one
  * that has a variable of that name (RFC 3875 §4.1).
  */
-export function readsAsReserved(name: string, names: Pick<HeaderNames, 'prefix' | 'acting'>): boolean {
+export function readsAsReserved(name: string, names: NamesToRead): boolean {
   return headerRule(foldHeaderName(name), names) !== 'pass' || serverVariables.has(name.toUpperCase());
 }
 

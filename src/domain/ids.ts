@@ -20,13 +20,22 @@ export function parseAccountId(text: string): AccountId | undefined {
   return parseUuid(text) as AccountId | undefined;
 }
 
+/**
+ * Reads the id that an operator gives to a new account: any UUID but the nil and the max one, which mean none and the end of
+ * a list (RFC 9562 §5.9, §5.10). `undefined` for anything else.
+ */
+export function parseGivenId(text: string): AccountId | undefined {
+  const id = parseAccountId(text);
+  return id === undefined || /^(?:[0-]+|[f-]+)$/.test(id) ? undefined : id;
+}
+
 /** Reads a key id as a client spelled it; `undefined` where it is no UUID. */
 export function parseKeyId(text: string): KeyId | undefined {
   return parseUuid(text) as KeyId | undefined;
 }
 
 /**
- * A version 7 UUID (RFC 9562 §5.7): newest sorts last, so that lists page by id alone.
+ * A version 7 UUID (RFC 9562 §5.7): newest sorts last.
  *
  * @param nowMs milliseconds since 1970
  * @param random at least 10 random bytes; the clock and the randomness are the caller's

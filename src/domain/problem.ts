@@ -23,6 +23,8 @@ export const catalogue = {
   not_found: { status: 404, title: 'Not found' },
   method_not_allowed: { status: 405, title: 'The method is not allowed here' },
   request_timeout: { status: 408, title: 'The request did not arrive in time' },
+  api_key_taken: { status: 409, title: 'The API key belongs to another account' },
+  id_taken: { status: 409, title: 'The id is taken' },
   external_id_taken: { status: 409, title: 'The external_id is taken' },
   limit_reached: { status: 409, title: 'A limit is reached' },
   idempotency_in_flight: {

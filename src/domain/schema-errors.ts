@@ -21,6 +21,8 @@ export interface SchemaFinding {
   readonly types: readonly string[];
   /** The values that are accepted. */
   readonly allowed: readonly unknown[];
+  /** The members that the object may have, where one is not known. */
+  readonly known: readonly string[];
   /** The bound that was passed. */
   readonly limit: number | undefined;
   /** The kind of text that is expected. */
@@ -66,6 +68,7 @@ function read({ keyword, instancePath, params, parentSchema, propertyName }: Sch
     readonly limit?: number;
     readonly format?: string;
   };
+  const schema = parentSchema as { readonly description?: string; readonly properties?: object } | undefined;
   return {
     keyword,
     pointer: instancePath,
@@ -73,8 +76,9 @@ function read({ keyword, instancePath, params, parentSchema, propertyName }: Sch
     aboutName: propertyName !== undefined,
     types: type === undefined ? [] : [type].flat(),
     allowed: allowedValues ?? [],
+    known: additionalProperty === undefined ? [] : Object.keys(schema?.properties ?? {}),
     limit,
     format,
-    description: (parentSchema as { readonly description?: string } | undefined)?.description,
+    description: schema?.description,
   };
 }

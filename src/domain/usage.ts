@@ -20,7 +20,8 @@ export interface UsageRow extends UsageCounts {
 }
 
 export type UsageGranularity = 'hour' | 'day' | 'month' | 'total';
-export type UsageGroup = 'sub_account' | 'api_key';
+/** `account`: a parent and all its sub-accounts together. */
+export type UsageGroup = 'account' | 'sub_account' | 'api_key';
 
 /** `from` inclusive, `to` exclusive, both on the hour, milliseconds since 1970. */
 export interface UsagePeriod {

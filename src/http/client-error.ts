@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
 import { discardInput, hangUp } from './hang-up.ts';
-import { problemBody, problemContentType } from './problem-body.ts';
+import { problemBody, problemContentType, type ProblemContext } from './problem-body.ts';
 
 /** What Node tells about a request that its parser rejects. */
 export interface ClientError extends Error {
@@ -11,6 +11,9 @@ export interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
+/** What the response says beside what is wrong: there is no request that could name a path. */
+type Said = Omit<ProblemContext, 'instance'>;
+
 /** Connections on which the first such error waits for the responses before it. */
 const waiting = new WeakSet<Socket>();
 
@@ -18,17 +21,16 @@ const waiting = new WeakSet<Socket>();
  * Responds to what Node's parser rejects: it never becomes a request. Requests before it on the connection get their
  * responses first, and the connection ends with this one.
  */
-export function respondToClientError(error: ClientError, socket: Socket, requestId: string): void {
+export function respondToClientError(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  if (busy) return waitForResponse(busy, error, socket, requestId);
+  if (busy) return waitForResponse(busy, error, socket, said);
   // A request whose response was out before its body went wrong gets no second one.
-  if (parser?.incoming?.complete !== false)
-    socket.write(rawResponse(error, requestId, isHead(error, socket)));
+  if (parser?.incoming?.complete !== false) socket.write(rawResponse(error, said, isHead(error, socket)));
   hangUp(socket);
 }
 
-function waitForResponse(busy: ServerResponse, error: ClientError, socket: Socket, requestId: string): void {
+function waitForResponse(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
   if (waiting.has(socket)) return;
   // It is the body of the very request that is being responded to, or the client has left.
   if (!busy.req.complete || error.code === 'HPE_INVALID_EOF_STATE') return void socket.destroy();
@@ -41,15 +43,15 @@ function waitForResponse(busy: ServerResponse, error: ClientError, socket: Socke
     if (response?.req.complete) return void response.once('finish', next);
     // What is wrong is the body of a request that waits for its turn: this is its response.
     if (response) response.detachSocket(socket);
-    if (socket.writable) socket.write(rawResponse(error, requestId, response?.req.method === 'HEAD'));
+    if (socket.writable) socket.write(rawResponse(error, said, response?.req.method === 'HEAD'));
     hangUp(socket);
   };
   busy.once('finish', next);
 }
 
-function rawResponse(error: ClientError, requestId: string, toHead: boolean): string {
+function rawResponse(error: ClientError, said: Said, toHead: boolean): string {
   const [code, detail] = clientErrors[error.code ?? ''] ?? unreadable;
-  return rawProblem({ code, detail }, requestId, toHead);
+  return rawProblem({ code, detail }, said, toHead);
 }
 
 /**
@@ -82,12 +84,12 @@ const reasons: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-function rawProblem(problem: Problem, requestId: string, toHead: boolean): string {
+function rawProblem(problem: Problem, said: Said, toHead: boolean): string {
   const status = problemStatus(problem.code);
-  const body = problemBody(problem, '', requestId);
+  const body = problemBody(problem, { instance: '', ...said });
   return (
     `HTTP/1.1 ${status} ${reasons[status] ?? 'Error'}\r\n` +
     `Content-Type: ${problemContentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
-    `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${toHead ? '' : body}`
+    `X-Request-Id: ${said.requestId}\r\nConnection: close\r\n\r\n${toHead ? '' : body}`
   );
 }

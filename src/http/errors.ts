@@ -1,15 +1,19 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError, problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
 import { notFound } from './not-found.ts';
-import { requestIdHeader, sendProblem } from './problem-reply.ts';
+import { usualTypeBase } from './problem-body.ts';
+import { requestIdHeader, sendProblem, typeBaseDecorator } from './problem-reply.ts';
 import { fieldFaults } from './field-faults.ts';
 import { invalidRequest } from './invalid-request.ts';
 
 /**
  * Gives every response of `app` itself the request's id and, where it is an error, a problem body.
  * To be called on the root, before plugins are registered: they inherit it.
+ *
+ * @param typeBase what the `type` of a problem begins with
  */
-export function installErrorReplies(app: FastifyInstance): void {
+export function installErrorReplies(app: FastifyInstance, typeBase: string = usualTypeBase): void {
+  app.decorate(typeBaseDecorator, typeBase);
   app.addHook('onRequest', (request, reply, done) => {
     reply.header(requestIdHeader, request.id);
     done();

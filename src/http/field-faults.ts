@@ -1,4 +1,5 @@
 import type { FieldFault } from '../domain/problem.ts';
+import { suggest } from '../domain/suggest.ts';
 import {
   explainSchemaErrors,
   type SchemaError,
@@ -28,7 +29,7 @@ function pathTo({ pointer, member }: SchemaFinding): string {
 
 const bodyWording: Wording = {
   required: () => 'is required.',
-  additionalProperties: () => 'is not a field of this request.',
+  additionalProperties: (finding) => `is not a field of this request.${meant(finding)}`,
   type: ({ types }) =>
     `must be ${types.length === 0 ? 'a value of another type' : types.map(nameOfType).join(' or ')}.`,
   enum: ({ allowed }) => `must be one of ${allowed.join(', ')}.`,
@@ -49,8 +50,15 @@ const bodyWording: Wording = {
 
 const queryWording: Wording = {
   ...bodyWording,
-  additionalProperties: () => 'is not a parameter of this operation.',
+  additionalProperties: (finding) => `is not a parameter of this operation.${meant(finding)}`,
 };
+
+/** Repeats no name that was sent. */
+function meant({ member = '', known }: SchemaFinding): string {
+  // One letter is near to any other.
+  const near = member.length < 3 ? undefined : suggest(member, known);
+  return near === undefined ? '' : ` Did you mean \`${near}\`?`;
+}
 
 function form({ description }: SchemaFinding): string {
   return `must be ${description ?? 'of another form'}.`;

@@ -1,15 +1,13 @@
 import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
 
-/** Most faults a response names, and its longest pointer: without a bound the client would choose both. */
-const maxFaults = 20;
+/** Most faults a response names unless an operation says otherwise, and its longest pointer: without a bound the client would choose both. */
+const usualMostFaults = 20;
 const maxPointer = 256;
 
-/** The problem of a request whose body or parameters are not valid. */
-export function invalidRequest(faults: readonly FieldFault[]): Problem {
+/** The problem of a request whose body or parameters are not valid. @param most faults that it names */
+export function invalidRequest(faults: readonly FieldFault[], most = usualMostFaults): Problem {
   const first = faults[0];
-  const errors = faults
-    .slice(0, maxFaults)
-    .map(({ pointer, detail }) => ({ pointer: shorten(pointer), detail }));
+  const errors = faults.slice(0, most).map(({ pointer, detail }) => ({ pointer: shorten(pointer), detail }));
   return {
     code: 'invalid_request',
     detail:

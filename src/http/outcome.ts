@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/caller.ts';
+import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { ProblemCode } from '../domain/problem.ts';
 
 /** What is known about a request that Fastify responds to, for logs, metrics and usage. */
@@ -8,6 +9,8 @@ export interface Outcome {
   readonly code?: ProblemCode;
   /** Set once it is known who calls. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
+  /** Whose key came with a call that was rejected, as far as that is known: for the log, which does not count it as a use. */
+  readonly rejected?: { readonly accountId: AccountId | null; readonly keyId: KeyId | null };
 }
 
 const outcomes = new WeakMap<FastifyRequest['raw'], Outcome>();

@@ -3,15 +3,23 @@ import { catalogue, type Problem } from '../domain/problem.ts';
 /** The content type of every error body (RFC 9457 §3). */
 export const problemContentType = 'application/problem+json';
 
-/**
- * The body of a problem.
- *
- * @param instance path of the request, without its query: a query may hold a secret
- */
-export function problemBody(problem: Problem, instance: string, requestId: string): string {
+/** What the `type` of a problem begins with unless `problems.type_base` says otherwise; its code follows. */
+export const usualTypeBase = 'urn:tenancy-gateway:problem:';
+
+/** What the body of a problem says beside the problem. */
+export interface ProblemContext {
+  /** Path of the request, without its query: a query may hold a secret. */
+  readonly instance: string;
+  readonly requestId: string;
+  /** What the `type` begins with. */
+  readonly typeBase: string;
+}
+
+/** The body of a problem. */
+export function problemBody(problem: Problem, { instance, requestId, typeBase }: ProblemContext): string {
   const { status, title } = catalogue[problem.code];
   return JSON.stringify({
-    type: `urn:tenancy-gateway:problem:${problem.code}`,
+    type: typeBase + problem.code,
     title,
     status,
     detail: problem.detail,

@@ -7,9 +7,14 @@ import { problemBody, problemContentType, problemHeaders } from './problem-body.
 /** The response header that names the request in logs and in talks with support. */
 export const requestIdHeader = 'x-request-id';
 
+/** Under which an app says what the `type` of its problems begins with. */
+export const typeBaseDecorator = 'problemTypeBase';
+
 /** Responds with a problem (RFC 9457). */
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
-  const { request } = reply;
+  const { request, server } = reply;
+  const typeBase = server.getDecorator<string>(typeBaseDecorator);
+  const context = { instance: pathOf(request.url), requestId: request.id, typeBase };
   noteOutcome(request, { code: problem.code });
   if (bodyMayBeLong(request.raw)) reply.header('connection', 'close');
   return (
@@ -19,7 +24,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
       .header(requestIdHeader, request.id)
       .header('content-type', problemContentType)
       // As bytes, because Fastify adds a charset to the content type of text, and this media type has none.
-      .send(Buffer.from(problemBody(problem, pathOf(request.url), request.id)))
+      .send(Buffer.from(problemBody(problem, context)))
   );
 }
 

@@ -44,6 +44,8 @@ function hardenConnection(socket: Socket): void {
   // Node calls this after the last response of a connection. Its own function closes both directions at once, and a client
   // that is still sending can lose that response.
   socket.destroySoon = hangUpThis;
+  // Node asks for the address once and remembers it. Of a client that has left it could not be asked for any more.
+  void socket.remoteAddress;
 }
 
 function hangUpThis(this: Socket): void {

@@ -14,18 +14,28 @@ export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
  */
 export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
   if (cidrs.length === 0) return () => false;
-  const list = new BlockList();
-  for (const cidr of cidrs) addCidr(list, cidr);
+  const isListed = addressList(cidrs);
   // A peer does not change during a connection, and a check costs more than everything else an id needs.
   const known = new WeakMap<object, boolean>();
   return (socket) => {
     let trusted = known.get(socket);
     if (trusted === undefined) {
-      trusted = isListed(list, socket.remoteAddress);
+      trusted = isListed(socket.remoteAddress);
       known.set(socket, trusted);
     }
     return trusted;
   };
+}
+
+/**
+ * Whether an address is in one of the networks; what is no address is in none.
+ *
+ * @throws RangeError where one of `cidrs` is neither an address nor a CIDR
+ */
+export function addressList(cidrs: readonly string[]): (address: string | undefined) => boolean {
+  const list = new BlockList();
+  for (const cidr of cidrs) addCidr(list, cidr);
+  return (address) => isListed(list, address);
 }
 
 function addCidr(list: BlockList, cidr: string): void {

@@ -1,4 +1,5 @@
 import type { AccountId } from '../domain/ids.ts';
+import type { TurnWaits } from '../ports/turn-waits.ts';
 
 /**
  * Counts what each tenant has under way, so that no tenant can take everything: requests in the process, and connections
@@ -10,9 +11,12 @@ export class TenantConcurrency {
   #counts = new Map<AccountId, number>();
   #room = leastRoom;
   readonly #routes = new Map<string, RouteShares>();
+  readonly #waitsOf: (prefix: string) => TurnWaits;
 
-  constructor(most: number) {
+  /** @param waitsOf is told of requests that wait for a connection, by the prefix of their route */
+  constructor(most: number, waitsOf: (prefix: string) => TurnWaits = () => unseen) {
     this.most = most;
+    this.#waitsOf = waitsOf;
   }
 
   /** Takes a slot; `false` where the tenant has none left. Each `true` must be followed by one {@link leave}. */
@@ -36,7 +40,7 @@ export class TenantConcurrency {
     for (const [name, { connections, webSockets }] of this.#routes) {
       if (connections.unused && webSockets.unused) this.#routes.delete(name);
     }
-    shares = { connections: new Shares(), webSockets: new Shares() };
+    shares = { connections: new Shares(this.#waitsOf(prefix)), webSockets: new Shares() };
     this.#routes.set(route, shares);
     return shares;
   }
@@ -50,6 +54,8 @@ export class TenantConcurrency {
 }
 
 const leastRoom = 10_000;
+
+const unseen: TurnWaits = { began: () => undefined, ended: () => undefined };
 
 /** What the tenants of one route hold. */
 export interface RouteShares {
@@ -82,9 +88,15 @@ export interface SharingPool {
 export class Shares {
   /** Held by all tenants together. */
   taken = 0;
+  /** Is told of requests that wait because there is no room. */
+  readonly waits: TurnWaits;
   readonly #shares = new Map<AccountId | null, Share>();
   /** The latest comes last. */
   readonly #pools: SharingPool[] = [];
+
+  constructor(waits: TurnWaits = unseen) {
+    this.waits = waits;
+  }
 
   /** A pool takes from these shares from now on, in place of the one before. */
   join(pool: SharingPool): void {

@@ -32,7 +32,7 @@ export function coherenceMetrics(
     'event',
   );
   const forgotten = counter(registry, 'coherence_restarts_total', 'Times this replica began anew.');
-  const unheard = counter(
+  const timedOut = counter(
     registry,
     'barrier_unheard_total',
     'Replicas whose lease had to run out before a 2xx.',
@@ -63,9 +63,9 @@ export function coherenceMetrics(
     leaseRenewalFailed: () => leases.count('renewal-failed'),
     leaseLapsed: () => leases.count('lapsed'),
     forgotten: () => forgotten.count(),
-    barrierWait: (ms, missing) => {
+    barrierWait: (ms, replicas) => {
       waits(ms / 1000);
-      if (missing > 0) unheard.count();
+      if (replicas > 0) timedOut.count();
     },
   };
 }

@@ -1,14 +1,19 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { Histogram } from './histogram.ts';
 import type { RequestObserver, RequestRecord } from '../ports/request-record.ts';
+import type { TurnWaits } from '../ports/turn-waits.ts';
 
 const prefix = 'tenancy_gateway_';
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A registry of its own: nothing global, so that a test or a second app in the process counts for itself. */
-export function createRegistry(): Registry {
+/**
+ * A registry of its own: nothing global, so that a test or a second app in the process counts for itself.
+ *
+ * @param lookMs how often it is looked whether the event loop comes round in time; each look wakes the process up
+ */
+export function createRegistry(lookMs = 10): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: lookMs });
   return registry;
 }
 
@@ -72,6 +77,47 @@ export function requestMetrics(registry: Registry): RequestObserver {
     if (series === undefined) waits.set(route, (series = upstreamWaits.series({ route })));
     return series;
   }
+}
+
+/**
+ * How many requests wait for their turn at the connections of a route, and for how long. Costs a request that does not wait
+ * nothing: it is in neither.
+ *
+ * @returns what is to be told of the waits, by the prefix of the route
+ */
+export function turnWaitMetrics(registry: Registry): (route: string) => TurnWaits {
+  const times = new Histogram(
+    registry,
+    `${prefix}upstream_queue_seconds`,
+    'Time requests waited for their turn at the connections of a route; those that did not wait are not counted.',
+    durationBounds,
+  );
+  const byRoute = new Map<string, TurnWaits & { readonly count: () => number }>();
+  const metric: Gauge = new Gauge({
+    name: `${prefix}upstream_queue_requests`,
+    help: 'Requests that wait for their turn at the connections of a route.',
+    labelNames: ['route'],
+    aggregator: 'sum',
+    registers: [],
+    collect: () => byRoute.forEach(({ count }, route) => metric.set({ route }, count())),
+  });
+  registry.registerMetric(metric);
+  return (route) => {
+    const present = byRoute.get(route);
+    if (present !== undefined) return present;
+    const observe = times.series({ route });
+    let waiting = 0;
+    const waits = {
+      count: () => waiting,
+      began: () => void (waiting += 1),
+      ended: (ms: number) => {
+        waiting -= 1;
+        observe(ms / 1000);
+      },
+    };
+    byRoute.set(route, waits);
+    return waits;
+  };
 }
 
 /** Shows which build runs. */

@@ -15,7 +15,7 @@ export function observeReplies(
 ): void {
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.raw.once('close', () => {
-      const { code, caller } = outcomeOf(request);
+      const { code, caller, rejected } = outcomeOf(request);
       observe({
         requestId: request.id,
         method: request.method,
@@ -23,13 +23,15 @@ export function observeReplies(
         route: nameOf(request.routeOptions.url),
         status: statusOf(reply),
         code: code ?? null,
-        keyId: caller?.keyId ?? null,
+        keyId: caller?.keyId ?? rejected?.keyId ?? null,
+        caller: caller?.accountId ?? rejected?.accountId ?? null,
         resolvedTenant: caller?.accountId ?? null,
         reason: null,
         durationMs: reply.elapsedTime,
         upstreamMs: null,
         bytesIn: null,
         bytesOut: null,
+        head: request.raw,
       });
     });
     done();

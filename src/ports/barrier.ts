@@ -5,7 +5,7 @@ export interface Receipt {
   /** Replicas that confirmed the change or whose lease has run out. */
   readonly replicas: number;
   /** Of those, the ones that timed out instead of confirming: they decide nothing until they have caught up. */
-  readonly unheard: number;
+  readonly timedOut: number;
   /** Open streams that were ended. */
   readonly streamsClosed: number;
   /** Milliseconds waited. */

@@ -24,7 +24,7 @@ export interface LogEntry {
   readonly seq: Seq;
   readonly key: FactKey;
   /** The fact no longer permits what it did: streams that depend on it must end before this replica confirms. */
-  readonly withdrawn: boolean;
+  readonly revoked: boolean;
 }
 
 /**
@@ -47,8 +47,11 @@ export interface LogReading {
 /** What one look at the replicas saw, in one snapshot. */
 export interface ReplicaReading {
   readonly incarnation: string;
-  /** Whether this incarnation was adopted: see {@link CoherenceLog.adopt}. One that was never restored is. */
-  readonly adopted: boolean;
+  /**
+   * Whether `rows` shows every replica that may hold a lease, as {@link CoherenceLog.noteComplete} noted it. A restored or
+   * copied database, or a promoted standby, does not show the leases that were given before.
+   */
+  readonly complete: boolean;
   readonly seq: Seq;
   readonly rows: readonly ReplicaRow[];
 }
@@ -60,10 +63,18 @@ export interface PrunePortion {
   readonly most: number;
 }
 
-/** The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own. */
+/**
+ * The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own.
+ *
+ * Every call settles in time: it rejects after the deadline that the store was opened with, which comes from the lease
+ * (`storeMsFor`). What was asked for may still take effect after that.
+ */
 export interface CoherenceLog {
-  /** Commits, durably, that this replica is alive and how long its lease is. */
-  register(replica: ReplicaRegistration): Promise<void>;
+  /**
+   * Commits, durably, that this replica is alive and how long its lease is. Resolves to the position that its row showed as
+   * confirmed, 0 where there was none: less than it confirmed where a crash of the store has undone that.
+   */
+  register(replica: ReplicaRegistration): Promise<Seq>;
   /**
    * Reads the log after `after`, in a snapshot taken later than the call.
    *
@@ -71,15 +82,18 @@ export interface CoherenceLog {
    * @param most entries at most, but for the last position, of which all are told
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;
-  /** Confirms that this replica decides by nothing older than `seq`. A late call never undoes a later one. */
+  /**
+   * Confirms that this replica decides by nothing older than `seq`. A late call never undoes a later one; a crash of the
+   * store may.
+   */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
   /** Every registered replica and the newest position, in one snapshot that is taken later than the call. */
   replicas(): Promise<ReplicaReading>;
   /**
-   * Notes, durably, that every lease of an earlier incarnation has run out, so that writers need not wait for
-   * leases which the rows no longer show. Nothing happens where `incarnation` is not the present one.
+   * Notes, durably, that every lease of an earlier incarnation has run out, so that the rows are {@link ReplicaReading.complete}
+   * from now on. Nothing happens where `incarnation` is not the present one.
    */
-  adopt(incarnation: string): Promise<void>;
+  noteComplete(incarnation: string): Promise<void>;
   /** Deletes a dead replica's row, if its nonce is still this one. */
   removeReplica(id: string, nonce: string): Promise<void>;
   /**

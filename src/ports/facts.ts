@@ -58,7 +58,7 @@ export interface FactReading {
 /** What can be asked for at once: API keys of any accounts; or names (`x:`) of one parent; or accounts and counts of any. */
 export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 
-/** The truth. Implemented over PostgreSQL. */
+/** The truth. Implemented over PostgreSQL. Calls settle in time, as those of `CoherenceLog` do. */
 export interface FactSource {
   /**
    * Reads facts and what a decision will ask for next (a key's account, its parent, …), in one statement. What does not

@@ -13,7 +13,10 @@ export interface RequestRecord {
   readonly status: number;
   /** The problem code of a response of the gateway itself, or how an exchange ended early; `null` for a complete response. */
   readonly code: ProblemCode | 'client_gone' | 'cut_by_upstream' | 'withdrawn' | null;
+  /** Of the key that was sent, if it is one of this service's; also where it is revoked or expired. */
   readonly keyId: string | null;
+  /** The account that called: the key's. `null` where that is not known. */
+  readonly caller: string | null;
   readonly resolvedTenant: string | null;
   /** Why it was permitted to act as that tenant; `null` for what was not proxied. */
   readonly reason: Permit['reason'] | null;
@@ -25,6 +28,15 @@ export interface RequestRecord {
   readonly bytesIn: number | null;
   /** Bytes of the response's body; `null` as for {@link bytesIn}. */
   readonly bytesOut: number | null;
+  /** The request as it came, for what only a log reads of it. */
+  readonly head: ReceivedHead;
+}
+
+/** What a client sent, and from where. Node's requests have these members. */
+export interface ReceivedHead {
+  /** Names and values alternating, as Node gives them. They hold secrets. */
+  readonly rawHeaders: readonly string[];
+  readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
 /** Takes the record of a finished request. Called for every request, so it must neither throw nor wait. */

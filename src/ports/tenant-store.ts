@@ -1,7 +1,9 @@
 import type { ApiKey, KeyDigest } from '../domain/api-key.ts';
-import type { Metadata, ParentAccount, SubAccount, SubAccountChange } from '../domain/account.ts';
+import type { AccountChange, Metadata, ParentAccount, SubAccount } from '../domain/account.ts';
+import type { ParentCaller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Seq } from './facts.ts';
+import type { HeldKey, ImportedKeys, ImportRejected, KeyFilter, KeyToImport, NewApiKey } from './api-keys.ts';
 
 /**
  * What a mutation made, and the position that every replica must have reached before the client may get a 2xx.
@@ -20,6 +22,12 @@ export interface PageQuery {
   readonly after?: string;
 }
 
+/** Asks for one page of accounts, by (`created_at`, id). */
+export interface AccountPageQuery extends PageQuery {
+  /** Goes by id alone, as lists of 0.1.0 did: for a client whose cursor is from there. */
+  readonly byId?: true;
+}
+
 /** One page of a list. */
 export interface Page<T> {
   readonly rows: readonly T[];
@@ -30,31 +38,45 @@ export interface Page<T> {
 export interface SubAccountFilter {
   readonly status?: 'active' | 'deactivated';
   readonly externalId?: string;
+  /** How the name starts; case does not count. */
+  readonly nameStart?: string;
+  /** Pairs it has, among others. */
+  readonly metadata?: Metadata;
+}
+
+/** Which parents to list, likewise. */
+export interface ParentFilter {
+  readonly status?: 'active' | 'suspended';
+  readonly externalId?: string;
+  readonly nameStart?: string;
+}
+
+/** A parent to be created. */
+export interface NewParent {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly externalId?: string | null;
+  readonly metadata?: Metadata;
 }
 
 /** A sub-account to be created. */
 export interface NewSubAccount {
   readonly id: AccountId;
+  /** The operator has chosen the id, so that another account may have it. */
+  readonly idGiven?: true;
   readonly name: string;
   readonly externalId: string | null;
   readonly metadata: Metadata;
 }
 
-/** An API key to be created; the store sees digests only. */
-export interface NewApiKey {
-  readonly id: KeyId;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly digest: KeyDigest;
-  readonly clientSecretDigest: KeyDigest;
-  readonly prefix: string;
-  readonly last4: string;
-  readonly expiresAt: Date | null;
-}
-
-/** The `external_id` belongs to another sub-account of the same parent. */
+/** The `external_id` belongs to another sub-account of the same parent, or to another parent. */
 export interface ExternalIdTaken {
   readonly taken: AccountId;
+}
+
+/** The id that the operator gave belongs to another account. */
+export interface IdTaken {
+  readonly idTaken: true;
 }
 
 /** A limit of the configuration would be passed. */
@@ -63,16 +85,29 @@ export interface LimitReached {
 }
 
 /**
+ * The parent's key that asks for a change. It is looked at once more where the change is made: a mutation with a caller
+ * throws `ProblemError` `invalid_api_key`, `api_key_revoked`, `api_key_expired` or `account_suspended`, and does nothing, where the key was revoked or has expired, or its account
+ * was suspended, before that mutation was committed. An operator's mutation has no caller.
+ */
+export type ChangeCaller = Pick<ParentCaller, 'accountId' | 'keyId'>;
+
+/**
  * Accounts and keys. Methods return `null` for what does not exist or belongs to another account, and throw
  * `ProblemError` `unavailable` where the store cannot be reached. Times are the database's.
  */
 export interface TenantStore {
+  /** An `externalId` is rejected while a replica is registered that does not send it to upstreams. */
   createParent(
-    account: { readonly id: AccountId; readonly name: string },
+    draft: NewParent,
     claim?: IdempotencyClaim | null,
-  ): Promise<ParentAccount & Replay>;
+  ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
   getParent(id: AccountId): Promise<ParentAccount | null>;
-  listParents(page: PageQuery): Promise<Page<ParentAccount>>;
+  listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
+  /** `'too-many-pairs'` where the merged metadata would hold too many pairs. */
+  updateParent(
+    id: AccountId,
+    change: AccountChange,
+  ): Promise<Committed<ParentAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   setParentStatus(
     id: AccountId,
     status: 'active' | 'suspended',
@@ -85,14 +120,20 @@ export interface TenantStore {
     draft: NewSubAccount,
     limit: number,
     claim?: IdempotencyClaim | null,
-  ): Promise<Committed<SubAccount> | ExternalIdTaken | LimitReached>;
+    caller?: ChangeCaller,
+  ): Promise<Committed<SubAccount> | ExternalIdTaken | IdTaken | LimitReached>;
   getSubAccount(parent: AccountId, id: AccountId): Promise<SubAccount | null>;
-  listSubAccounts(parent: AccountId, filter: SubAccountFilter, page: PageQuery): Promise<Page<SubAccount>>;
+  listSubAccounts(
+    parent: AccountId,
+    filter: SubAccountFilter,
+    page: AccountPageQuery,
+  ): Promise<Page<SubAccount>>;
   /** `'too-many-pairs'` where the merged metadata would hold too many pairs. */
   updateSubAccount(
     parent: AccountId,
     id: AccountId,
-    change: SubAccountChange,
+    change: AccountChange,
+    caller?: ChangeCaller,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   /** Idempotent: setting the status it has waits for the position its snapshot saw. */
   setSubAccountStatus(
@@ -100,21 +141,39 @@ export interface TenantStore {
     id: AccountId,
     status: 'active' | 'deactivated',
     claim?: IdempotencyClaim | null,
+    caller?: ChangeCaller,
   ): Promise<Committed<SubAccount> | null>;
 
   /**
-   * Mints a key for any account; that the request may do so must have been checked before.
+   * Mints a key for any account; that the account is one of the caller's must have been checked before.
    *
-   * @param tenant the parent that asks, here and below: tenants take turns. Absent where an operator asks
+   * @param caller tenants take turns, here and below; absent where an operator asks
    */
   createKey(
     account: AccountId,
     key: NewApiKey,
     limit: number,
     claim?: IdempotencyClaim | null,
-    tenant?: AccountId,
+    caller?: ChangeCaller,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
+  /**
+   * Imports keys for a parent and its sub-accounts, all of them or none; `null` where there is no such parent. The keys
+   * are in use before they are imported, so a 2xx waits for the position.
+   *
+   * @param keys no digest twice
+   * @param limit most keys an account may have
+   * @throws ProblemError `unavailable` while a registered replica is of a version that could not enforce it
+   */
+  importKeys(
+    parent: AccountId,
+    keys: readonly KeyToImport[],
+    limit: number,
+    claim?: IdempotencyClaim | null,
+  ): Promise<Committed<ImportedKeys> | ImportRejected | null>;
+  /** @param tenant the parent that asks; absent where an operator does */
   listKeys(account: AccountId, page: PageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
+  /** Keys of all accounts, for operators. */
+  findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
   /** The digest of a key of any account, by which decisions look it up. It appears in no response. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
@@ -122,7 +181,7 @@ export interface TenantStore {
     account: AccountId,
     key: KeyId,
     claim?: IdempotencyClaim | null,
-    tenant?: AccountId,
+    caller?: ChangeCaller,
   ): Promise<Committed<ApiKey> | null>;
 }
 

@@ -30,9 +30,14 @@ export interface UsageQuery {
   readonly after?: string;
 }
 
-/** One line of a report. `keyId` only where grouped by key; `periodStartMs` is the start of the bucket. */
+/**
+ * One line of a report. `keyId` only where grouped by key; `periodStartMs` is the start of the bucket. `accountId` is the
+ * account that requests operated on, or its parent where grouped by that.
+ */
 export interface UsageReportRow extends UsageCounts {
   readonly accountId: AccountId;
+  /** The parent; the account itself where it is one. */
+  readonly parentId: AccountId;
   readonly externalId: string | null;
   readonly name: string;
   readonly keyId: KeyId | null;
@@ -56,8 +61,8 @@ export interface UsageStore {
    * @throws UnusableUsage where the counts are rejected for what they are; then none of them was added
    */
   add(batchId: string, rows: readonly UsageRow[], replicaId: string, throughMs: number): Promise<void>;
-  /** Rows of a parent and everything under it. */
-  report(parent: AccountId, query: UsageQuery): Promise<Page<UsageReportRow>>;
+  /** Rows of a parent and everything under it, or of all accounts. @param parent who asks: parents take turns */
+  report(parent: AccountId | null, query: UsageQuery): Promise<Page<UsageReportRow>>;
   /**
    * Everything before this moment is in the store, of every replica; milliseconds since 1970.
    * @param parent who asks: parents take turns

@@ -7,6 +7,7 @@ import {
   type ProxiedRequest,
   type Rejection,
 } from '../authz/proxied-request.ts';
+import type { Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { KeyId } from '../domain/ids.ts';
 import type { Problem } from '../domain/problem.ts';
@@ -16,6 +17,15 @@ import type { RequestTrace } from '../ports/tracer.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
+
+/** Whether the upstream is told the same: its headers may have been built a while ago. */
+function saysTheSame(a: Permit, b: Permit): boolean {
+  return (
+    a.resolvedTenant === b.resolvedTenant &&
+    a.resolvedExternalId === b.resolvedExternalId &&
+    a.parentExternalId === b.parentExternalId
+  );
+}
 
 /** The decision about one request, made as often as necessary, and the slot of its tenant while it is admitted. */
 export class Decision {
@@ -36,9 +46,10 @@ export class Decision {
   }
 
   /** Reads the key and the acting header; returns a problem where there is no API key. */
-  read({ authorization, acting, kind }: RequestHead): Problem | undefined {
+  read(head: RequestHead): Problem | undefined {
     this.#trace?.deciding();
-    const request = readProxiedRequest(authorization, acting, kind);
+    const credentials = this.#route.deps.readCredentials(head);
+    const request = readProxiedRequest(credentials, head.acting, head.kind);
     if ('problem' in request) return request.problem;
     this.#request = request;
     return undefined;
@@ -84,7 +95,7 @@ export class Decision {
     if (sameTick) return directory.mayAct();
     const now = this.fromMemory();
     if (now === undefined || !('permit' in now)) return false;
-    return now.permit.resolvedTenant === before.permit.resolvedTenant && directory.mayAct();
+    return saysTheSame(now.permit, before.permit) && directory.mayAct();
   }
 
   /** True once the key has expired. Expiry sends no revocation, so it is polled. */

@@ -136,6 +136,7 @@ export abstract class Exchange implements ActiveExchange {
     this.#problemBytes = writeProblem(this.response, problem, {
       target: this.target,
       requestId: this.requestId,
+      typeBase: deps.problemTypeBase,
       headers: cors === null ? headers : cors.replace(headers, this.request.headers.origin),
     });
     this.finish(problemStatus(problem.code), problem.code, cause);
@@ -163,6 +164,7 @@ export abstract class Exchange implements ActiveExchange {
       upstreamMs: this.upstreamMs,
       bytesIn,
       bytesOut: this.#problemBytes ?? bytesOut,
+      head: this.request,
       cause,
     });
     this.route.deps.exchanges.leave(this);

@@ -1,5 +1,5 @@
 import { methodKind } from '../domain/acting-decision.ts';
-import type { RequestRecord } from '../ports/request-record.ts';
+import type { ReceivedHead, RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { Decision } from './decision.ts';
 import type { Route } from './route.ts';
@@ -19,6 +19,7 @@ export interface End {
   readonly upstreamMs: number | null;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  readonly head: ReceivedHead;
   /** For the log. */
   readonly cause?: unknown;
 }
@@ -61,11 +62,13 @@ export function reportFinished(
     code,
     reason: admission?.permit.reason ?? null,
     keyId,
+    caller: caller?.accountId ?? null,
     resolvedTenant: admission?.permit.resolvedTenant ?? null,
     durationMs: deps.clock.monotonicMs() - end.startedMs,
     upstreamMs: end.upstreamMs,
     bytesIn,
     bytesOut,
+    head: end.head,
   });
 }
 

@@ -48,8 +48,8 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
     this.response.on('close', this.#onClose);
     const { cors, config } = this.route;
-    if (cors !== null && isPreflight(this.request)) this.#respondToPreflight(cors);
-    else if (config.preflight === 'pass' && isPreflight(this.request)) this.admitted();
+    if (cors !== null && isPreflight(this.request, head)) this.#respondToPreflight(cors);
+    else if (config.preflight === 'pass' && isPreflight(this.request, head)) this.admitted();
     else this.decideAbout(head);
   }
 

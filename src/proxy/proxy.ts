@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { credentialReader } from '../authz/authenticate.ts';
 import type { Config } from '../config.ts';
 import { trustedPeers } from '../http/trusted-peers.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
@@ -21,7 +22,7 @@ import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 
 /** What the proxy works with. */
 export interface ProxyDeps {
-  readonly config: Pick<Config, 'routes' | 'limits' | 'headers' | 'trustedProxies'>;
+  readonly config: Pick<Config, 'routes' | 'limits' | 'headers' | 'trustedProxies' | 'problems' | 'keys'>;
   readonly directory: Directory;
   readonly usage: UsageSink;
   readonly clock: Clock;
@@ -80,9 +81,11 @@ export async function openProxy({
     failures: new FailureLog(logger, clock),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
+    readCredentials: credentialReader(config.keys.prefix, config.headers.apiKey),
     outboundHeaders: outboundHeaders(rules, config.headers),
     responseHeaders: responseHeaderFilter(config.headers),
     limits: config.limits,
+    problemTypeBase: config.problems.typeBase,
   };
   const routes = await openRoutes(shared, config);
   const { exchanges } = deps;

@@ -1,3 +1,4 @@
+import type { ReadCredentials } from '../authz/authenticate.ts';
 import type { RouteRules } from '../authz/proxied-request.ts';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
@@ -26,11 +27,14 @@ export interface RouteDeps {
   readonly failures: FailureLog;
   readonly names: HeaderNames;
   readonly isTrusted: TrustedPeers;
+  readonly readCredentials: ReadCredentials;
   readonly outboundHeaders: OutboundHeaders;
   readonly responseHeaders: ResponseHeaderFilter;
   readonly concurrency: TenantConcurrency;
   readonly exchanges: ActiveExchanges;
   readonly limits: LimitsConfig;
+  /** What the `type` of a problem begins with. */
+  readonly problemTypeBase: string;
 }
 
 /** A route of the configuration, with its upstream and what its exchanges need. */

@@ -14,13 +14,15 @@ export function writeProblem(
     /** Of the request as the client sent it; its query is not repeated. */
     readonly target: string;
     readonly requestId: string;
+    /** What the `type` of the problem begins with. */
+    readonly typeBase: string;
     /** Further headers, flat list of names and values. */
     readonly headers: readonly string[];
   },
 ): number {
   const query = about.target.indexOf('?');
   const path = query === -1 ? about.target : about.target.slice(0, query);
-  const body = problemBody(problem, path, about.requestId);
+  const body = problemBody(problem, { instance: path, requestId: about.requestId, typeBase: about.typeBase });
   const length = Buffer.byteLength(body);
   const headers = ['content-type', problemContentType, 'content-length', String(length)];
   headers.push('x-request-id', about.requestId, ...about.headers);

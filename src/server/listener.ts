@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import type { ListenConfig, LimitsConfig } from '../config.ts';
 import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
 import { serveOffers } from './offers.ts';
@@ -35,12 +36,13 @@ export interface Application {
 export interface Listener {
   readonly server: Server;
   /**
-   * From now on every request goes to `application`, on connections that are open already as well.
+   * Makes ready to exchange the application: reads certificate and key.
    *
-   * @param application has the same functions as the one before
+   * @returns exchanges it. From then on every request goes to `application`, which has the same functions as the one before, on
+   *   connections that are open already as well; and new connections are shown the certificate that was read
    * @throws where certificate or key cannot be used; nothing has changed then
    */
-  serve(application: Application, limits: LimitsConfig): void;
+  prepare(): (application: Application, limits: LimitsConfig) => void;
   /** From now on every request goes to what `around` makes of the application. There is no way back. */
   readonly intercept: (around: (application: Application) => Application) => void;
 }
@@ -78,15 +80,19 @@ export function createListener(
 
   return {
     server,
-    serve(next, limits) {
-      // First what may fail. A renewed certificate holds for connections from now on.
-      if (tls !== null) (server as TlsServer).setSecureContext(readTls(tls));
-      server.maxConnections = limits.maxConnections;
-      server.keepAliveTimeout = limits.keepAliveMs;
-      server.headersTimeout = limits.headTimeoutMs;
-      // Node reads it for each connection when it opens, but declares it as an option of `createServer` alone.
-      (server as Server & { maxHeaderSize?: number }).maxHeaderSize = limits.maxHeaderBytes;
-      current = next;
+    prepare() {
+      const renewed = tls === null ? null : readTls(tls);
+      // Fails where the server would fail with them, but before anything is exchanged.
+      if (renewed !== null) createSecureContext(renewed);
+      return (next, limits) => {
+        if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
+        server.maxConnections = limits.maxConnections;
+        server.keepAliveTimeout = limits.keepAliveMs;
+        server.headersTimeout = limits.headTimeoutMs;
+        // Node reads it for each connection when it opens, but declares it as an option of `createServer` alone.
+        (server as Server & { maxHeaderSize?: number }).maxHeaderSize = limits.maxHeaderBytes;
+        current = next;
+      };
     },
     intercept: (around) => {
       current = around(current);

@@ -45,16 +45,17 @@ export class Applications {
   /**
    * Replaces the current applications by those for `wanted`. Called while another call is under way, it comes after it.
    *
-   * @param serve makes the listeners call new applications; where it throws, it has changed nothing
-   * @param agreed is awaited when they are made and before they are served; where it rejects, they are not
+   * @param prepare makes the listeners ready for new applications, and returns what makes them call these; where it throws, it
+   *   has changed nothing
+   * @param agreed is awaited when all is ready and before they are served; where it rejects, they are not
    * @throws {NeedsRestart} or whatever keeps `wanted` from being used; then everything goes on as it was
    */
   reload(
     wanted: Config,
-    serve: (made: Generation, limits: LimitsConfig) => void,
+    prepare: () => (made: Generation, limits: LimitsConfig) => void,
     agreed: () => Promise<void> = async () => undefined,
   ): Promise<void> {
-    const done = this.#reloading.then(() => this.#replace(wanted, serve, agreed));
+    const done = this.#reloading.then(() => this.#replace(wanted, prepare, agreed));
     this.#reloading = done.catch(() => undefined);
     return done;
   }
@@ -76,7 +77,7 @@ export class Applications {
 
   async #replace(
     wanted: Config,
-    serve: (made: Generation, limits: LimitsConfig) => void,
+    prepare: () => (made: Generation, limits: LimitsConfig) => void,
     agreed: () => Promise<void>,
   ): Promise<void> {
     const { given, complete, make, logger } = this.#parts;
@@ -85,6 +86,8 @@ export class Applications {
     const config = await complete(wanted);
     const made = await make(config);
     try {
+      const serve = prepare();
+      // What all workers have agreed on must not fail in one of them: its connections would be cut.
       await agreed();
       serve(made, config.limits);
     } catch (error) {

@@ -2,6 +2,7 @@ import type { Logger } from '../ops/logger.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
+import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import type { MigrationWait } from '../adapters/postgres/schema/migrate.ts';
 import type { Store } from './store.ts';
@@ -79,8 +80,10 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   function sayWhyNot({ reason, detail }: Unreadiness, error: unknown): void {
     // The message of a mismatch says all; a stack trace would only hide it.
     const mismatch = mismatchIn(error);
-    const found = mismatch === undefined ? { err: error } : { why: mismatch.message };
-    say(reason, { ...found, reason }, `not ready: ${detail}`);
+    const cause = storeCause(error);
+    if (mismatch !== undefined) say(reason, { why: mismatch.message, reason }, `not ready: ${detail}`);
+    else if (cause !== undefined) say(cause.code, { code: cause.code, reason }, `not ready: ${detail}`);
+    else say(reason, { err: error, reason }, `not ready: ${detail}`);
   }
 
   /** Once per reason and half minute: a database that is away for an hour needs no thousand lines. */
@@ -104,12 +107,15 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
 }
 
 function reasonFor(error: unknown): Unreadiness {
-  return mismatchIn(error) === undefined
-    ? { reason: 'starting', detail: 'The store cannot be reached yet.' }
-    : {
-        reason: 'migrations_pending',
-        detail: 'The database and this version do not go together; the log says why.',
-      };
+  if (mismatchIn(error) !== undefined) {
+    return {
+      reason: 'migrations_pending',
+      detail: 'The database and this version do not go together; the log says why.',
+    };
+  }
+  const cause = storeCause(error);
+  const detail = cause === undefined ? 'The store cannot be reached yet.' : sayCause(cause);
+  return { reason: 'starting', detail };
 }
 
 function mismatchIn(error: unknown): SchemaMismatch | undefined {

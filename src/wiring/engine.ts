@@ -7,6 +7,7 @@ import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
 import { counter, gauge } from '../ops/metrics.ts';
+import { watchOldSnapshots } from '../ops/old-snapshots.ts';
 import { UsageRecorder } from '../usage/recorder.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -51,6 +52,8 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
   const cache = openCache(config, {
     clock,
     timers,
+    logger,
+    registry,
     onBreakerState: (state) => events.breakerState?.(state),
   });
   const setAside = counter(
@@ -72,6 +75,10 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
     'Age of the oldest usage that is not in the store.',
     () => usage.lagMs() / 1000,
   );
+
+  const replicaId = (): string | null => coherence.snapshot()?.replica ?? null;
+  const snapshots = { source: store.oldSnapshots, replicaId };
+  const stopWatching = watchOldSnapshots({ ...snapshots, registry, clock, timers, logger });
 
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
@@ -103,13 +110,14 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
       return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
     },
     begun: starting.done,
-    replicaId: () => coherence.snapshot()?.replica ?? null,
+    replicaId,
     leave: () => {
       leaving = true;
       coherence.leave();
     },
     stop: async () => {
       starting.stop();
+      stopWatching();
       await usage.stop();
       await coherence.stop();
       await cache.close();

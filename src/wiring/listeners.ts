@@ -15,8 +15,13 @@ export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** Makes both serve new applications. @throws where a certificate cannot be used; nothing has changed then */
-  readonly serve: (made: Generation, limits: LimitsConfig) => void;
+  /**
+   * Makes both ready to serve new applications.
+   *
+   * @returns makes them serve them
+   * @throws where a certificate cannot be used; nothing has changed then
+   */
+  readonly prepare: () => (made: Generation, limits: LimitsConfig) => void;
 }
 
 /** Part of the time to drain that is kept for storing usage and giving the lease back. */
@@ -28,14 +33,15 @@ export async function openListeners(
   stages: Stages<Stage>,
   fleet: Fleet | null,
 ): Promise<OpenListeners> {
-  const { given, complete, deps, timers, engine } = services;
+  const { given, complete, deps, observerOf, timers, engine, waitsOf } = services;
   const { config, logger } = deps;
   // One for all generations: a tenant has no more places while there are two.
-  const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant);
+  const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant, waitsOf);
   const applications = await stages.open(
     'applications',
     () => {
-      const make = (config: typeof given) => generation({ ...deps, config, concurrency }, timers);
+      const make = (config: typeof given) =>
+        generation({ ...deps, config, observe: observerOf(config), concurrency }, timers);
       return Applications.open(config, { given, complete, make, logger });
     },
     (applications) => applications.close(),
@@ -80,11 +86,13 @@ export async function openListeners(
     applications,
     publicAddress,
     internalAddress,
-    serve: (made, limits) => {
-      publicListener.serve(made.publicApp, limits);
-      // Only the line above can fail: with TLS it reads the certificate.
-      internalListener.serve(made.internalApp, limits);
-      concurrency.most = limits.inFlightPerTenant;
+    prepare: () => {
+      const [servePublic, serveInternal] = [publicListener.prepare(), internalListener.prepare()];
+      return (made, limits) => {
+        servePublic(made.publicApp, limits);
+        serveInternal(made.internalApp, limits);
+        concurrency.most = limits.inFlightPerTenant;
+      };
     },
   };
 }

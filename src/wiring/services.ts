@@ -3,10 +3,11 @@ import type { AppDeps } from '../app.ts';
 import type { Config } from '../config.ts';
 import { accessLog } from '../ops/access-log.ts';
 import type { Logger } from '../ops/logger.ts';
-import { buildInfo, createRegistry, requestMetrics } from '../ops/metrics.ts';
+import { buildInfo, createRegistry, requestMetrics, turnWaitMetrics } from '../ops/metrics.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
+import type { TurnWaits } from '../ports/turn-waits.ts';
 import type { Fleet } from './fleet.ts';
 import { EchoRoute } from './echo/echo-route.ts';
 import { startEngine, type Engine } from './engine.ts';
@@ -25,8 +26,12 @@ export interface Services {
   readonly store: Store;
   readonly engine: Engine;
   /** For the applications; its configuration is complete. */
-  readonly deps: AppDeps;
+  readonly deps: Omit<AppDeps, 'observe'>;
+  /** What is told of each request, by the trusted proxies of that configuration. */
+  readonly observerOf: (config: Config) => RequestObserver;
   readonly timers: Timers;
+  /** Shows the requests that wait for a connection, by the prefix of their route. */
+  readonly waitsOf: (prefix: string) => TurnWaits;
 }
 
 /** Opens what is behind the listeners: the store, the echo upstream, tracing, and what decides over the store. */
@@ -39,7 +44,7 @@ export async function openServices(
   const [clock, timers] = [systemClock, systemTimers];
   const store = await stages.open(
     'store',
-    () => openStore(given.store),
+    () => openStore(given),
     (store) => store.close(),
   );
   const echo = await stages.open(
@@ -61,7 +66,17 @@ export async function openServices(
     () => startEngine({ config, store, clock, timers, logger, registry }),
     (engine) => engine.stop(),
   );
-  const deps: AppDeps = {
+  const metrics = requestMetrics(registry);
+  const observerOf = ({ trustedProxies, headers, log }: Config): RequestObserver =>
+    both(
+      metrics,
+      accessLog(logger, {
+        trustedProxies,
+        keyHeaders: headers.apiKey,
+        sample: { share: log.sample2xx, random: Math.random },
+      }),
+    );
+  const deps: Services['deps'] = {
     config,
     directory: engine.directory,
     barrier: engine.barrier,
@@ -79,13 +94,9 @@ export async function openServices(
     logger,
     registry: fleet?.metrics(registry) ?? registry,
     tracer: tracing?.tracer ?? null,
-    observe: both(
-      requestMetrics(registry),
-      accessLog(logger, { sample: { share: config.log.sample2xx, random: Math.random } }),
-    ),
     unready: fleet?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
-  return { given, complete, store, engine, deps, timers };
+  return { given, complete, store, engine, deps, observerOf, timers, waitsOf: turnWaitMetrics(registry) };
 }
 
 function withOperatorToken(config: Config): Config {

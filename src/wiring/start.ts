@@ -43,7 +43,7 @@ export async function startGateway(
   try {
     const services = await openServices(given, logger, stages, fleet);
     const listeners = await openListeners(services, stages, fleet);
-    const { applications, publicAddress, internalAddress, serve } = listeners;
+    const { applications, publicAddress, internalAddress, prepare } = listeners;
     return {
       get config() {
         return applications.config;
@@ -52,7 +52,7 @@ export async function startGateway(
       publicAddress,
       internalAddress,
       begun: services.engine.begun,
-      reload: (wanted, agreed) => applications.reload(wanted, serve, agreed),
+      reload: (wanted, agreed) => applications.reload(wanted, prepare, agreed),
       stop: () => stages.close(),
     };
   } catch (error) {

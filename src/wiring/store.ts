@@ -1,14 +1,17 @@
 import type { Config } from '../config.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
+import { storeMsFor } from '../coherence/timing.ts';
 
 export type { Store };
 
 /** Opens the store the configuration asks for. PostgreSQL is connected to when it is first used. */
-export async function openStore(config: Config['store']): Promise<Store> {
-  if (config.kind === 'postgres') return openPostgres(config);
+export async function openStore({ store, coherence }: Pick<Config, 'store' | 'coherence'>): Promise<Store> {
+  if (store.kind === 'postgres') {
+    return openPostgres({ ...store, deadlines: { coherenceMs: storeMsFor(coherence.leaseMs) } });
+  }
   // Loaded only where it is wanted: the container image does without it.
   const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);
-  return openEmbedded(config.dataDir);
+  return openEmbedded(store.dataDir);
 }
 
 function explain(error: unknown): never {

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { styleText } from 'node:util';
-import { formatSecret, digestSecret, keyHints, secretRandomBytes } from '../domain/api-key.ts';
+import {
+  clientSecretPrefix,
+  digestSecret,
+  formatSecret,
+  keyHints,
+  secretRandomBytes,
+} from '../domain/api-key.ts';
+import type { Config } from '../config.ts';
 import { uuidV7, type AccountId, type KeyId } from '../domain/ids.ts';
 import { managementScopes } from '../domain/scope.ts';
 import { systemClock } from '../ports/clock.ts';
@@ -31,22 +38,20 @@ export async function welcome({
     `  data       ${dataDir}   (operator token: ${operatorTokenFile(dataDir)})`,
   ];
   if (echo) lines.push(`  upstream   the built-in echo: it answers with what your service would get`);
-  const first = (await store.tenants.listParents({ limit: 1 })).rows.length === 0;
+  const first = (await store.tenants.listParents({}, { limit: 1 })).rows.length === 0;
   lines.push(
     '',
-    ...(first
-      ? firstSteps(url, await firstKey(store.tenants, config.limits.keysPerAccount), config.headers.acting)
-      : nextSteps),
+    ...(first ? firstSteps(url, await firstKey(store.tenants, config), config.headers.acting) : nextSteps),
   );
   return `${lines.join('\n')}\n\n`;
 }
 
-async function firstKey(tenants: TenantStore, limit: number): Promise<string> {
+async function firstKey(tenants: TenantStore, { keys, limits }: Config): Promise<string> {
   const nowMs = systemClock.wallMs();
   const id = uuidV7(nowMs, randomBytes(10)) as AccountId;
   await tenants.createParent({ id, name: 'My company' });
-  const key = formatSecret('tgw', randomBytes(secretRandomBytes));
-  const clientSecret = formatSecret('tgs', randomBytes(secretRandomBytes));
+  const key = formatSecret(keys.prefix, randomBytes(secretRandomBytes));
+  const clientSecret = formatSecret(clientSecretPrefix, randomBytes(secretRandomBytes));
   const draft = {
     id: uuidV7(nowMs, randomBytes(10)) as KeyId,
     name: 'first key',
@@ -56,7 +61,7 @@ async function firstKey(tenants: TenantStore, limit: number): Promise<string> {
     ...keyHints(key),
     expiresAt: null,
   };
-  await tenants.createKey(id, draft, limit);
+  await tenants.createKey(id, draft, limits.keysPerAccount);
   return key;
 }
 

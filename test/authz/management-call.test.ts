@@ -85,6 +85,7 @@ t.test('a sub-account key cannot hold the scopes of management, and would not ge
   // Past the API, as an old release or a hand in the database might.
   const { apiKey: key, stored } = newApiKey(
     { name: 'key', scopes: Object.values(managementScopes), expiresAt: null },
+    'tgw',
     Date.now(),
     randomBytes,
   );

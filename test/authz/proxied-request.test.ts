@@ -1,6 +1,7 @@
 import t from 'tap';
 import { parseAccountId, type AccountId } from '../../src/domain/ids.ts';
 import type { MethodKind } from '../../src/domain/acting-decision.ts';
+import { credentialReader } from '../../src/authz/authenticate.ts';
 import {
   decideProxiedRequest,
   dependencies,
@@ -15,6 +16,7 @@ import { MemoryDirectory, type Holder } from '../support/memory-directory.ts';
 const directory = new MemoryDirectory();
 const parent = directory.addParent(['tracking:read']);
 const child = directory.addSubAccount(parent, 'child', ['tracking:read', 'tracking:write']);
+const readCredentials = credentialReader('tgw', []);
 const rules: RouteRules = {
   scopes: { read: null, write: null },
   actingHeader: 'X-Service-Acting-Tenant',
@@ -100,7 +102,8 @@ t.test('a caller is known where the acting rules reject it, and unknown where it
 });
 
 function requestOf(holder: Holder, acting: string | undefined, method: MethodKind): ProxiedRequest {
-  const request = readProxiedRequest([`Bearer ${holder.key}`], acting === undefined ? [] : [acting], method);
+  const credentials = readCredentials({ authorization: [`Bearer ${holder.key}`], apiKeys: [] });
+  const request = readProxiedRequest(credentials, acting === undefined ? [] : [acting], method);
   if ('problem' in request) throw new Error(request.problem.detail);
   return request;
 }

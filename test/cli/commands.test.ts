@@ -1,5 +1,5 @@
 import t from 'tap';
-import { cli, tempFolder } from '../support/process.ts';
+import { cli, cliFrom, tempFolder } from '../support/process.ts';
 import { operatorToken } from '../support/apis.ts';
 import { startReplicas } from '../support/replicas.ts';
 
@@ -56,8 +56,84 @@ t.test('the life of an account and its keys, from the command line', async (t) =
   t.equal(await status(), 403);
   t.match(await json('accounts', 'resume', id ?? ''), { status: 'active' });
   t.equal(await status(), 200);
-  t.match(await text('keys', 'revoke', id ?? '', minted['id'] ?? ''), /production\) is revoked/);
+  const keyId = minted['id'] ?? '';
+  const byKey = await cliFrom(`${key}\n`, env, 'keys', 'find', '--stdin');
+  t.match(byKey.stdout, new RegExp(`${keyId} +production +tgw_.+active +Ada Logistics +–`));
+  t.match(
+    await text('keys', 'find', '--account', id ?? '', '--status', 'active', '--limit', '1'),
+    /(?:bare|production)[^]*--cursor/,
+  );
+  t.match(await text('keys', 'find', '--last4', 'none'), /There is no such key/);
+  t.match(await text('keys', 'show', keyId), new RegExp(`account +${id} +Ada Logistics[^]*last used`));
+  t.match(await text('keys', 'revoke', bare['id'] ?? ''), /bare\) is revoked/);
+  t.match(await text('usage', id ?? ''), /complete through/);
+  t.match(await text('usage'), /complete through/);
+  t.match(await text('keys', 'revoke', id ?? '', keyId), /production\) is revoked/);
   t.equal(await status(), 401);
+});
+
+t.test('customers come with ids and names of their own, from the command line', async (t) => {
+  const { internalOrigin } = await startReplicas(t);
+  const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
+  const json = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await cli(env, '--json', ...args);
+    if (code !== 0) throw new Error(`${args.join(' ')}: exit code ${code}: ${stderr}`);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const text = async (...args: readonly string[]): Promise<string> => (await cli(env, ...args)).stdout;
+
+  const [id, subId] = ['6a1c3d5e-0000-4000-8000-00000000000a', '6a1c3d5e-0000-4000-8000-00000000000b'];
+  t.match(
+    await json(
+      'accounts',
+      'create',
+      'Acme',
+      '--id',
+      id,
+      '--external-id',
+      'cus_1',
+      '--metadata',
+      'plan=gold',
+      'k=',
+    ),
+    { id, name: 'Acme', external_id: 'cus_1', metadata: { plan: 'gold', k: '' } },
+  );
+  const created = [
+    'sub-accounts',
+    'create',
+    id,
+    'Ada',
+    '--id',
+    subId,
+    '--external-id',
+    'ada',
+    '--metadata',
+    'a=b=c',
+  ];
+  t.match(await json(...created), { id: subId, external_id: 'ada', metadata: { a: 'b=c' } });
+  t.match(await json('accounts', 'update', id, '--name', 'Acme Ltd', '--metadata', 'k', 'plan=silver'), {
+    name: 'Acme Ltd',
+    external_id: 'cus_1',
+    metadata: { plan: 'silver' },
+  });
+
+  t.match(
+    await text('accounts', 'list', '--name-start', 'acme l', '--status', 'active'),
+    /Acme Ltd +active +cus_1/,
+  );
+  t.match(await json('accounts', 'list', '--external-id', 'cus_2'), { data: [] });
+  t.match(
+    await text('sub-accounts', 'list', id, '--metadata', 'a=b=c', '--external-id', 'ada'),
+    /Ada +active +ada/,
+  );
+  t.match(await text('sub-accounts', 'list', id, '--metadata', 'a=b'), /no such sub-accounts/);
+  t.match(await text('sub-accounts', 'deactivate', id, subId), /status +deactivated/);
+  t.match(await json('sub-accounts', 'list', id, '--status', 'deactivated'), { data: [{ id: subId }] });
+  t.match(await json('sub-accounts', 'reactivate', id, subId), { status: 'active' });
+  t.match(await json('accounts', 'update', id, '--no-external-id'), { external_id: null });
+
+  t.match(await cli(env, 'accounts', 'update', id), { code: 64, stderr: /nothing to change/ });
+  t.match(await cli(env, 'accounts', 'create', 'B', '--id', id), { code: 1, stderr: /The id is taken/ });
 });
 
 const awayUrl = 'postgres://nobody@127.0.0.1:1/none';
@@ -72,6 +148,10 @@ t.test('what goes wrong is said with the next step and told by the exit code', a
     ['wrong token', { ...env, ADMIN_TOKEN: 'wrong' }, ['accounts', 'list'], 77, /ADMIN_TOKEN/],
     ['no token', noToken, ['accounts', 'list'], 77, /no operator token[^]*DATA_DIR/],
     ['public address', env, ['--url', origin, 'accounts', 'list'], 77, /internal/],
+    ['key as an argument', env, ['keys', 'show', `tgw_${'x'.repeat(39)}`], 64, /Shells keep[^]*--stdin/],
+    ['three ids', env, ['keys', 'revoke', 'a', 'b', 'c'], 64, /One key at a time/],
+    ['no key on standard input', env, ['keys', 'find', '--stdin'], 64, /one API key/],
+    ['unknown key', env, ['keys', 'show', crypto.randomUUID()], 1, /Not found/],
     ['bad name', env, ['accounts', 'create', ''], 1, /name/],
     ['unknown command', env, ['acounts', 'list'], 64, /Did you mean accounts/],
     ['missing option', env, ['keys', 'create', 'x'], 64, /--name/],

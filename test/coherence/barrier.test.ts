@@ -1,13 +1,13 @@
 import t from 'tap';
 import { CommitBarrier } from '../../src/coherence/barrier.ts';
-import { Census } from '../../src/coherence/membership.ts';
+import { Membership } from '../../src/coherence/membership.ts';
 import { leaseWaitMs, timingFor } from '../../src/coherence/timing.ts';
 import { ProblemError } from '../../src/domain/problem.ts';
 import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
 import { row, ScriptedLog } from '../support/coherence/scripted-log.ts';
 
 const timing = timingFor(300);
-const outwaitedMs = leaseWaitMs(timing.leaseMs);
+const leaseEndsMs = leaseWaitMs(timing.leaseMs);
 
 function make() {
   const time = new ManualTime();
@@ -15,8 +15,8 @@ function make() {
   const lease = { id: 'own', streamsEnded: 3, caughtUp: async () => undefined };
   const view = { applied: 5, incarnation: 'i' as string | null };
   const { clock, timers } = time;
-  const census = new Census(log, clock, timers, timing);
-  const barrier = new CommitBarrier({ census, lease, view, clock, timers, timing, events: {} });
+  const membership = new Membership(log, clock, timing);
+  const barrier = new CommitBarrier({ membership, lease, view, clock, timers, timing, events: {} });
   /** What became of a writer, so far. */
   const wait = (seq: number) => {
     const writer = { state: 'waiting', receipt: {} as object, waitedMs: 0 };
@@ -43,7 +43,7 @@ t.test('a writer gets its response once every replica has confirmed', async (t) 
   log.rows = [row('a', 5, { streamsClosed: 2 }), row('b', 5, { streamsClosed: 1 })];
   await time.advance(20);
   t.equal(writer.state, 'enforced');
-  t.match(writer.receipt, { replicas: 2, unheard: 0, streamsClosed: 3 });
+  t.match(writer.receipt, { replicas: 2, timedOut: 0, streamsClosed: 3 });
 });
 
 t.test('its own replica needs no row to know what it decides by', async (t) => {
@@ -71,39 +71,45 @@ t.test('its own replica counts like any other while it cannot catch up', async (
   log.rows = [row('own', 3)];
   view.applied = 4;
   const behind = wait(5);
-  await time.advance(outwaitedMs);
+  await time.advance(leaseEndsMs);
   t.equal(behind.state, 'waiting');
   await time.advance(60);
-  t.match(behind, { state: 'enforced', receipt: { unheard: 1 } });
+  t.match(behind, { state: 'enforced', receipt: { timedOut: 1 } });
 });
 
-t.test('a replica that is not heard of is outwaited, not a moment less', async (t) => {
-  const { time, log, wait } = make();
-  log.rows = [row('a', 5), row('b', 4)];
-  const writer = wait(5);
-  await time.advance(outwaitedMs);
-  t.equal(writer.state, 'waiting');
-  await time.advance(60);
-  t.equal(writer.state, 'enforced');
-  t.match(writer.receipt, { replicas: 2, unheard: 1 });
-});
+t.test(
+  'a replica that does not confirm is waited for until its lease has run out, not a moment less',
+  async (t) => {
+    const { time, log, wait } = make();
+    log.rows = [row('a', 5), row('b', 4)];
+    const writer = wait(5);
+    await time.advance(leaseEndsMs);
+    t.equal(writer.state, 'waiting');
+    await time.advance(60);
+    t.equal(writer.state, 'enforced');
+    t.match(writer.receipt, { replicas: 2, timedOut: 1 });
+  },
+);
 
-t.test('the longest registered lease counts, with the ε of that lease, not the own one', async (t) => {
-  const { time, log, wait } = make();
-  log.rows = [row('a', 4, { leaseMs: 2_000 })];
-  const writer = wait(5);
-  await time.advance(leaseWaitMs(2_000));
-  t.equal(writer.state, 'waiting');
-  await time.advance(60);
-  t.equal(writer.state, 'enforced');
-});
+t.test(
+  'the longest registered lease counts, and what clocks may be wrong by over that one, not over the own',
+  async (t) => {
+    const { time, log, wait } = make();
+    log.rows = [row('a', 4, { leaseMs: 2_000 })];
+    const writer = wait(5);
+    await time.advance(leaseWaitMs(2_000));
+    t.equal(writer.state, 'waiting');
+    await time.advance(60);
+    t.equal(writer.state, 'enforced');
+  },
+);
 
-t.test('a count that began before the commit says nothing about it', async (t) => {
+t.test('a reading of the members that began before the commit says nothing about it', async (t) => {
   const { time, log, wait } = make();
   log.rows = [row('a', 4)];
   wait(5);
   await time.advance(10);
-  // The next count sees no replica at all; before it is told, another mutation is committed.
+  // The next reading sees no replica at all; before it is told, another mutation is committed.
   log.rows = [];
   log.hold();
   await time.advance(10);
@@ -117,35 +123,35 @@ t.test('a count that began before the commit says nothing about it', async (t) =
   t.equal(later.state, 'waiting');
 });
 
-t.test('without a count it never gets a 2xx', async (t) => {
+t.test('without a reading of the members it never gets a 2xx', async (t) => {
   const { time, log, wait } = make();
   log.failure = new Error('away');
   const writer = wait(5);
-  await time.advance(outwaitedMs);
+  await time.advance(leaseEndsMs);
   t.equal(writer.state, 'waiting');
   await time.advance(100);
   t.equal(writer.state, 'unavailable');
 });
 
-t.test('one count after the commit is enough to wait the leases out without the store', async (t) => {
+t.test('one reading after the commit is enough to wait for the leases without the store', async (t) => {
   const { time, log, wait } = make();
   log.rows = [row('a', 4)];
   const writer = wait(5);
   await time.advance(20);
   log.failure = new Error('away');
-  await time.advance(outwaitedMs);
+  await time.advance(leaseEndsMs);
   await time.advance(60);
   t.equal(writer.state, 'enforced');
-  t.match(writer.receipt, { unheard: 1 });
+  t.match(writer.receipt, { timedOut: 1 });
 });
 
 t.test(
   'a replica that was killed is in the receipt, though its row is taken away before the wait is over',
   async (t) => {
     for (const [ageMs, receipt] of [
-      [310, { replicas: 2, unheard: 1 }],
+      [310, { replicas: 2, timedOut: 1 }],
       // It left by itself, and had renewed a moment before.
-      [60, { replicas: 1, unheard: 0 }],
+      [60, { replicas: 1, timedOut: 0 }],
     ] as const) {
       const { time, log, wait } = make();
       log.rows = [row('a', 5), row('dead', 4, { ageMs })];
@@ -183,26 +189,26 @@ t.test('nor is one that this replica took for its own history only after the fac
 
 t.test('after a restore every writer waits a full lease, until one has waited it for all', async (t) => {
   const { time, log, wait } = make();
-  log.adopted = false;
+  log.complete = false;
   const first = wait(5);
-  await time.advance(outwaitedMs);
+  await time.advance(leaseEndsMs);
   t.equal(first.state, 'waiting');
   await time.advance(60);
   t.equal(first.state, 'enforced');
-  t.ok(log.asked.includes('adopt i'));
-  log.adopted = true;
+  t.ok(log.asked.includes('note complete i'));
+  log.complete = true;
   const second = wait(5);
   await everythingThatFollows();
   t.equal(second.state, 'enforced');
 });
 
-t.test('many writers share the counts', async (t) => {
+t.test('many writers share the readings', async (t) => {
   const { time, log, wait } = make();
   log.rows = [row('a', 4)];
   const writers = Array.from({ length: 100 }, () => wait(5));
   await time.advance(100);
-  const counts = log.asked.filter((each) => each === 'replicas').length;
-  t.ok(counts < 30, `${counts} counts`);
+  const readings = log.asked.filter((each) => each === 'replicas').length;
+  t.ok(readings < 30, `${readings} readings`);
   log.rows = [row('a', 5)];
   await time.advance(60);
   t.ok(writers.every(({ state }) => state === 'enforced'));

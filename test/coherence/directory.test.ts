@@ -4,6 +4,7 @@ import { digestSecret } from '../../src/domain/api-key.ts';
 import { MissingFact, type Facts } from '../../src/ports/directory.ts';
 import { factKey } from '../../src/ports/facts.ts';
 import { everythingThatFollows } from '../support/coherence/manual-time.ts';
+import { retryPauses } from '../../src/coherence/timing.ts';
 import { makePieces } from '../support/coherence/pieces.ts';
 
 const parent = 'p' as AccountId;
@@ -79,7 +80,7 @@ t.test('a fact that changed while it was on its way is read again', async (t) =>
   await everythingThatFollows();
   source.facts.set('n:p', 0);
   source.seq = 6;
-  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', withdrawn: false }] };
+  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', revoked: false }] };
   log.hint();
   await everythingThatFollows();
   source.release();
@@ -101,7 +102,7 @@ t.test('a load from before the lease ran out decides nothing before the lease is
   t.same(request, {}, 'the fact is there, the lease is not');
   source.facts.set('n:p', 0);
   source.seq = 6;
-  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', withdrawn: false }] };
+  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', revoked: false }] };
   log.release();
   await everythingThatFollows();
   t.equal(request.outcome, 0);
@@ -115,7 +116,7 @@ t.test('the shared cache saves a reading, unless it is too old or of another his
   ] as const) {
     const pieces = await makePieces();
     const { log } = pieces;
-    log.reading = { ...log.reading, entries: [{ seq: 3, key: 'n:p', withdrawn: false }] };
+    log.reading = { ...log.reading, entries: [{ seq: 3, key: 'n:p', revoked: false }] };
     log.reading = { ...log.reading, seq: 6 };
     log.hint();
     await everythingThatFollows();
@@ -150,7 +151,7 @@ t.test(
     shared.set('n:p', { value: 7, seq: 1_000, incarnation: 'i' });
     source.facts.set('n:p', 2);
     source.seq = 6;
-    log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', withdrawn: false }] };
+    log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:p', revoked: false }] };
     log.hint();
     await everythingThatFollows();
     const later = ask(count);
@@ -175,7 +176,7 @@ t.test('without the store: known callers to the end of the lease, then 503, then
   await everythingThatFollows();
   t.match(late, { code: 'unavailable', error: { problem: { retryAfter: 1 } } });
   log.failure = source.failure = undefined;
-  await time.advance(timing.retryLongestMs);
+  await time.advance(retryPauses.longestMs);
   t.equal(ask(count).outcome, 2);
 });
 
@@ -183,7 +184,7 @@ t.test('a store that hangs is 503 after a while, not a request that hangs', asyn
   const { time, timing, source, ask } = await makePieces();
   source.hold();
   const request = ask(count);
-  await time.advance(timing.stepMs);
+  await time.advance(timing.lookUpMs);
   t.equal(request.code, 'unavailable');
 });
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { CoherenceEvents } from '../../src/coherence/events.ts';
 import { Lease } from '../../src/coherence/lease.ts';
-import { timingFor } from '../../src/coherence/timing.ts';
+import { retryPauses, timingFor } from '../../src/coherence/timing.ts';
 import { View } from '../../src/coherence/memory/view.ts';
 import { Revocations } from '../../src/coherence/revocations.ts';
 import { ProblemError } from '../../src/domain/problem.ts';
@@ -14,7 +14,7 @@ const timing = timingFor(leaseMs);
 
 function make(over: { events?: CoherenceEvents } = {}) {
   const time = new ManualTime();
-  const log = new ScriptedLog();
+  const log = new ScriptedLog({ timers: time.timers, ms: timing.storeMs });
   const view = new View({ facts: 10, unknownKeys: 10 });
   const revocations = new Revocations();
   let ids = 0;
@@ -46,7 +46,7 @@ t.test(
   async (t) => {
     const { log, lease, revocations } = make();
     revocations.onRevoked(() => log.asked.push('end streams'));
-    log.reading = { ...log.reading, entries: [{ seq: 5, key: 'n:a', withdrawn: true }] };
+    log.reading = { ...log.reading, entries: [{ seq: 5, key: 'n:a', revoked: true }] };
     const seen: number[] = [];
     log.hold();
     lease.start();
@@ -84,6 +84,21 @@ t.test('it is renewed every quarter, and confirms again only what is new', async
   log.reading = { ...log.reading, seq: 6 };
   await time.advance(leaseMs / 4);
   t.same(log.asked.slice(2), ['register r1 r4 1200', 'read after 5', 'ack r1 6 0']);
+});
+
+t.test('what a crash of the store has undone it confirms again with its next renewal', async (t) => {
+  const { time, log, revocations } = await started();
+  revocations.onRevoked(() => 2);
+  log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:a', revoked: true }] };
+  log.hint();
+  await everythingThatFollows();
+  t.same(log.asked.splice(0).at(-1), 'ack r1 6 2');
+  log.reading = { ...log.reading, entries: [] };
+  log.acked = 0;
+  await time.advance(leaseMs / 4);
+  t.same(log.asked, ['register r1 r3 1200', 'read after 6', 'ack r1 6 2'], 'nothing else has changed');
+  await time.advance(leaseMs / 4);
+  t.same(log.asked.slice(3), ['register r1 r4 1200', 'read after 6'], 'once');
 });
 
 t.test('a hint makes it read and confirm, and not a moment longer', async (t) => {
@@ -154,7 +169,7 @@ t.test('without the store it lasts to its end, fails fast after that, and recove
   t.match(await rejection(lease), { code: 'unavailable', retryAfter: 1 });
   await time.advance(60_000);
   log.failure = undefined;
-  await time.advance(timing.retryLongestMs);
+  await time.advance(retryPauses.longestMs);
   t.equal(lease.holds(), true);
 });
 
@@ -199,7 +214,7 @@ t.test(
     });
     const page = (seq: number, through: number, key: FactKey) => ({
       ...{ incarnation: 'i', floor: 1, seq, through },
-      entries: [{ seq: through, key, withdrawn: true }],
+      entries: [{ seq: through, key, revoked: true }],
     });
     log.pages = [page(9, 7, 'n:a'), page(12, 9, 'n:b'), page(12, 12, 'n:c')];
     log.hint();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Census } from '../../src/coherence/membership.ts';
+import { Membership } from '../../src/coherence/membership.ts';
 import { leaseWaitMs, timingFor } from '../../src/coherence/timing.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 import { row, ScriptedLog } from '../support/coherence/scripted-log.ts';
@@ -9,11 +9,11 @@ const timing = timingFor(300);
 function make() {
   const time = new ManualTime();
   const log = new ScriptedLog();
-  const census = new Census(log, time.clock, time.timers, timing);
+  const membership = new Membership(log, time.clock, timing);
   /** Counts now; what it did beside. */
   const count = async () => {
     log.asked.length = 0;
-    const { complete, longestLeaseMs } = await census.read();
+    const { complete, longestLeaseMs } = await membership.read();
     return { complete, longestLeaseMs, did: log.asked.filter((each) => each !== 'replicas') };
   };
   return { time, log, count };
@@ -30,7 +30,7 @@ t.test(
     time.pause(1);
     t.same((await count()).did, [`remove a a's`]);
     time.pause(leaseWaitMs(1_000) - leaseWaitMs(timing.leaseMs) - 1);
-    t.same((await count()).did, [`remove a a's`], 'a longer lease has a longer ε');
+    t.same((await count()).did, [`remove a a's`], 'a longer lease is waited for longer');
     time.pause(1);
     t.same((await count()).did, [`remove a a's`, `remove slow slow's`]);
   },
@@ -56,25 +56,28 @@ t.test('a row that went and came back is watched anew', async (t) => {
   t.same((await count()).did, []);
 });
 
-t.test('a restored database is adopted once every lease that was ever seen has run out', async (t) => {
-  const { time, log, count } = make();
-  log.rows = [row('a', 5, { leaseMs: 1_000 })];
-  t.match(await count(), { complete: true, longestLeaseMs: 1_000 });
-  log.rows = [];
-  log.adopted = false;
-  log.reading = { ...log.reading, incarnation: 'restored' };
-  t.match(await count(), { complete: false, longestLeaseMs: 1_000, did: [] });
-  time.pause(1_000);
-  t.match(await count(), { complete: false, did: [] });
-  time.pause(leaseWaitMs(1_000) - 1_000);
-  t.match(await count(), { complete: false, did: [] });
-  time.pause(1);
-  t.match(await count(), { complete: true, did: ['adopt restored'] });
-});
+t.test(
+  'the rows of a restored database are complete once every lease that was ever seen has run out',
+  async (t) => {
+    const { time, log, count } = make();
+    log.rows = [row('a', 5, { leaseMs: 1_000 })];
+    t.match(await count(), { complete: true, longestLeaseMs: 1_000 });
+    log.rows = [];
+    log.complete = false;
+    log.reading = { ...log.reading, incarnation: 'restored' };
+    t.match(await count(), { complete: false, longestLeaseMs: 1_000, did: [] });
+    time.pause(1_000);
+    t.match(await count(), { complete: false, did: [] });
+    time.pause(leaseWaitMs(1_000) - 1_000);
+    t.match(await count(), { complete: false, did: [] });
+    time.pause(1);
+    t.match(await count(), { complete: true, did: ['note complete restored'] });
+  },
+);
 
-t.test('restored twice is waited out twice', async (t) => {
+t.test('restored twice, the leases are waited for twice', async (t) => {
   const { time, log, count } = make();
-  log.adopted = false;
+  log.complete = false;
   await count();
   time.pause(timing.leaseMs);
   log.reading = { ...log.reading, incarnation: 'restored again' };

@@ -60,11 +60,11 @@ t.test('what a replica forgot because single changes touch many facts is pruned,
   const entries = Array.from({ length: 30 }, (_, i) => ({
     seq: i + 1,
     key: `n:${i}` as const,
-    withdrawn: false,
+    revoked: false,
   }));
   view.take({ incarnation: 'i', seq: 30, through: 30, floor: 1, entries });
   await time.advance(minute);
-  t.equal(asked[0]?.before, view.crowdedOut);
-  t.ok(view.crowdedOut > 10);
+  t.equal(asked[0]?.before, view.evictedBelow);
+  t.ok(view.evictedBelow > 10);
   await everythingThatFollows();
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { leaseWaitMs, timingFor } from '../../src/coherence/timing.ts';
+import { leaseWaitMs, retryPauses, timingFor } from '../../src/coherence/timing.ts';
 
 /** What a clock that is wrong by a share of `off` shows after `ms` of true time, and the other way round. */
 const trueMs = (shownMs: number, off: number): number => shownMs / (1 + off);
@@ -13,6 +13,22 @@ t.test(
     }
   },
 );
+
+t.test('a connection that goes silent under a renewal is replaced while the lease still runs', async (t) => {
+  for (let leaseMs = 1_000; leaseMs <= 60_000; leaseMs += 100) {
+    const { renewEveryMs, storeMs, marginMs } = timingFor(leaseMs);
+    const triedAgainMs = renewEveryMs + storeMs + retryPauses.firstMs;
+    t.ok(triedAgainMs < leaseMs - marginMs, `T = ${leaseMs}`);
+  }
+});
+
+t.test('a request waits for a statement that is under way and for its own, and 3 s at most', async (t) => {
+  for (const leaseMs of [200, 1_000, 3_000, 60_000]) {
+    const { storeMs, lookUpMs } = timingFor(leaseMs);
+    t.equal(lookUpMs, 2 * storeMs);
+    t.ok(lookUpMs <= 3_000);
+  }
+});
 
 t.test('beside a replica of 0.1.0, which takes off and waits a thirtieth of its own T', async (t) => {
   const old = (leaseMs: number): number => Math.max(5, leaseMs / 30);

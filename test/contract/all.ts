@@ -1,8 +1,11 @@
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
+import { anyKeysContract } from './any-keys.ts';
+import { callerContract } from './callers.ts';
 import { coherenceLogContract } from './coherence-log.ts';
 import { factSourceContract } from './fact-source.ts';
 import { idempotencyContract } from './idempotency.ts';
+import { importKeysContract } from './import-keys.ts';
 import { mutationContract } from './mutations.ts';
 import { tenantStoreContract } from './tenant-store.ts';
 import { usageStoreContract } from './usage-store.ts';
@@ -10,9 +13,13 @@ import { usageStoreContract } from './usage-store.ts';
 /** Every contract that a store has to keep. `store` must be migrated, and in use by nothing else. */
 export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('accounts and keys', (t) => tenantStoreContract(t, store));
+  await t.test('any key', (t) => anyKeysContract(t, store));
   await t.test('what mutations log', (t) => mutationContract(t, store));
   await t.test('requests that come again', (t) => idempotencyContract(t, store));
+  await t.test('callers that lost their right', (t) => callerContract(t, store));
   await t.test('facts', (t) => factSourceContract(t, store));
   await t.test('coherence log', (t) => coherenceLogContract(t, store));
   await t.test('usage', (t) => usageStoreContract(t, store));
+  // Last, since it fills the log.
+  await t.test('keys that were made elsewhere', (t) => importKeysContract(t, store));
 }

@@ -47,8 +47,8 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     t.match(await entry(), { applied: 4, leaving: true });
     await log.register({ id: 'told', nonce: 'o', leaseMs: 3_000 });
     t.match(await entry(), { version: null, host: null, leaving: false });
-    const { seq, incarnation, adopted } = await log.replicas();
-    t.match(await store.replicaList.read(), { seq, incarnation, complete: adopted });
+    const { seq, incarnation, complete } = await log.replicas();
+    t.match(await store.replicaList.read(), { seq, incarnation, complete });
     await log.removeReplica('told', 'o');
   });
 
@@ -129,7 +129,7 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     const rows = async (): Promise<unknown> =>
       (await log.readAfter(before, 100)).entries
         .filter(({ key }) => key === `a:${id}`)
-        .map(({ seq, withdrawn }) => [seq, withdrawn]);
+        .map(({ seq, revoked }) => [seq, revoked]);
     const change = async (status: 'deactivated' | 'active'): Promise<Seq | null> =>
       (await tenants.setSubAccountStatus(parent, id, status))?.seq ?? null;
     t.equal(await rename(parent, id, 'one'), before + 1);
@@ -182,28 +182,31 @@ export async function coherenceLogContract(t: Test, store: Store): Promise<void>
     t.equal(await mutate(), start + 6);
   });
 
-  await t.test('a restored database is another incarnation until it is adopted', async (t) => {
-    const before = await log.replicas();
-    t.equal(before.adopted, true);
-    await store.markRestored();
-    const after = await log.replicas();
-    t.not(after.incarnation, before.incarnation);
-    t.equal((await log.readAfter(0, 1)).incarnation, after.incarnation);
-    t.equal(after.adopted, false);
+  await t.test(
+    'a restored database is another incarnation, and not complete until that is noted',
+    async (t) => {
+      const before = await log.replicas();
+      t.equal(before.complete, true);
+      await store.markRestored();
+      const after = await log.replicas();
+      t.not(after.incarnation, before.incarnation);
+      t.equal((await log.readAfter(0, 1)).incarnation, after.incarnation);
+      t.equal(after.complete, false);
 
-    const parent = (await createParent(tenants)).id;
-    await createSub(tenants, parent);
-    t.equal(
-      (await createSub(tenants, parent)).seq,
-      (await log.replicas()).seq,
-      'leases may exist that no row shows',
-    );
+      const parent = (await createParent(tenants)).id;
+      await createSub(tenants, parent);
+      t.equal(
+        (await createSub(tenants, parent)).seq,
+        (await log.replicas()).seq,
+        'leases may exist that no row shows',
+      );
 
-    await log.adopt(before.incarnation);
-    t.equal((await log.replicas()).adopted, false, 'that was not this one');
-    await log.adopt(after.incarnation);
-    t.equal((await log.replicas()).adopted, true);
-  });
+      await log.noteComplete(before.incarnation);
+      t.equal((await log.replicas()).complete, false, 'that was not this one');
+      await log.noteComplete(after.incarnation);
+      t.equal((await log.replicas()).complete, true);
+    },
+  );
 
   await t.test('a mutation is hinted at', async (t) => {
     await new Promise<void>((resolve) => {

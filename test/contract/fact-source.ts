@@ -6,13 +6,13 @@ import { factKey } from '../../src/ports/facts.ts';
 import { createKey, createParent, createSub, newAccountId } from '../support/store.ts';
 
 export async function factSourceContract(t: Test, { tenants, facts, log }: Store): Promise<void> {
-  const parent = (await createParent(tenants)).id;
+  const parent = (await createParent(tenants, { externalId: 'its-own' })).id;
   const expiresAt = new Date('2031-02-03T04:05:06.789Z');
   const { value: sub } = await createSub(tenants, parent, { externalId: 'x:y' });
   const ofParent = await createKey(tenants, parent, { scopes: ['sub_accounts:write'] });
   const ofSub = await createKey(tenants, sub.id, { scopes: ['a', 'b:c'], expiresAt });
 
-  const parentFact = { id: parent, parentId: null, externalId: null, status: 'active' };
+  const parentFact = { id: parent, parentId: null, externalId: 'its-own', status: 'active' };
   const subFact = { id: sub.id, parentId: parent, externalId: 'x:y', status: 'active' };
   const parentFacts = [
     [factKey.account(parent), parentFact],

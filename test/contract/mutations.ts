@@ -5,8 +5,11 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { createKey, createParent, createSub, newAccountId } from '../support/store.ts';
 
-/** What a mutation logged: its keys, those of revoked facts marked `withdrawn` as in the log. */
-type Logged = Readonly<Record<string, 'changed' | 'withdrawn'>>;
+/** What a mutation logged: its keys, those of revoked facts marked `revoked`. */
+type Logged = Readonly<Record<string, 'changed' | 'revoked'>>;
+
+/** Stands for the parent that parents have not, in the names of their external_ids. */
+const noParent = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 export async function mutationContract(t: Test, store: Store): Promise<void> {
   const { tenants, facts, log } = store;
@@ -19,7 +22,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     const result = await mutate();
     const { entries } = await log.readAfter(before, 100);
     const logged = Object.fromEntries(
-      entries.map(({ key, withdrawn }) => [key, withdrawn ? 'withdrawn' : 'changed'] as const),
+      entries.map(({ key, revoked }) => [key, revoked ? 'revoked' : 'changed'] as const),
     );
     const seq = seqOf(result);
     if (entries.length > 0)
@@ -65,12 +68,12 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
       [
         'deactivated, not the last',
         () => tenants.setSubAccountStatus(parent, other, 'deactivated'),
-        { [account(other)]: 'withdrawn' },
+        { [account(other)]: 'revoked' },
       ],
       [
         'deactivated, the last',
         () => tenants.setSubAccountStatus(parent, sub, 'deactivated'),
-        { [account(sub)]: 'withdrawn', [activeSubAccounts(parent)]: 'changed' },
+        { [account(sub)]: 'revoked', [activeSubAccounts(parent)]: 'changed' },
       ],
       [
         'reactivated, the first',
@@ -82,8 +85,27 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
         () => tenants.setSubAccountStatus(parent, other, 'active'),
         { [account(other)]: 'changed' },
       ],
-      ['suspended', () => tenants.setParentStatus(parent, 'suspended'), { [account(parent)]: 'withdrawn' }],
+      ['suspended', () => tenants.setParentStatus(parent, 'suspended'), { [account(parent)]: 'revoked' }],
       ['resumed', () => tenants.setParentStatus(parent, 'active'), { [account(parent)]: 'changed' }],
+      [
+        'a new name and metadata of the parent',
+        () => tenants.updateParent(parent, { name: 'N', metadata: { a: 'b' } }),
+        {},
+      ],
+      [
+        'its first external_id of the parent',
+        () => tenants.updateParent(parent, { externalId: 'acme' }),
+        { [account(parent)]: 'changed', [externalId(noParent, 'acme')]: 'changed' },
+      ],
+      [
+        'another external_id of the parent',
+        () => tenants.updateParent(parent, { externalId: 'acme-2', name: 'M' }),
+        {
+          [account(parent)]: 'changed',
+          [externalId(noParent, 'acme')]: 'changed',
+          [externalId(noParent, 'acme-2')]: 'changed',
+        },
+      ],
     ];
     for (const [name, mutate, expected] of steps) {
       const { logged, seq } = await observe(mutate);
@@ -99,7 +121,7 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     if (!made) throw new Error('no key');
     const { key, digest } = made;
     const revoked = await observe(() => tenants.revokeKey(id, key.id));
-    t.same(revoked.logged, { [factKey.key(digest)]: 'withdrawn' });
+    t.same(revoked.logged, { [factKey.key(digest)]: 'revoked' });
   });
 
   await t.test('a mutation without effect waits for whatever made it one', async (t) => {
@@ -112,11 +134,26 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
       () => tenants.setSubAccountStatus(parent, sub.id, 'active'),
       () => tenants.setParentStatus(parent, 'active'),
       () => tenants.updateSubAccount(parent, sub.id, { externalId: 'same', name: 'other' }),
+      () => tenants.updateParent(parent, { externalId: null, name: 'other' }),
     ];
     for (const repeat of repeats) {
       const { seq, logged, before } = await observe(repeat);
       t.same([seq, logged], [before, {}]);
     }
+  });
+
+  await t.test('a parent that takes over an external_id waits until every replica has it', async (t) => {
+    const gaveUp = await createParent(tenants, { externalId: 'handed-on' });
+    await log.register({ id: 'behind', nonce: 'n', leaseMs: 1_000 });
+    const seq = seqOf(await tenants.updateParent(gaveUp.id, { externalId: null }));
+    const draft = { name: 'N', externalId: 'handed-on' };
+    const took = { ...draft, id: newAccountId() };
+    t.equal(seqOf(await tenants.createParent({ id: newAccountId(), name: 'N', externalId: 'fresh' })), null);
+    t.equal(seqOf(await tenants.createParent(took)), seq);
+    await tenants.updateParent(took.id, { externalId: null });
+    await log.ack('behind', (await log.replicas()).seq, 0);
+    t.equal(seqOf(await tenants.createParent({ ...draft, id: newAccountId() })), null);
+    await log.removeReplica('behind', 'n');
   });
 
   await t.test('what was rejected has logged nothing', async (t) => {

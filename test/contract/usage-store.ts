@@ -13,7 +13,7 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
   const year = { fromMs: Date.UTC(2025, 0, 1), toMs: Date.UTC(2026, 0, 1) };
 
   function report(
-    parent: AccountId,
+    parent: AccountId | null,
     granularity: UsageGranularity,
     groupBy: UsageGroup = 'sub_account',
     more: Partial<UsageQuery> = {},

@@ -19,7 +19,7 @@ const pages = [
 t.test('the scripts that README and docs name are there, and so are their files', async (t) => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   for (const page of pages)
-    for (const [, name = ''] of read(page).matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z0-9:]+)/g))
+    for (const [, name = ''] of read(page).matchAll(/\bnpm (?:run )?(start|test|(?<=run )[a-z0-9:-]+)/g))
       t.ok(name in scripts, `${page}: ${name}`);
   for (const [name, command] of Object.entries(scripts))
     for (const [file] of command.matchAll(/[a-z0-9/-]+\.m?[jt]s\b/g))

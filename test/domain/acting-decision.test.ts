@@ -71,7 +71,7 @@ const table: Table = {
     },
     self: always('as itself'),
     'own uuid': always('as itself'),
-    // A parent has no external_id of its own: `ext:` always asks for a sub-account.
+    // A parent's own external_id is the operator's name for it: `ext:` always asks for a sub-account.
     'own external_id': asTarget,
     'other uuid': asTarget,
     'other external_id': asTarget,
@@ -95,8 +95,16 @@ const foreignParentId = account('018f0000-0000-7000-8000-000000000009');
 const keyId = parseKeyId('018f0000-0000-7000-8000-0000000000aa') ?? fail();
 
 const callers: Record<Caller['kind'], Caller> = {
-  parent: { kind: 'parent', accountId: parentId, keyId, scopes: [] },
-  'sub-account': { kind: 'sub-account', accountId: subId, keyId, scopes: [], parentId, externalId: 'own' },
+  parent: { kind: 'parent', accountId: parentId, keyId, scopes: [], externalId: 'own' },
+  'sub-account': {
+    kind: 'sub-account',
+    accountId: subId,
+    keyId,
+    scopes: [],
+    externalId: 'own',
+    parentId,
+    parentExternalId: "the parent's",
+  },
 };
 
 function headerFor(caller: Caller, header: Header): ActingHeader {
@@ -117,12 +125,22 @@ function targetFor(target: Target): ActingTarget | null {
     case 'unknown':
       return null;
     case 'foreign':
-      return { id: otherId, parentId: foreignParentId, status: 'active' };
+      return { id: otherId, parentId: foreignParentId, externalId: 'other', status: 'active' };
     case 'active':
     case 'deactivated':
     case 'suspended':
-      return { id: otherId, parentId, status: target };
+      return { id: otherId, parentId, externalId: 'other', status: target };
   }
+}
+
+/** What a permit says beside whom it is for. */
+function tenantsOf(kind: Caller['kind'], outcome: Outcome): object {
+  return {
+    resolvedTenant: outcome === 'as the sub-account' ? otherId : kind === 'parent' ? parentId : subId,
+    resolvedExternalId: outcome === 'as the sub-account' ? 'other' : 'own',
+    parentTenant: parentId,
+    parentExternalId: kind === 'parent' ? 'own' : "the parent's",
+  };
 }
 
 t.test('the acting rules decide every row of their table', async (t) => {
@@ -150,6 +168,7 @@ t.test('the acting rules decide every row of their table', async (t) => {
                 : decision.resolvedTenant === caller.accountId
                   ? 'as itself'
                   : 'as the sub-account';
+            if (decision.kind === 'permit') t.match(decision, tenantsOf(kind, outcome));
             t.equal(outcome, outcomes[target], `${kind}, ${header}, ${method}, ${count}, target ${target}`);
             rows++;
           }

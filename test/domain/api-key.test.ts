@@ -1,10 +1,14 @@
 import t from 'tap';
 import fc from 'fast-check';
 import {
+  apiKeyReader,
   apiKeyStatus,
   digestSecret,
   formatSecret,
+  hintsOfAnyKey,
   keyHints,
+  keyPrefixMaxLength,
+  mostShown,
   parseApiKey,
   secretRandomBytes,
 } from '../../src/domain/api-key.ts';
@@ -90,6 +94,94 @@ t.test('a checksum is compared as written: another number that agrees in 32 bits
     t.equal(parseApiKey(key.slice(0, -6) + text), undefined, text);
   }
   t.equal(parseApiKey(key), key);
+});
+
+const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).filter(
+  (char) => char !== ',',
+);
+const foreign = fc
+  .array(fc.constantFrom(...visible), { minLength: 16, maxLength: 512 })
+  .map((chars) => chars.join(''))
+  .filter((text) => !/^(?:tgw|acme)_/.test(text));
+const prefix = fc
+  .array(fc.constantFrom(...'abzABZ019'), { minLength: 1, maxLength: keyPrefixMaxLength - 1 })
+  .map((chars) => `p${chars.join('')}`);
+
+t.test(
+  'a key of any format is read as it is, where it has the length and the characters of one',
+  async (t) => {
+    const read = apiKeyReader('acme');
+    fc.assert(fc.property(foreign, (text) => read(text) === text));
+    fc.assert(
+      fc.property(
+        foreign,
+        fc.nat(511),
+        fc.constantFrom(',', ' ', '\t', '\x7f', '\x80', 'é', '\0'),
+        (text, at, wrong) => read(text.slice(0, at) + wrong + text.slice(at + 1)) === undefined,
+      ),
+    );
+    t.equal(read('x'.repeat(15)), undefined);
+    t.equal(read('x'.repeat(513)), undefined);
+  },
+);
+
+t.test(
+  'a key that begins as ours do needs our checksum, under the present prefix and the usual one',
+  async () => {
+    fc.assert(
+      fc.property(bytes, prefix, fc.nat(38), fc.constantFrom(...'09AZaz_'), (random, own, at, digit) => {
+        const read = apiKeyReader(own);
+        return ['tgw', own].every((one) => {
+          const key = formatSecret(one, random);
+          const changed = key.length - 1 - at;
+          const typo = key.slice(0, changed) + digit + key.slice(changed + 1);
+          return (
+            read(key) === key &&
+            (typo === key || read(typo) === undefined) &&
+            read(key.slice(0, -1)) === undefined &&
+            read(`${key}0`) === undefined
+          );
+        });
+      }),
+    );
+  },
+);
+
+t.test(
+  'keys made under another prefix go on working, also where the one begins with the other',
+  async (t) => {
+    const random = new Uint8Array(secretRandomBytes).fill(9);
+    for (const [before, now] of [
+      ['acme', 'beta'],
+      ['acme', 'acme_live'],
+      ['acme_live', 'acme'],
+      ['tgw', 'tgw_x'],
+      ['tgw_x', 'tgw'],
+    ] as const) {
+      const key = formatSecret(before, random);
+      t.equal(apiKeyReader(now)(key), key, `${before}, then ${now}`);
+    }
+  },
+);
+
+t.test('hints show a quarter of a key of another format at most', async (t) => {
+  fc.assert(
+    fc.property(foreign, (text) => {
+      const { prefix: first, last4 } = hintsOfAnyKey(text);
+      const shown = (first ?? '').length + (last4 ?? '').length;
+      return (
+        shown <= text.length / 4 &&
+        shown <= mostShown(text) &&
+        first !== '' &&
+        text.startsWith(first ?? '') &&
+        text.endsWith(last4 ?? '')
+      );
+    }),
+  );
+  t.same(hintsOfAnyKey('0123456789abcdef'), { prefix: null, last4: 'cdef' });
+  const own = formatSecret('acme_live', new Uint8Array(secretRandomBytes));
+  t.same(hintsOfAnyKey(own), keyHints(own));
+  t.equal(keyHints(own).prefix, own.slice(0, 14));
 });
 
 t.test('a key carries at least 160 random bits: different bytes make different keys', async (t) => {

@@ -70,3 +70,33 @@ t.test('what waits no longer is passed over', (t) => {
   t.same(takeAll(turns, 1), [[3]]);
   t.end();
 });
+
+t.test(
+  'whose turn it is can be asked before anything is taken; what is taken then leaves the turns as they are',
+  (t) => {
+    const turns = turnsOf(['a', 1], ['a', 2], ['b', 3], ['c', 4]);
+    t.equal(
+      turns.next((tenant) => tenant !== 'a'),
+      'b',
+    );
+    t.equal(turns.takeFrom('b'), 3);
+    t.equal(turns.takeFrom('b'), undefined);
+    t.equal(turns.next(), 'a');
+    t.equal(turns.takeFrom('a'), 1);
+    t.same([turns.size, turns.sizeOf('a'), turns.sizeOf('b')], [2, 1, 0]);
+    t.same(takeAll(turns, 1), [[4], [2]]);
+    t.equal(turns.next(), undefined);
+    t.end();
+  },
+);
+
+t.test('what has waited for too long is taken of every tenant, and the rest keeps its order', (t) => {
+  const turns = turnsOf(['a', 1], ['a', 6], ['a', 2], ['b', 7], ['c', 3]);
+  t.same(
+    turns.takeWhile((thing) => thing < 5),
+    [1, 3],
+  );
+  t.equal(turns.size, 3);
+  t.same(takeAll(turns, 1), [[6], [7], [2]]);
+  t.end();
+});

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { mergeMetadata } from '../../src/domain/account.ts';
 import { isExternalId } from '../../src/domain/external-id.ts';
 import { foldHeaderName, headerNames } from '../../src/domain/header-names.ts';
-import { parseAccountId, uuidV7 } from '../../src/domain/ids.ts';
+import { parseAccountId, parseGivenId, uuidV7 } from '../../src/domain/ids.ts';
 import { methodKind } from '../../src/domain/acting-decision.ts';
 import { catalogue } from '../../src/domain/problem.ts';
 import { grantableToSubAccount } from '../../src/domain/scope.ts';
@@ -79,4 +79,13 @@ t.test('every code of the catalogue has a status of the 4xx or 5xx family and a 
     t.ok(status >= 400 && status < 600 && title.length > 0, code);
     t.match(code, /^[a-z_]+$/);
   }
+});
+
+t.test('an operator may give an account any UUID but the nil and the max one', async (t) => {
+  const given = '6A1C3D5E-0000-4000-8000-00000000000a';
+  t.equal(parseGivenId(given), given.toLowerCase());
+  t.equal(parseGivenId('00000000-0000-0000-0000-000000000001'), '00000000-0000-0000-0000-000000000001');
+  for (const digit of ['0', 'f', 'F'])
+    t.equal(parseGivenId(given.replaceAll(/[^-]/g, digit)), undefined, digit);
+  t.equal(parseGivenId('no UUID'), undefined);
 });

@@ -22,8 +22,20 @@ const answered: RequestRecord = {
   reason: 'sub-account',
   durationMs: 12.345,
   upstreamMs: 11.06,
-  bytesIn: 0,
-  bytesOut: 0,
+  bytesIn: 7,
+  bytesOut: 1_234,
+  caller: '01a1fc56-28c1-7000-8000-000000000003',
+  head: {
+    rawHeaders: [
+      'Host',
+      'api.example',
+      'User-Agent',
+      'curl/8.5.0',
+      'Authorization',
+      'Bearer not-one-of-ours',
+    ],
+    socket: { remoteAddress: '::ffff:192.0.2.1' },
+  },
 };
 const noon = { wallMs: () => Date.UTC(2026, 0, 2, 12) };
 
@@ -35,9 +47,41 @@ t.test('a request is one line of JSON with these fields and no others', async (t
     lines()[0],
     '{"level":"info","time":"2026-01-02T12:00:00.000Z","request_id":"4bf92f3577b34da6a3ce929d0e0e4736",' +
       '"method":"POST","path":"/v1/shipments","route":"/","status":201,' +
-      '"key_id":"01a1fc56-28c1-7000-8000-000000000001","tenant":"01a1fc56-28c1-7000-8000-000000000002",' +
-      '"reason":"sub-account","ms":12.3,"upstream_ms":11.1,"msg":"request"}',
+      '"key_id":"01a1fc56-28c1-7000-8000-000000000001","caller":"01a1fc56-28c1-7000-8000-000000000003","tenant":"01a1fc56-28c1-7000-8000-000000000002",' +
+      '"reason":"sub-account","ms":12.3,"upstream_ms":11.1,"bytes_in":7,"bytes_out":1234,' +
+      '"address":"192.0.2.1","user_agent":"curl/8.5.0","msg":"request"}',
   );
+});
+
+t.test('of a key that is not known the line has the length, and nothing else', async (t) => {
+  const { log, lines } = logIn(t);
+  const observe = accessLog(log.logger);
+  const rejected = {
+    ...answered,
+    status: 401,
+    keyId: null,
+    caller: null,
+    resolvedTenant: null,
+    reason: null,
+  };
+  observe?.({ ...rejected, code: 'invalid_api_key' });
+  observe?.({ ...rejected, code: 'api_key_revoked', keyId: answered.keyId });
+  await closed(log);
+  const [unknown = '', revoked = ''] = lines();
+  t.match(JSON.parse(unknown), { key_length: 'not-one-of-ours'.length });
+  t.notMatch(revoked, /key_length/);
+  t.match(JSON.parse(revoked), { key_id: answered.keyId });
+  t.notMatch(unknown + revoked, /not-one-of-ours/);
+
+  const other = logIn(t);
+  const head = { ...answered.head, rawHeaders: ['x-api-key', 'acme_live_1'] };
+  accessLog(other.log.logger, { keyHeaders: ['X-API-Key'] })?.({
+    ...rejected,
+    code: 'invalid_api_key',
+    head,
+  });
+  await closed(other.log);
+  t.match(JSON.parse(other.lines()[0] ?? ''), { key_length: 'acme_live_1'.length });
 });
 
 t.test('whatever a client writes, the line is the one pino would write', async (t) => {
@@ -56,8 +100,15 @@ t.test('whatever a client writes, the line is the one pino would write', async (
     reason: maybe as fc.Arbitrary<RequestRecord['reason']>,
     durationMs: ms,
     upstreamMs: fc.option(ms),
-    bytesIn: fc.constant(null),
-    bytesOut: fc.constant(null),
+    bytesIn: fc.option(fc.nat()),
+    bytesOut: fc.option(fc.nat()),
+    caller: maybe,
+    head: fc.record({
+      rawHeaders: fc
+        .array(fc.tuple(fc.constantFrom('user-agent', 'User-Agent', 'x'), text))
+        .map((all) => all.flat()),
+      socket: fc.record({ remoteAddress: fc.option(text, { nil: undefined }) }),
+    }),
   });
   const records = fc.sample(any, 2_000);
   const { log, lines } = logIn(t);
@@ -168,9 +219,19 @@ function asPinoWants(record: RequestRecord): object {
     status: record.status,
     code: record.code ?? undefined,
     key_id: record.keyId ?? undefined,
+    caller: record.caller ?? undefined,
     tenant: record.resolvedTenant ?? undefined,
     reason: record.reason ?? undefined,
     ms: tenths(record.durationMs),
     upstream_ms: upstreamMs === null ? undefined : tenths(upstreamMs),
+    bytes_in: record.bytesIn ?? undefined,
+    bytes_out: record.bytesOut ?? undefined,
+    address: record.head.socket.remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, ''),
+    user_agent: firstUserAgent(record),
   };
+}
+
+function firstUserAgent({ head: { rawHeaders } }: RequestRecord): string | undefined {
+  const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && name.toLowerCase() === 'user-agent');
+  return at === -1 ? undefined : rawHeaders[at + 1];
 }

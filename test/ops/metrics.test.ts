@@ -18,6 +18,8 @@ const record: RequestRecord = {
   upstreamMs: null,
   bytesIn: null,
   bytesOut: null,
+  caller: null,
+  head: { rawHeaders: [], socket: {} },
 };
 
 t.test('requests are counted by route and class of status, in cumulative buckets', async (t) => {

@@ -21,6 +21,7 @@ t.test('a request goes through with the headers of the gateway, and is counted',
   const [got] = upstream.received;
   t.equal(got?.target, '/v1/shipments/1?q=%2F');
   t.strictSame(got?.values('x-service-resolved-tenant'), [parent.id]);
+  t.strictSame(got?.values('x-service-parent-tenant'), [parent.id]);
   t.strictSame(got?.values('x-service-caller-tenant'), [parent.id]);
   t.strictSame(got?.values('x-service-caller-key'), [parent.keyId]);
   t.strictSame(got?.values('x-service-caller-scopes'), ['tracking:read tracking:write']);

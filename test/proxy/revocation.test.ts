@@ -122,6 +122,35 @@ t.test('a request that waits for a connection is decided again in the tick that 
   t.equal(upstream.heads, 1);
 });
 
+t.test('a request that waits for a connection says what the external_ids are when it is sent', async (t) => {
+  const responses: (() => void)[] = [];
+  const upstream = await startUpstream(t, (_request, response) => responses.push(() => response.end('ok')));
+  const { call, parent, directory } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, connections: 1 } },
+  });
+  const child = directory.addSubAccount(parent, 'child');
+  for (const [renamed, name] of [
+    [child, 'x-service-resolved-external-id'],
+    [parent, 'x-service-parent-external-id'],
+  ] as const) {
+    responses.length = 0;
+    const first = call('GET', '/first', { key: directory.addParent().key });
+    await eventually(() => responses.length === 1, 'the first request');
+    const decisions = directory.decisions;
+    const headers: [string, string][] = [['X-Service-Acting-Tenant', child.id]];
+    const second = call('POST', '/second', { body: 'body', headers });
+    await eventually(() => directory.decisions > decisions, 'the decision about the second');
+    directory.rename(renamed, 'renamed');
+    responses[0]?.();
+    await first;
+    await eventually(() => responses.length === 2, 'the second request');
+    responses[1]?.();
+    t.equal((await second).status, 200);
+    t.same(upstream.received.at(-1)?.values(name), ['renamed'], name);
+    t.equal(upstream.received.at(-1)?.body.toString(), 'body');
+  }
+});
+
 t.test('one that has to load facts for that goes on when they are there, body and all', async (t) => {
   const responses: (() => void)[] = [];
   const upstream = await startUpstream(t, (_request, response) => responses.push(() => response.end('ok')));

@@ -60,7 +60,7 @@ async function startStoppable(t: Scope) {
     log.reading = {
       ...log.reading,
       seq: source.seq,
-      entries: [{ seq: source.seq, key, withdrawn: true }],
+      entries: [{ seq: source.seq, key, revoked: true }],
     };
   };
   return { ...gateway, upstream, stops, log, settled, change };

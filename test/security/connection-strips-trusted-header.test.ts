@@ -4,15 +4,20 @@ import { startUpstream } from '../support/upstreams.ts';
 
 t.test('a client cannot take a trusted header away by naming it in Connection', async (t) => {
   const upstream = await startUpstream(t);
-  const { call, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const { call, directory, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  directory.rename(parent, 'acme');
   for (const named of [
     'X-Service-Resolved-Tenant',
     'close, x-service-resolved-tenant, X-Service-Caller-Tenant',
+    'X-Service-Parent-Tenant, X-Service-Resolved-External-Id, X-Service-Parent-External-Id',
     'keep-alive, X-Service-Caller-Key, X-Service-Caller-Scopes, X-Request-Id, X-Forwarded-For',
   ]) {
     await call('GET', '/', { headers: [['Connection', named]] });
     const got = upstream.received.at(-1);
     t.strictSame(got?.values('x-service-resolved-tenant'), [parent.id], named);
+    t.strictSame(got?.values('x-service-resolved-external-id'), ['acme'], named);
+    t.strictSame(got?.values('x-service-parent-tenant'), [parent.id], named);
+    t.strictSame(got?.values('x-service-parent-external-id'), ['acme'], named);
     t.strictSame(got?.values('x-service-caller-tenant'), [parent.id], named);
     t.strictSame(got?.values('x-service-caller-key'), [parent.keyId], named);
     t.strictSame(got?.values('x-service-caller-scopes'), ['tracking:read tracking:write'], named);

@@ -22,6 +22,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: '',
   },
   {
+    attack: 'api-key-header-variants',
+    source: 'src/domain/header-names.ts',
+    guard: "if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';",
+    instead: '',
+  },
+  {
     attack: 'connection-strips-trusted-header',
     source: 'src/proxy/headers/request-headers.ts',
     guard: 'pushTrusted(headers, own, context);\n    return headers;',
@@ -83,6 +89,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'return serve(request, response);',
   },
   {
+    attack: 'late-change',
+    source: 'src/adapters/postgres/tenants/changes.ts',
+    guard: '...(caller && { caller: { account: caller.accountId, key: caller.keyId } }),',
+    instead: '',
+  },
+  {
     attack: 'method-override',
     source: 'src/domain/header-names.ts',
     guard: "if (overrides.has(name)) return 'override';",
@@ -109,8 +121,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'repeated-authorization',
     source: 'src/authz/authenticate.ts',
-    guard: 'if (authorization.length > 1)',
-    instead: 'if (authorization.length > 99)',
+    guard: 'if (authorization.length + apiKeys.length > 1)',
+    instead: 'if (apiKeys.length > 1)',
   },
   {
     attack: 'request-smuggling',
@@ -130,6 +142,12 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/proxy/http-exchange.ts',
     guard: 'if (!this.#writer.started) return this.reject(upstreamProblem(error), error);',
     instead: 'if (!this.#writer.started) return this.decideAgain();',
+  },
+  {
+    attack: 'second-credential',
+    source: 'src/authz/authenticate.ts',
+    guard: 'if (authorization.length + apiKeys.length > 1)',
+    instead: 'if (authorization.length > 1)',
   },
   {
     attack: 'secrets-canary',

@@ -22,7 +22,7 @@ const honest = [
 ];
 const identity = {
   caller: { accountId: 'a', keyId: 'k', scopes: [] },
-  permit: { resolvedTenant: 'a' },
+  permit: { resolvedTenant: 'a', resolvedExternalId: null, parentTenant: 'a', parentExternalId: null },
 } as unknown as Admission;
 
 /** What the gateway does with the names of a request, and how many of them it had to work out. */

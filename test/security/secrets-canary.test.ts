@@ -17,6 +17,7 @@ t.test(
         '/events': webSockets.url,
         '/scoped': { upstream: upstream.url, scopes: { read: 'nobody:has', write: null } },
       },
+      apiKeyHeaders: ['X-API-Key'],
     });
     const { key } = parent;
     const authorization = { authorization: `Bearer ${key}` };
@@ -32,6 +33,8 @@ t.test(
     await ask('GET', '/ok');
     await ask('GET', `/key-in-path/${key}`, { key: null });
     await ask('GET', `/?api_key=${key}`, { key: null });
+    await ask('GET', '/ok', { key: null, headers: [['X-API-Key', key]] });
+    await ask('GET', '/', { headers: [['X-API-Key', key]] });
     await ask('GET', '/reset');
     await ask('GET', '/scoped');
     await ask('GET', '/v1/%2e/sub-accounts');
@@ -62,7 +65,7 @@ t.test(
     }
     t.notOk(log.text.replaceAll(`/key-in-path/${key}`, '').includes(key), 'the log');
     for (const { rawHeaders } of upstream.received) t.notOk(rawHeaders.join('\n').includes(key));
-    t.equal(responses.length, 15);
+    t.equal(responses.length, 17);
   },
 );
 

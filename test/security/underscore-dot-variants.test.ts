@@ -6,6 +6,9 @@ import { startUpstream } from '../support/upstreams.ts';
 
 const trusted = [
   'X-Service-Resolved-Tenant',
+  'X-Service-Resolved-External-Id',
+  'X-Service-Parent-Tenant',
+  'X-Service-Parent-External-Id',
   'X-Service-Caller-Tenant',
   'X-Service-Caller-Key',
   'X-Service-Caller-Scopes',

@@ -10,10 +10,12 @@ t.test(
     const upstream = await startWebSocketUpstream(t);
     const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
     const child = directory.addSubAccount(parent, 'child');
+    directory.rename(parent, 'acme');
     const client = await openWebSocket(t, port, '/events?since=%2F1', {
       authorization: `Bearer ${parent.key}`,
       'x-service-acting-tenant': 'ext:child',
       'x-service-resolved-tenant': 'forged',
+      'x-service-parent-external-id': 'forged',
       x_service_caller_key: 'forged',
       'x-forwarded-for': 'forged',
       'x-request-id': 'forged',
@@ -27,6 +29,9 @@ t.test(
     t.notOk(handshake?.rawHeaders.includes('forged'));
     t.match(handshake?.headers, {
       'x-service-resolved-tenant': child.id,
+      'x-service-resolved-external-id': 'child',
+      'x-service-parent-tenant': parent.id,
+      'x-service-parent-external-id': 'acme',
       'x-service-caller-tenant': parent.id,
       'x-service-caller-key': parent.keyId,
       'x-forwarded-for': '127.0.0.1',

@@ -5,6 +5,9 @@ import { startReplicas } from '../support/replicas.ts';
 
 const forged = [
   'X-Service-Resolved-Tenant',
+  'X-Service-Resolved-External-Id',
+  'x_service_parent_tenant',
+  'X-Service-Parent-External-Id',
   'x-service-caller-tenant',
   'X_Service_Resolved_Tenant',
   'X.Service.Caller.Key',
@@ -26,6 +29,7 @@ t.test('what an upstream sees', async (t) => {
       'x-service-caller-key',
       'x-service-caller-scopes',
       'x-service-caller-tenant',
+      'x-service-parent-tenant',
       'x-service-resolved-tenant',
     ]);
   });
@@ -93,6 +97,43 @@ t.test('what an upstream sees', async (t) => {
   });
 });
 
+t.test('an upstream is told the parent of the resolved tenant, and the external_ids of both', async (t) => {
+  const { call, operator, last, parent: newParent } = await startReplicas(t);
+  const parent = await newParent();
+  const sub = await parent.create({ name: 'Ada', external_id: 'ada' });
+  const subKey = await sub.mint();
+  const bare = await parent.create({ name: 'Without' });
+  const told = async (key: string, acting: string): Promise<(string | undefined)[]> => {
+    const headers = { 'X-Service-Acting-Tenant': acting, 'X-Service-Parent-External-Id': 'forged' };
+    const response = await call('POST', '/x', { key, headers });
+    if (response.status !== 200) throw new Error(response.text);
+    return ['resolved-tenant', 'resolved-external-id', 'parent-tenant', 'parent-external-id'].map((name) => {
+      const values = last().values(`x-service-${name}`);
+      return values.length > 1 ? String(values) : values[0];
+    });
+  };
+  const changeParent = (externalId: string | null) =>
+    operator('PATCH', `/accounts/${parent.id}`, { body: { external_id: externalId } });
+
+  t.same(await told(parent.key, 'self'), [parent.id, undefined, parent.id, undefined]);
+  t.same(await told(parent.key, 'ext:ada'), [sub.id, 'ada', parent.id, undefined]);
+  t.same(await told(subKey, 'self'), [sub.id, 'ada', parent.id, undefined]);
+
+  t.match((await changeParent('acme/1')).headers['x-service-enforced'], /^replicas=2/);
+  t.same(await told(parent.key, 'self'), [parent.id, 'acme/1', parent.id, 'acme/1']);
+  t.same(await told(parent.key, bare.id), [bare.id, undefined, parent.id, 'acme/1']);
+  t.same(await told(subKey, 'self'), [sub.id, 'ada', parent.id, 'acme/1']);
+
+  for (let i = 0; i < 20; i++) {
+    const name = i % 3 === 2 ? null : `acme-${i}`;
+    t.equal((await changeParent(name)).status, 200);
+    t.same(await told(subKey, 'self'), [sub.id, 'ada', parent.id, name ?? undefined], 'from the 2xx on');
+    const changed = await parent.call('PATCH', `/${bare.id}`, { body: { external_id: name } });
+    t.equal(changed.status, 200);
+    t.same(await told(parent.key, bare.id), [bare.id, name ?? undefined, parent.id, name ?? undefined]);
+  }
+});
+
 t.test('another prefix renames all of the headers, and both prefixes are reserved', async (t) => {
   const { call, last, parent: newParent } = await startReplicas(t, 'headers:\n  prefix: Acme-\n');
   const parent = await newParent();
@@ -105,6 +146,8 @@ t.test('another prefix renames all of the headers, and both prefixes are reserve
   t.equal((await call('POST', '/x', { key: parent.key, headers })).status, 200);
   t.same(last().values('acme-resolved-tenant'), [sub.id]);
   t.same(last().values('acme-caller-tenant'), [parent.id]);
+  t.same(last().values('acme-resolved-external-id'), ['ada']);
+  t.same(last().values('acme-parent-tenant'), [parent.id]);
   t.notOk(last().rawHeaders.includes('forged'));
 });
 

@@ -9,6 +9,7 @@ import { openEmbedded } from '../../src/adapters/embedded/store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { internalServer, publicServer, type AppDeps } from '../../src/app.ts';
 import type { Config } from '../../src/config.ts';
+import { headerNames } from '../../src/domain/header-names.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
@@ -28,6 +29,11 @@ export interface ApisOptions {
   /** Replaces parts of what the APIs are given; `limits` one by one. */
   readonly limits?: Partial<Config['limits']>;
   readonly requireActingHeader?: boolean;
+  /** Further headers that carry API keys. */
+  readonly apiKeyHeaders?: readonly string[];
+  readonly problemTypeBase?: string;
+  /** What new keys begin with. */
+  readonly keyPrefix?: string;
   readonly adminToken?: string | null;
   readonly clock?: Clock;
   readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier'>> & {
@@ -79,6 +85,9 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
   const config: Config = {
     ...base,
     routes: [],
+    headers: headerNames(undefined, options.apiKeyHeaders),
+    keys: { prefix: options.keyPrefix ?? base.keys.prefix },
+    problems: { typeBase: options.problemTypeBase ?? base.problems.typeBase },
     management: { requireActingHeader: options.requireActingHeader ?? false },
     internal: {
       ...base.internal,
@@ -91,7 +100,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     barrier: {
       enforced: (seq) => {
         waitedFor.push(seq);
-        return Promise.resolve({ replicas: 1, unheard: 0, streamsClosed: 0, ms: 0 });
+        return Promise.resolve({ replicas: 1, timedOut: 0, streamsClosed: 0, ms: 0 });
       },
     },
     tenants: store.tenants,
@@ -142,6 +151,7 @@ export async function embeddedStore(t: Scope): Promise<Store> {
 
 /** Limits that are not what a test is about, out of its way. */
 const neverReached: Partial<Config['limits']> = {
+  changesPerSecond: 0,
   keysPerAccount: 1000,
   managementBodyBytes: 1024 * 1024,
   subAccountsPerParent: 10_000,

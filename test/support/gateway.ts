@@ -9,7 +9,9 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { publicServer } from '../../src/app.ts';
 import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
+import { usualKeyPrefix } from '../../src/domain/api-key.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
+import { usualTypeBase } from '../../src/http/problem-body.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
@@ -30,6 +32,11 @@ export interface GatewayOptions {
   readonly routes: Readonly<Record<string, string | (Partial<RouteConfig> & Pick<RouteConfig, 'upstream'>)>>;
   readonly limits?: Partial<LimitsConfig>;
   readonly prefix?: string;
+  /** Further headers that carry API keys. */
+  readonly apiKeyHeaders?: readonly string[];
+  readonly problemTypeBase?: string;
+  /** What new keys begin with. */
+  readonly keyPrefix?: string;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
   /** In place of the directory in memory. @param memory holds the facts of the parent */
@@ -43,7 +50,7 @@ export interface TestGateway {
   readonly server: Server;
   readonly port: number;
   readonly directory: MemoryDirectory;
-  readonly finished: RequestRecord[];
+  readonly finished: Omit<RequestRecord, 'head'>[];
   readonly usage: UsageEvent[];
   /** Everything that was logged. */
   readonly log: { text: string };
@@ -65,7 +72,7 @@ export interface TestGateway {
 export async function startGateway(t: Scope, options: GatewayOptions): Promise<TestGateway> {
   const directory = new MemoryDirectory();
   const parent = directory.addParent(['tracking:read', 'tracking:write']);
-  const finished: RequestRecord[] = [];
+  const finished: Omit<RequestRecord, 'head'>[] = [];
   const usage: UsageEvent[] = [];
   const log = { text: '' };
   const config = configFor(options, await tlsFiles(t, options.tls));
@@ -84,7 +91,8 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     randomBytes,
     logger: pino({ level: 'trace' }, stream),
     registry: new Registry(),
-    observe: (exchange) => finished.push(exchange),
+    // Not their heads, which hold whole requests.
+    observe: ({ head: _head, ...exchange }) => finished.push(exchange),
     tracer: null,
     unready: () => [],
     exchanges: options.exchanges ?? new ActiveExchanges(),
@@ -117,7 +125,9 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     workers: 1,
     migrate: false,
     coherence: { leaseMs: 3_000, maxFacts: 1_000 },
-    headers: headerNames(options.prefix),
+    headers: headerNames(options.prefix, options.apiKeyHeaders),
+    keys: { prefix: options.keyPrefix ?? usualKeyPrefix },
+    problems: { typeBase: options.problemTypeBase ?? usualTypeBase },
     trustedProxies: options.trustedProxies ?? [],
     management: { requireActingHeader: false },
     routes: Object.entries(options.routes).map(([prefix, route]): RouteConfig => {
@@ -200,6 +210,7 @@ export const defaultLimits: LimitsConfig = {
   managementBodyBytes: 65_536,
   maxConnections: 1_000,
   inFlightPerTenant: 1_000,
+  changesPerSecond: 0,
   subAccountsPerParent: 10_000,
   keysPerAccount: 100,
   maxEventLoopDelayMs: 0,

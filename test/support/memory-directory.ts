@@ -100,6 +100,16 @@ export class MemoryDirectory implements Directory {
     return holder;
   }
 
+  /** Makes a key of any format stand for the same account as the holder's own. */
+  addKey({ keyKey }: Holder, text: string): void {
+    this.facts.set(factKey.key(digestSecret(text)), this.facts.get(keyKey) ?? null);
+  }
+
+  /** Gives an account another `external_id`. */
+  rename({ accountKey }: Holder, externalId: string | null): void {
+    this.facts.set(accountKey, { ...(this.facts.get(accountKey) as AccountFact), externalId });
+  }
+
   #add(parentId: AccountId | null, externalId: string | null, scopes: readonly string[]): Holder {
     const id = randomUUID() as AccountId;
     const keyId = randomUUID() as KeyId;

@@ -19,12 +19,18 @@ class Program {
   readonly child: ChildProcess;
   readonly #ended: Promise<number | null>;
 
-  constructor(script: string, args: readonly string[], env: Readonly<Record<string, string>>, folder = dist) {
+  constructor(
+    script: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>>,
+    folder = dist,
+    stdin: 'ignore' | 'pipe' = 'ignore',
+  ) {
     // Nothing of the runner's own environment: a variable of the machine must not configure the program under test.
     const base = { PATH: process.env['PATH'] ?? '', NO_COLOR: '1' };
     this.child = spawn(process.execPath, [join(folder, script), ...args], {
       env: { ...base, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
     });
     this.child.stdout?.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
     this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
@@ -97,7 +103,17 @@ export async function cli(
   env: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
-  const program = new Program('cli.js', args, env);
+  return cliFrom('', env, ...args);
+}
+
+/** Runs `dist/cli.js` to its end, with `input` on its standard input. */
+export async function cliFrom(
+  input: string,
+  env: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
+  const program = new Program('cli.js', args, env, dist, 'pipe');
+  program.child.stdin?.end(input);
   const code = await program.ended();
   return { code, stdout: program.stdout, stderr: program.stderr };
 }

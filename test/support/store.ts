@@ -8,7 +8,14 @@ import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
 import type { ParentAccount, SubAccount } from '../../src/domain/account.ts';
 import { uuidV7, type AccountId, type KeyId } from '../../src/domain/ids.ts';
 import { ProblemError, type ProblemCode } from '../../src/domain/problem.ts';
-import type { Committed, NewApiKey, NewSubAccount, TenantStore } from '../../src/ports/tenant-store.ts';
+import type {
+  Committed,
+  IdempotencyClaim,
+  NewParent,
+  NewSubAccount,
+  TenantStore,
+} from '../../src/ports/tenant-store.ts';
+import type { NewApiKey } from '../../src/ports/api-keys.ts';
 import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';
 
@@ -85,8 +92,15 @@ export function keyDraft(draft: Partial<NewApiKey> = {}): NewApiKey {
   };
 }
 
-export function createParent(tenants: TenantStore): Promise<ParentAccount> {
-  return tenants.createParent({ id: newAccountId(), name: 'Parent' });
+/** Creates a parent that nothing stands in the way of. */
+export async function createParent(
+  tenants: TenantStore,
+  draft: Partial<NewParent> = {},
+  claim: IdempotencyClaim | null = null,
+): Promise<ParentAccount> {
+  const made = await tenants.createParent({ id: newAccountId(), name: 'Parent', ...draft }, claim);
+  if ('value' in made) return made.value;
+  throw new Error(`not created: ${JSON.stringify(made)}`);
 }
 
 /** Creates a sub-account that nothing stands in the way of. */

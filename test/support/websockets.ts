@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer, type ClientOptions, type ServerOptions } from 'ws';
+import { rawClient, requestText, type RawClient } from './raw-client.ts';
 import type { Scope } from './servers.ts';
 
 export interface WebSocketUpstream {
@@ -85,4 +86,17 @@ export function handshake(key: string): [string, string][] {
     ['Sec-WebSocket-Version', '13'],
     ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
   ];
+}
+
+/** An upstream's consent to {@link handshake}. */
+export const consent =
+  'HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n';
+
+/** A connection on which the upstream has just consented. */
+export async function rawWebSocket(t: Scope, port: number, key: string): Promise<RawClient> {
+  const client = await rawClient(t, port);
+  client.send(requestText('GET', '/', handshake(key)));
+  await client.until(() => client.text.endsWith('\r\n\r\n'));
+  return client;
 }

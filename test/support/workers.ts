@@ -1,9 +1,10 @@
 /** A gateway of several workers, as people start it, and its processes. */
-import { operatorToken } from './apis.ts';
+import { operatorToken, type Parent } from './apis.ts';
 import { eventually } from './eventually.ts';
 import { freshDatabase } from './postgres.ts';
 import { becomes, startProcess, type GatewayProcess } from './process.ts';
 import { childrenOf } from './processes.ts';
+import { rawClient, requestText, type RawClient, type RawResponse } from './raw-client.ts';
 import { parentOf } from './reload.ts';
 import type { Scope } from './servers.ts';
 import { migrated } from './store.ts';
@@ -11,7 +12,8 @@ import { migrated } from './store.ts';
 export interface WorkersProcess extends GatewayProcess {
   readonly env: Readonly<Record<string, string>>;
   readonly databaseUrl: string;
-  /** Of a parent account. */
+  readonly parent: Parent;
+  /** The parent's. */
   readonly key: string;
   readonly port: number;
   /** Process ids, in the order in which they were started. */
@@ -33,10 +35,10 @@ export async function startWorkers(
   });
   await becomes(gateway.internalUrl, 200);
   if (count > 1) await allReady(gateway.internalUrl, count);
-  const { key } = await parentOf(t, gateway.url, gateway.internalUrl);
+  const parent = await parentOf(t, gateway.url, gateway.internalUrl);
   const port = Number(new URL(gateway.url).port);
   const pids = (): number[] => childrenOf(gateway.program.child.pid as number);
-  return { ...gateway, databaseUrl, key, port, pids };
+  return { ...gateway, databaseUrl, parent, key: parent.key, port, pids };
 }
 
 /** Waits until so many workers can decide. */
@@ -53,4 +55,40 @@ export async function metric(internalUrl: string, name: string, labels = ''): Pr
     .filter((line) => new RegExp(`^tenancy_gateway_${name}[{ ]`).test(line) && line.includes(labels))
     .map((line) => Number(line.split(' ').at(-1)));
   return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0);
+}
+
+/**
+ * One kept connection to each of two workers: they take turns.
+ *
+ * @param first is sent on each, and makes a line of the log
+ * @param connect makes a connection
+ */
+export async function onePerWorker(
+  t: Scope,
+  { port, key, program }: WorkersProcess,
+  first: (client: RawClient) => Promise<unknown> = (client) => send(client, key),
+  connect: () => Promise<RawClient> = () => rawClient(t, port),
+): Promise<RawClient[]> {
+  const clients = [await connect(), await connect()];
+  await Promise.all(clients.map(first));
+  await eventually(() => servedBy(program).length === 2);
+  return clients;
+}
+
+/** The workers that have served requests so far, in order. @param path of the requests; any where there is none */
+export function servedBy(program: GatewayProcess['program'], path?: RegExp): unknown[] {
+  const lines = program
+    .log()
+    .filter(({ msg, path: its }) => msg === 'request' && (path?.test(String(its)) ?? true));
+  return [...new Set(lines.map(({ worker }) => worker))].sort();
+}
+
+export function send(client: RawClient, key: string, path = '/x'): Promise<RawResponse> {
+  client.send(requestText('GET', path, [['Authorization', `Bearer ${key}`]]));
+  return client.response();
+}
+
+/** On a connection of its own. */
+export async function ask(t: Scope, port: number, key: string): Promise<RawResponse> {
+  return send(await rawClient(t, port), key);
 }

@@ -164,6 +164,24 @@ t.test('a renewed certificate is shown to new connections, and one that is no go
   }
 });
 
+t.test(
+  'what was agreed on is used: a certificate that becomes unusable meanwhile changes nothing',
+  async (t) => {
+    const folder = tempFolder(t);
+    const [certFile, keyFile] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    writeFileSync(certFile, certificate.a.cert);
+    writeFileSync(keyFile, certificate.a.key);
+    const upstream = await named(t, 'it');
+    const yaml = `upstream_url: ${upstream.url}\nlisten: { tls: { cert_file: ${certFile}, key_file: ${keyFile} } }`;
+    const { gateway, settings, port } = await start(t, yaml, { callers: false });
+    const before = await shake(t, port);
+    writeFileSync(certFile, certificate.b.cert);
+    writeFileSync(keyFile, certificate.b.key);
+    await gateway.reload(goodConfig(settings(yaml)), async () => writeFileSync(keyFile, certificate.a.key));
+    t.not(shown(await shake(t, port)), shown(before));
+  },
+);
+
 t.test('what a running process cannot exchange refuses the reload, and names it', async (t) => {
   const [before, after] = [await named(t, 'before'), await named(t, 'after')];
   const { gateway, key, settings, origin } = await start(t, `upstream_url: ${before.url}`);
@@ -185,8 +203,10 @@ t.test('every setting either can be reloaded or is known to need a restart', (t)
     'drainDelayMs',
     'drainIdleMs',
     'drainMs',
+    'keys',
     'limits',
     'management',
+    'problems',
     'routes',
     'trustedProxies',
   ]);

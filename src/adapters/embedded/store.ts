@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import postgres from 'postgres';
 import { Hints } from '../postgres/coherence/hints.ts';
+import { sayCause, storeCause } from '../postgres/connection/causes.ts';
 import { Pool } from '../postgres/connection/pool.ts';
 import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
 import { assembleStore, type Store } from '../postgres/store.ts';
-import { lockDataDir } from './data-dir-lock.ts';
+import { lockDataDir, type DataDirLock } from './data-dir-lock.ts';
 import { startMaintenance } from './maintenance.ts';
 import { PgliteSocket } from './pglite-socket.ts';
 
@@ -22,12 +23,11 @@ const migrationMs = 600_000;
  * @throws {import('./data-dir-lock.ts').DataDirInUse} where another process has it
  */
 export async function openEmbedded(dataDir: string): Promise<Store> {
-  const databaseDir = join(dataDir, 'pglite');
-  await mkdir(databaseDir, { recursive: true, mode: 0o700 });
-  const lock = await lockDataDir(dataDir);
-  const db = await openDatabase(databaseDir).catch(async (error: unknown) => {
-    await lock.release();
-    throw error;
+  const { lock, db } = await openDataDir(dataDir).catch((error: unknown) => {
+    const cause = storeCause(error);
+    throw cause === undefined
+      ? error
+      : new Error(`${sayCause(cause)} DATA_DIR is ${dataDir}.`, { cause: error });
   });
   // `socket` is an option that the types do not know.
   const connect: Connect = (extra = {}) =>
@@ -60,6 +60,18 @@ const settings = {
   max_wal_size: '64MB',
   min_wal_size: '32MB',
 };
+
+async function openDataDir(dataDir: string): Promise<{ readonly lock: DataDirLock; readonly db: PGlite }> {
+  const databaseDir = join(dataDir, 'pglite');
+  await mkdir(databaseDir, { recursive: true, mode: 0o700 });
+  const lock = await lockDataDir(dataDir);
+  try {
+    return { lock, db: await openDatabase(databaseDir) };
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
 
 /** @throws with what the engine printed, where it cannot start */
 async function openDatabase(dataDir: string): Promise<PGlite> {

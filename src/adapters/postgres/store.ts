@@ -1,5 +1,6 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
 import type { FactSource } from '../../ports/facts.ts';
+import type { OldSnapshots } from '../../ports/old-snapshots.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
@@ -10,6 +11,7 @@ import { Session } from './coherence/session.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Limit, Pool, type Runner } from './connection/pool.ts';
+import { oldSnapshots } from './coherence/old-snapshots.ts';
 import { replicaList } from './coherence/replica-list.ts';
 import { connectByUrl, leadsToPooler, type Connect, type ConnectOptions } from './connection/sql.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
@@ -22,6 +24,7 @@ export interface Store {
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
   readonly replicaList: ReplicaList;
+  readonly oldSnapshots: OldSnapshots;
   /**
    * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` where trying
    * again may help, and with {@link SchemaMismatch} where it cannot.
@@ -46,17 +49,21 @@ export interface PostgresOptions {
 }
 
 export interface Deadlines {
-  /** A fact that requests wait for. */
-  readonly factMs: number;
-  /** A step of the lease. Below what the lease itself waits for one, or a frozen connection outlives the step. */
-  readonly logMs: number;
+  /** Of the lease, and reading facts that requests wait for: what the lease allows (`storeMsFor`). */
+  readonly coherenceMs: number;
   /** Management, and adding usage. */
   readonly queryMs: number;
   /** A shared connection that was not used for this long is closed. */
   readonly idleMs: number;
 }
 
-const usualDeadlines: Deadlines = { factMs: 1_500, logMs: 1_000, queryMs: 5_000, idleMs: 30_000 };
+const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
+/**
+ * What a statement may take on the server, as a share of its deadline here. The server gives up first, so that a slow
+ * statement costs an error and not the connection, and holds its locks for no longer. In a pool it may have waited for a
+ * connection for half of its deadline; on the one that is held only connecting comes before it.
+ */
+const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;
 /** Longer than between two looks at the schema, so that all of a migration is one connection, which is closed after it. */
 const migrationIdleMs = 1_000;
@@ -70,19 +77,19 @@ const reportsMost = 4;
  * reached makes calls reject, never this one.
  */
 export function openPostgres({ url, directUrl, maxConnections, deadlines }: PostgresOptions): Store {
-  const { factMs, logMs, queryMs, idleMs } = { ...usualDeadlines, ...deadlines };
-  // The server gives up before we do, so that a slow statement costs an error and not the connection.
+  const { coherenceMs, queryMs, idleMs } = { ...usualDeadlines, ...deadlines };
   const connect = (to: string, deadlineMs: number, options?: ConnectOptions): Connect =>
-    connectByUrl(to, Math.ceil(deadlineMs * 0.4), options);
+    connectByUrl(to, Math.ceil(deadlineMs * serversShare.pooled), options);
   const direct = directUrl ?? url;
   const hints = new Hints();
-  const session = new Session(connect(direct, logMs), hints, logMs, leadsToPooler(direct));
+  const held = connectByUrl(direct, Math.ceil(coherenceMs * serversShare.held));
+  const session = new Session(held, hints, coherenceMs, leadsToPooler(direct));
   const size = Math.max(fewestConnections, maxConnections) - 1;
   const shared = new Pool(connect(url, queryMs, { pooled: direct !== url, idleMs }), size);
   const { facts, others, reports, background } = limits(size);
   const migrations = new Pool(connect(direct, migrationMs, { idleMs: migrationIdleMs }), 1);
   return assembleStore({
-    facts: shared.withDeadline(factMs, 'facts', facts),
+    facts: shared.withDeadline(coherenceMs, 'facts', facts),
     queries: shared.withDeadline(queryMs, 'queries', others),
     reports: shared.withDeadline(queryMs, 'reports', others, reports),
     background: shared.withDeadline(queryMs, 'background', others, background),
@@ -142,6 +149,7 @@ export function assembleStore(parts: StoreParts): Store {
     }),
     usage: usageStore(queries, reports, background),
     replicaList: replicaList(queries),
+    oldSnapshots: oldSnapshots(log),
     migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),
     ping: async () => {
       await queries.run(checkSchema);

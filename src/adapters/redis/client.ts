@@ -8,7 +8,8 @@ export interface RedisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
-  on(event: 'error', listener: () => void): unknown;
+  on(event: 'ready' | 'close', listener: () => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<void>;
   disconnect(): void;
 }

@@ -5,11 +5,12 @@ import type { FactKey } from '../../ports/facts.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { Breaker, type BreakerState } from './breaker.ts';
 import { redisClient, type RedisClient } from './client.ts';
+import { watchReachability, type RedisEvents } from './reachability.ts';
 import { sealFor, type Seal } from './seal.ts';
 import { decodeFact, encodeFact } from './stamped-json.ts';
 
 /** What the cache works with. */
-export interface RedisFactCacheOptions {
+export interface RedisFactCacheOptions extends RedisEvents {
   readonly address: RedisAddress;
   /** How long a fact stays in Redis. Longer than the coherence log is no use: its stamp would be too old. */
   readonly ttlMs: number;
@@ -25,32 +26,39 @@ const timeoutMs = 50;
 
 /**
  * Facts in Redis. They may be too old, so the reader checks their stamps; while Redis cannot be reached, no fact is found.
- * Errors of ioredis are not logged, since they hold the arguments of commands.
+ * Of the errors of ioredis only the code is told, since they hold the arguments of commands.
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
   const seal = sealFor(options.macKeys);
-  client.on('error', () => undefined);
+  const trouble = watchReachability(client, options);
   client.connect().catch(() => undefined);
   const breaker = new Breaker(options.clock, options.onBreakerState);
+  const redis = { client, breaker, trouble };
   return {
-    get: (keys) => readFacts(client, breaker, seal, options.timers, keys),
-    set: (facts) => writeFacts(client, breaker, seal, options.ttlMs, facts),
+    get: (keys) => readFacts(redis, seal, options.timers, keys),
+    set: (facts) => writeFacts(redis, seal, options.ttlMs, facts),
     close: async () => client.disconnect(),
   };
 }
 
+/** A client and what watches over it. */
+interface Watched {
+  readonly client: RedisClient;
+  readonly breaker: Breaker;
+  readonly trouble: (error: unknown) => void;
+}
+
 async function readFacts(
-  client: RedisClient,
-  breaker: Breaker,
+  redis: Watched,
   seal: Seal,
   timers: Timers,
   keys: readonly FactKey[],
 ): Promise<ReadonlyMap<FactKey, StampedFact>> {
   const found = new Map<FactKey, StampedFact>();
   // Single GETs, since a cluster has no MGET across slots; those of one tick travel together all the same.
-  const texts = await guarded(client, breaker, () =>
-    inTime(timers, Promise.all(keys.map((key) => client.get(seal.prefix + key)))),
+  const texts = await guarded(redis, () =>
+    inTime(timers, Promise.all(keys.map((key) => redis.client.get(seal.prefix + key)))),
   );
   texts?.forEach((stored, i) => {
     const key = keys[i];
@@ -63,28 +71,26 @@ async function readFacts(
 }
 
 function writeFacts(
-  client: RedisClient,
-  breaker: Breaker,
+  redis: Watched,
   seal: Seal,
   ttlMs: number,
   facts: ReadonlyMap<FactKey, StampedFact>,
 ): void {
   // Only a read tries whether Redis is back, since a read has a time limit.
-  if (breaker.state !== 'closed') return;
-  void guarded(client, breaker, () =>
+  if (redis.breaker.state !== 'closed') return;
+  void guarded(redis, () =>
     Promise.all(
       [...facts].map(([key, fact]) => {
         // Holds a digest or an id, never an API key.
         const name = seal.prefix + key;
-        return client.set(name, seal.close(name, encodeFact(fact)), 'PX', ttlMs);
+        return redis.client.set(name, seal.close(name, encodeFact(fact)), 'PX', ttlMs);
       }),
     ),
   );
 }
 
 async function guarded<T>(
-  client: RedisClient,
-  breaker: Breaker,
+  { client, breaker, trouble }: Watched,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
   // Not connected: no request waits to find that out, so it is no failure for the breaker to count.
@@ -93,8 +99,9 @@ async function guarded<T>(
     const result = await ask();
     breaker.succeeded();
     return result;
-  } catch {
+  } catch (error) {
     breaker.failed();
+    trouble(error);
     return undefined;
   }
 }

@@ -53,12 +53,11 @@ function readKeyFact(value: unknown): KeyFact | undefined {
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
-  if (!isAccountId(id) || id !== of) return undefined;
+  if (!isAccountId(id) || id !== of || !isExternalIdOrNull(externalId)) return undefined;
   if (parentId === null) {
-    if (externalId !== null || (status !== 'active' && status !== 'suspended')) return undefined;
-    return { id, parentId, externalId, status };
+    return status === 'active' || status === 'suspended' ? { id, parentId, externalId, status } : undefined;
   }
-  if (!isAccountId(parentId) || parentId === id || !isExternalIdOrNull(externalId)) return undefined;
+  if (!isAccountId(parentId) || parentId === id) return undefined;
   return status === 'active' || status === 'deactivated' ? { id, parentId, externalId, status } : undefined;
 }
 

@@ -3,9 +3,11 @@ import { Type } from 'typebox';
 import { parseKeyId, type AccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
+import { misspelledManagementScope } from '../../domain/scope.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { IdempotencyClaim, TenantStore } from '../../ports/tenant-store.ts';
+import { operatorCaller, type ChangeCaller, type TenantStore } from '../../ports/tenant-store.ts';
+import type { CountChange } from '../guard.ts';
 import { apiKeyBody, apiKeyToBody, mintBody, mintedKeyBody, newApiKey, type OwnerField } from './resource.ts';
 import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { withinLimit, found } from '../../http/not-found.ts';
@@ -23,6 +25,8 @@ export interface ApiKeyRoutesDeps {
   /** Name of the receipt header. */
   readonly enforcedHeader: string;
   readonly keysPerAccount: number;
+  /** What new keys begin with. */
+  readonly keyPrefix: string;
 }
 
 /** How the keys of parents and those of sub-accounts differ. */
@@ -33,10 +37,10 @@ export interface ApiKeyRoutesRules {
   readonly ownerField: OwnerField;
   /** The account in the path, if the caller may manage its keys; `null` otherwise. */
   readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
-  /** The parent in whose turn the store is asked; `undefined` for an operator. */
-  readonly tenant: (request: FastifyRequest) => AccountId | undefined;
-  /** The caller, to whom an `Idempotency-Key` belongs. */
-  readonly caller: (request: FastifyRequest) => IdempotencyClaim['caller'];
+  /** The parent's key that asks; `undefined` for an operator. */
+  readonly caller: (request: FastifyRequest) => ChangeCaller | undefined;
+  /** What changes are counted by; absent where there is no limit. */
+  readonly countChange?: CountChange;
   readonly grantable: (scope: string) => boolean;
   readonly read: FastifyContextConfig;
   readonly write: FastifyContextConfig;
@@ -57,16 +61,22 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       config: rules.write,
     },
     async (request, reply) => {
-      const claim = idempotencyClaim(request, rules.caller(request));
+      const caller = rules.caller(request);
+      const claim = idempotencyClaim(request, caller?.keyId ?? operatorCaller);
       const nowMs = clock.wallMs();
       const { name, scopes = [], expires_at: expiry } = request.body;
-      scopes.forEach((scope, index) => requireGrantable(scope, index, rules.grantable));
+      scopes.forEach((scope, index) => {
+        requireGrantable(scope, index, rules.grantable);
+        const fault = misspelledManagementScope(scope);
+        if (fault !== undefined) throw invalidField(`/scopes/${index}`, fault);
+      });
       const expiresAt = readExpiry(expiry ?? null, nowMs);
       const owner = found(await rules.owner(request, request.params.owner_id));
 
-      const { apiKey, clientSecret, stored } = newApiKey({ name, scopes, expiresAt }, nowMs, randomBytes);
+      const draft = { name, scopes, expiresAt };
+      const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, randomBytes);
       const key = withinLimit(
-        found(await tenants.createKey(owner, stored, deps.keysPerAccount, claim, rules.tenant(request))),
+        found(await tenants.createKey(owner, stored, deps.keysPerAccount, claim, caller)),
         'API keys',
       );
       reply.code(201).header('cache-control', 'no-store');
@@ -94,7 +104,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const owner = found(await rules.owner(request, request.params.owner_id));
       const nowMs = clock.wallMs();
       return writePage(
-        await tenants.listKeys(owner, page, rules.tenant(request)),
+        await tenants.listKeys(owner, page, rules.caller(request)?.accountId),
         list,
         (key) => key.id,
         (key) => apiKeyToBody(key, ownerField, nowMs),
@@ -109,12 +119,13 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       config: { ...rules.write, action: true },
     },
     async (request, reply) => {
-      const claim = idempotencyClaim(request, rules.caller(request));
+      const caller = rules.caller(request);
+      const claim = idempotencyClaim(request, caller?.keyId ?? operatorCaller);
       const owner = found(await rules.owner(request, request.params.owner_id));
       const id = found(parseKeyId(request.params.key_id));
-      const committed = found(await tenants.revokeKey(owner, id, claim, rules.tenant(request)));
+      const committed = found(await tenants.revokeKey(owner, id, claim, caller));
       noteReplay(reply, committed);
-      const key = await enforced(committed, barrier, reply, deps.enforcedHeader);
+      const key = await enforced(committed, barrier, reply, deps.enforcedHeader, rules.countChange);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },
   );

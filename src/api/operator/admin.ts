@@ -1,14 +1,20 @@
 import type { FastifyInstance } from 'fastify';
 import { parseAccountId } from '../../domain/ids.ts';
+import { importRoute } from '../api-keys/import.ts';
 import { apiKeyRoutes } from '../api-keys/routes.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider, TypedApp } from '../rest/typebox.ts';
 import { installValidation } from '../rest/validation.ts';
-import { operatorCaller } from '../../ports/tenant-store.ts';
 import { accountRoutes } from './accounts.ts';
-import { requireOperator } from './operator-token.ts';
+import { anyKeyRoutes } from './keys.ts';
+import { operatorUsageRoute } from './usage.ts';
 import type { AdminDeps } from './deps.ts';
+import { requireOperator } from './operator-token.ts';
+import { subAccountRoutes } from './sub-accounts.ts';
+
+/** Characters: what `openssl rand -hex 16` writes. Shorter ones work, since 0.1.0 took them. */
+const shortestToken = 32;
 
 /**
  * The operator API, to be registered at the prefix `/admin/v1` of the internal listener, on an app that has
@@ -24,6 +30,10 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
       detail: 'The operator API is off: no ADMIN_TOKEN is set.',
     });
   } else {
+    if (token.length < shortestToken)
+      app.log.warn(
+        `ADMIN_TOKEN can be guessed: it has ${token.length} characters, and should have ${shortestToken} or more`,
+      );
     app.addHook('onRequest', requireOperator(token));
     installJsonBodies(app, config.limits.managementBodyBytes);
     installValidation(app);
@@ -34,24 +44,29 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
 
 function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   const { config, tenants } = deps;
+  const keyDeps = {
+    ...deps,
+    enforcedHeader: config.headers.enforced,
+    keysPerAccount: config.limits.keysPerAccount,
+    keyPrefix: config.keys.prefix,
+  };
   accountRoutes(app, deps);
-  apiKeyRoutes(
-    app,
-    { ...deps, enforcedHeader: config.headers.enforced, keysPerAccount: config.limits.keysPerAccount },
-    {
-      path: '/accounts/:owner_id/api-keys',
-      ownerField: 'account_id',
-      owner: async (_request, text) => {
-        const id = parseAccountId(text);
-        return (id && (await tenants.getParent(id))?.id) ?? null;
-      },
-      tenant: () => undefined,
-      caller: () => operatorCaller,
-      // The operator makes the keys that manage sub-accounts.
-      grantable: () => true,
-      read: {},
-      write: {},
+  subAccountRoutes(app, deps);
+  importRoute(app, keyDeps);
+  apiKeyRoutes(app, keyDeps, {
+    path: '/accounts/:owner_id/api-keys',
+    ownerField: 'account_id',
+    owner: async (_request, text) => {
+      const id = parseAccountId(text);
+      return (id && (await tenants.getParent(id))?.id) ?? null;
     },
-  );
+    caller: () => undefined,
+    // The operator makes the keys that manage sub-accounts.
+    grantable: () => true,
+    read: {},
+    write: {},
+  });
+  anyKeyRoutes(app, deps);
+  operatorUsageRoute(app, deps);
   deps.more?.(app);
 }

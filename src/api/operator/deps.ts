@@ -3,13 +3,15 @@ import type { TypedApp } from '../rest/typebox.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
+import type { UsageStore } from '../../ports/usage.ts';
 
 /** What the operator API works with. */
 export interface AdminDeps {
-  readonly config: Pick<Config, 'headers' | 'internal'> & {
-    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes'>;
+  readonly config: Pick<Config, 'headers' | 'internal' | 'keys'> & {
+    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
   };
   readonly tenants: TenantStore;
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
   readonly barrier: Barrier;
   readonly clock: Clock;
   /** A cryptographic source. */

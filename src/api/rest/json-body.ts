@@ -7,6 +7,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The operation takes no body: an absent one, an empty one or `{}` will do, whatever the content type says. */
     readonly action?: true;
+    /** Most members and elements of its body, where that is more than of others. */
+    readonly mostItems?: number;
   }
 }
 
@@ -32,7 +34,8 @@ export function installJsonBodies(app: FastifyInstance, limitBytes: number): voi
     { parseAs: 'buffer', bodyLimit: limitBytes },
     (request, bytes, done) => {
       try {
-        done(null, request.routeOptions.config.action ? requireNothing(bytes) : readJson(bytes));
+        const { action, mostItems } = request.routeOptions.config;
+        done(null, action ? requireNothing(bytes) : readJson(bytes, mostItems));
       } catch (error) {
         done(error as ProblemError);
       }
@@ -56,7 +59,7 @@ function mediaProblem(rawHeaders: readonly string[]): Problem | undefined {
 }
 
 /** `undefined` for no bytes at all. */
-function readJson(bytes: Uint8Array): unknown {
+function readJson(bytes: Uint8Array, mostItems: number | undefined): unknown {
   if (bytes.length === 0) return undefined;
   let text: string;
   try {
@@ -66,7 +69,7 @@ function readJson(bytes: Uint8Array): unknown {
   }
   if (text.startsWith('\ufeff')) throw invalidField('', 'starts with a byte order mark.');
   try {
-    return parseStrictJson(text);
+    return parseStrictJson(text, mostItems);
   } catch (error) {
     throw error instanceof JsonFault ? new ProblemError(invalidRequest([error.fault])) : error;
   }
@@ -79,8 +82,8 @@ function requireNothing(bytes: Uint8Array): undefined {
 
 /** Deepest nesting of a document; nothing we accept comes near. */
 const maxDepth = 32;
-/** Most members and elements of a document: each one may cost a fault of its own later on. */
-const maxItems = 1000;
+/** Most members and elements of a document, unless an operation says otherwise: each one may cost a fault of its own later on. */
+const usualMostItems = 1000;
 
 /** A document that is not acceptable, and where. */
 export class JsonFault extends Error {
@@ -97,11 +100,12 @@ export class JsonFault extends Error {
  * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no member twice, no unpaired surrogates. Beyond that it rejects U+0000,
  * which PostgreSQL cannot store, names that reach for an object's prototype, and documents too deep or too full.
  *
+ * @param mostItems members and elements
  * @throws JsonFault
  */
-export function parseStrictJson(text: string): unknown {
+export function parseStrictJson(text: string, mostItems = usualMostItems): unknown {
   // The scan first: it ends early on hostile depth, while the parser would build what it is given.
-  const found = scan(text);
+  const found = scan(text, mostItems);
   try {
     const value: unknown = JSON.parse(text);
     if (found !== undefined) throw found;
@@ -126,7 +130,7 @@ const loneSurrogate = /\p{Surrogate}/u;
  * The first fault that a parser would not report. What the text means where it is not JSON at all does not matter, as
  * the parser has the last word on that; only limits are thrown at once.
  */
-function scan(text: string): JsonFault | undefined {
+function scan(text: string, mostItems: number): JsonFault | undefined {
   const levels: Level[] = [];
   let items = 0;
   let fault: JsonFault | undefined;
@@ -144,7 +148,8 @@ function scan(text: string): JsonFault | undefined {
         levels.pop();
         break;
       case ',':
-        if (++items === maxItems) throw new JsonFault('', `has more than ${maxItems} members and elements.`);
+        if (++items === mostItems)
+          throw new JsonFault('', `has more than ${mostItems} members and elements.`);
         if (typeof level?.at === 'number') level.at += 1;
         break;
       default: {

@@ -4,6 +4,7 @@ import {
   metadataMaxPairs,
   metadataValueMaxLength,
   nameMaxLength,
+  type AccountChange,
   type Metadata,
   type SubAccount,
 } from '../../domain/account.ts';
@@ -11,13 +12,23 @@ import { externalIdMaxLength, externalIdPattern } from '../../domain/external-id
 import { displayName } from '../rest/display-name.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
-const statuses = ['active', 'deactivated'] as const;
+export const statuses = ['active', 'deactivated'] as const;
 
-const externalId = {
+/** What an `external_id` in a request must be. */
+export const externalId = {
   maxLength: externalIdMaxLength,
   pattern: externalIdPattern,
   description: 'visible ASCII characters without space and comma',
 };
+
+/** How a name starts, in a query. */
+export const nameStart = displayName('text', nameMaxLength);
+
+/** Metadata in responses. */
+export const metadataBody = Type.Unsafe<Metadata>({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+});
 
 /** A sub-account in responses (spec section 2). */
 export const subAccountBody = closed({
@@ -25,26 +36,34 @@ export const subAccountBody = closed({
   name: Type.String(),
   external_id: nullableText(),
   status: Type.Enum([...statuses]),
-  metadata: Type.Unsafe<Metadata>({ type: 'object', additionalProperties: { type: 'string' } }),
+  metadata: metadataBody,
   created_at: timestamp,
   updated_at: timestamp,
   deactivated_at: nullableTimestamp,
 });
 
-/** The request to create one. */
-export const createBody = closed({
+/** What the request to create an account says of it, parent or sub-account. */
+export const creatable = {
   name: displayName('name', nameMaxLength),
   external_id: Type.Optional(nullableText(externalId)),
   metadata: Type.Optional(pairs<string>('string', metadataMaxPairs)),
-});
+};
+
+/** What the request to change one may say. */
+export const changeable = {
+  name: Type.Optional(displayName('name', nameMaxLength)),
+  external_id: Type.Optional(nullableText(externalId)),
+  // One request may remove every pair there is and add as many.
+  metadata: Type.Optional(pairs<string | null>(['string', 'null'], 2 * metadataMaxPairs)),
+};
+
+/** The request to create a sub-account. */
+export const createBody = closed(creatable);
 
 /** The request to change one. */
 export const updateBody = closed(
   {
-    name: Type.Optional(displayName('name', nameMaxLength)),
-    external_id: Type.Optional(nullableText(externalId)),
-    // One request may remove every pair there is and add as many.
-    metadata: Type.Optional(pairs<string | null>(['string', 'null'], 2 * metadataMaxPairs)),
+    ...changeable,
     status: Type.Optional(
       Type.Unsafe<never>({ not: {}, description: 'changes by POST to …/deactivate and …/reactivate alone.' }),
     ),
@@ -52,11 +71,19 @@ export const updateBody = closed(
   { minProperties: 1 },
 );
 
-/** Filters of the list. */
-export const listFilters = {
-  status: Type.Optional(Type.Enum([...statuses])),
-  external_id: Type.Optional(Type.String(externalId)),
-};
+/** Reads a change. */
+export function changeOf(body: {
+  readonly name?: string;
+  readonly external_id?: string | null;
+  readonly metadata?: Readonly<Record<string, string | null>>;
+}): AccountChange {
+  const { name, external_id: externalId, metadata } = body;
+  return {
+    ...(name !== undefined && { name }),
+    ...(externalId !== undefined && { externalId }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
 
 /** Writes a sub-account. */
 export function subAccountToBody(account: SubAccount): Static<typeof subAccountBody> {

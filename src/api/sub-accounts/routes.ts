@@ -1,33 +1,35 @@
+import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import type { SubAccountChange } from '../../domain/account.ts';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
-import { ProblemError } from '../../domain/problem.ts';
 import { managementScopes } from '../../domain/scope.ts';
 import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
-import { withinLimit, found } from '../../http/not-found.ts';
-import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
+import { found, notTaken, withinLimit } from '../../http/not-found.ts';
 import { enforced } from '../rest/receipt.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
-import type { ExternalIdTaken, SubAccountFilter } from '../../ports/tenant-store.ts';
-import { callerOf } from '../guard.ts';
+import type { Committed } from '../../ports/tenant-store.ts';
+import { callerOf, type CountChange } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
-import { createBody, listFilters, subAccountBody, subAccountToBody, updateBody } from './resource.ts';
+import { listBody, listQuery, listSubAccounts } from './listing.ts';
+import { changeOf, createBody, subAccountBody, subAccountToBody, updateBody } from './resource.ts';
 
 const path = closed({ sub_id: Type.String() });
 const read = { scope: managementScopes.read };
 const write = { scope: managementScopes.write };
 
 /** Create, list, get, update, deactivate and reactivate (spec section 4): a list of routes, one after the other. */
-export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
+export function subAccountRoutes(app: TypedApp, deps: ManagementDeps, countChange: CountChange): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
+  const enforce = <T>(committed: Committed<T>, reply: FastifyReply): Promise<T> =>
+    enforced(committed, barrier, reply, config.headers.enforced, countChange);
 
   app.post(
     '',
     { schema: { querystring: noQuery, body: createBody, response: { 201: subAccountBody } }, config: write },
     async (request, reply) => {
-      const { accountId, keyId } = callerOf(request);
-      const claim = idempotencyClaim(request, keyId);
+      const caller = callerOf(request);
+      const { accountId } = caller;
+      const claim = idempotencyClaim(request, caller.keyId);
       const { name, external_id: externalId = null, metadata = {} } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
       const made = await tenants.createSubAccount(
@@ -35,9 +37,10 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
         { id, name, externalId, metadata },
         config.limits.subAccountsPerParent,
         claim,
+        caller,
       );
-      const committed = withinLimit(withFreeExternalId(made), 'sub-accounts');
-      const account = await enforced(committed, barrier, reply, config.headers.enforced);
+      const committed = withinLimit(notTaken(made, 'sub_account'), 'sub-accounts');
+      const account = await enforce(committed, reply);
       noteReplay(reply, committed);
       reply.code(201);
       return subAccountToBody(account);
@@ -46,21 +49,8 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
 
   app.get(
     '',
-    {
-      schema: {
-        querystring: closed({ ...pageQuery(), ...listFilters }),
-        response: { 200: closed(pageOf(subAccountBody)) },
-      },
-      config: read,
-    },
-    async (request) => {
-      const { accountId } = callerOf(request);
-      const { status, external_id: externalId } = request.query;
-      const list = ['sub-accounts', accountId, status, externalId];
-      const filter: SubAccountFilter = { ...(status && { status }), ...(externalId && { externalId }) };
-      const page = await tenants.listSubAccounts(accountId, filter, readPage(request.query, list));
-      return writePage(page, list, (account) => account.id, subAccountToBody);
-    },
+    { schema: { querystring: listQuery, response: { 200: listBody } }, config: read },
+    async (request) => listSubAccounts(tenants, callerOf(request).accountId, request.query),
   );
 
   app.get(
@@ -79,16 +69,13 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
       config: write,
     },
     async (request, reply) => {
+      const caller = callerOf(request);
       const id = found(parseAccountId(request.params.sub_id));
-      const { name, external_id: externalId, metadata } = request.body;
-      const change: SubAccountChange = {
-        ...(name !== undefined && { name }),
-        ...(externalId !== undefined && { externalId }),
-        ...(metadata !== undefined && { metadata }),
-      };
-      const changed = found(await tenants.updateSubAccount(callerOf(request).accountId, id, change));
+      const changed = found(
+        await tenants.updateSubAccount(caller.accountId, id, changeOf(request.body), caller),
+      );
       if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
-      const account = await enforced(withFreeExternalId(changed), barrier, reply, config.headers.enforced);
+      const account = await enforce(notTaken(changed, 'sub_account'), reply);
       return subAccountToBody(account);
     },
   );
@@ -104,22 +91,15 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps): void {
         config: { ...write, action: true },
       },
       async (request, reply) => {
-        const { accountId, keyId } = callerOf(request);
-        const claim = idempotencyClaim(request, keyId);
+        const caller = callerOf(request);
+        const claim = idempotencyClaim(request, caller.keyId);
         const id = found(parseAccountId(request.params.sub_id));
-        const committed = found(await tenants.setSubAccountStatus(accountId, id, status, claim));
+        const committed = found(
+          await tenants.setSubAccountStatus(caller.accountId, id, status, claim, caller),
+        );
         noteReplay(reply, committed);
-        return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
+        return subAccountToBody(await enforce(committed, reply));
       },
     );
   }
-}
-
-function withFreeExternalId<T extends object>(outcome: T | ExternalIdTaken): T {
-  if (!('taken' in outcome)) return outcome;
-  throw new ProblemError({
-    code: 'external_id_taken',
-    detail: `The sub-account ${outcome.taken} has this external_id. A deactivated sub-account keeps it, too.`,
-    extra: { sub_account_id: outcome.taken },
-  });
 }

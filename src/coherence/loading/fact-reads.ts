@@ -31,22 +31,22 @@ const most = { readings: 8, facts: 32, waitingOfOne: 2_000, waiting: 10_000, pau
 export class FactReads {
   readonly #clock: Clock;
   readonly #timers: Timers;
-  readonly #settleMs: number;
+  readonly #lookUpMs: number;
   readonly #read: (facts: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
   readonly #waiting = new Turns<Waiting>();
   /** Whose facts are being read, and who pauses after that. */
   readonly #busy = new Set<string>();
   #readings = 0;
 
-  /** @param read ends within {@link Timing.stepMs} */
+  /** @param read ends within {@link Timing.storeMs} */
   constructor(
     { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
-    { settleMs }: Timing,
+    { lookUpMs }: Timing,
     read: (facts: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>,
   ) {
     this.#clock = clock;
     this.#timers = timers;
-    this.#settleMs = settleMs;
+    this.#lookUpMs = lookUpMs;
     this.#read = read;
   }
 
@@ -54,19 +54,19 @@ export class FactReads {
    * A reading in which the fact is, and others with it. Begins after this call.
    *
    * Rejects with `too_many_requests` where too much of this tenant waits already and with `overloaded` where too much of
-   * all does, after {@link Timing.settleMs}, and as the reading does.
+   * all does, after {@link Timing.lookUpMs}, and as the reading does.
    */
   read(key: OtherFact, tenant: string): Promise<FactReading> {
     // Names are read by one statement, accounts and counts by another one.
     const line = `${key.startsWith('x:') ? 'x' : 'a'} ${tenant}`;
     if (this.#waiting.sizeOf(line) >= most.waitingOfOne) return Promise.reject(tooManyLookUps());
     if (this.#waiting.size >= most.waiting) return Promise.reject(overloaded());
-    const giveUpMs = this.#clock.monotonicMs() + this.#settleMs;
+    const giveUpMs = this.#clock.monotonicMs() + this.#lookUpMs;
     const reading = new Promise<FactReading>((resolve, reject) => {
       this.#waiting.add(line, { key, giveUpMs, resolve, reject });
     });
     this.#begin();
-    return within(this.#timers, this.#settleMs, reading);
+    return within(this.#timers, this.#lookUpMs, reading);
   }
 
   #begin(): void {

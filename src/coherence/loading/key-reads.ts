@@ -33,15 +33,15 @@ export class KeyReads {
   #nextMs = -Infinity;
   #pausing = false;
 
-  /** @param read ends within {@link Timing.stepMs} */
+  /** @param read ends within {@link Timing.storeMs} */
   constructor(
     { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
-    { settleMs, stepMs }: Timing,
+    { lookUpMs, storeMs }: Timing,
     read: (keys: readonly ApiKeyName[]) => Promise<FactReading>,
   ) {
     this.#clock = clock;
     this.#timers = timers;
-    this.#mayWaitMs = settleMs - stepMs;
+    this.#mayWaitMs = lookUpMs - storeMs;
     this.#read = read;
   }
 
@@ -49,7 +49,7 @@ export class KeyReads {
    * A reading in which the key is, and others with it. Begins after this call.
    *
    * Rejects with `overloaded` where too many wait already, with `unavailable` where it would take longer than
-   * {@link Timing.settleMs}, and as the reading does.
+   * {@link Timing.lookUpMs}, and as the reading does.
    */
   read(key: ApiKeyName): Promise<FactReading> {
     if (this.#waiting.length >= most.waiting) return Promise.reject(overloaded());

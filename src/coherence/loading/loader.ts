@@ -12,7 +12,6 @@ import { KeyReads } from './key-reads.ts';
 import type { Timing } from '../timing.ts';
 import { unavailable } from '../unavailable.ts';
 import type { View } from '../memory/view.ts';
-import { within } from '../within.ts';
 
 export interface LoaderParts {
   readonly view: View;
@@ -127,8 +126,8 @@ export class Loader {
 
   /** Reads the source, and puts what it says wherever it may be kept. */
   async #read(asked: Asked): Promise<FactReading> {
-    const { cache, view, source, timers, timing } = this.#parts;
-    const reading = await within(timers, timing.stepMs, source.readFacts(asked));
+    const { cache, view, source } = this.#parts;
+    const reading = await source.readFacts(asked);
     const { seq, incarnation, facts } = reading;
     const shared = new Map<FactKey, StampedFact>();
     for (const [key, value] of facts) {

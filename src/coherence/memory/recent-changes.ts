@@ -12,7 +12,7 @@ export class RecentChanges {
   /** In the order of positions, so that the oldest come first. */
   readonly #touched = new Map<FactKey, Seq>();
   #floor: Seq = 0;
-  #crowdedOut: Seq = 0;
+  #evictedBelow: Seq = 0;
 
   /** @param most facts remembered at most, for a moment a tenth more */
   constructor(most: number = usualMost) {
@@ -29,16 +29,16 @@ export class RecentChanges {
     return this.#floor;
   }
 
-  /** Positions below this were forgotten because there were too many facts. */
-  get crowdedOut(): Seq {
-    return this.#crowdedOut;
+  /** Positions below this were evicted because there were too many facts. */
+  get evictedBelow(): Seq {
+    return this.#evictedBelow;
   }
 
   /** Remembers an entry of the log; positions never come down. */
   record(key: FactKey, seq: Seq): void {
     this.#touched.delete(key);
     this.#touched.set(key, seq);
-    if (this.#touched.size > 1.1 * this.#most) this.#forgetOldest(this.#touched.size - this.#most);
+    if (this.#touched.size > 1.1 * this.#most) this.#evictOldest(this.#touched.size - this.#most);
   }
 
   /** Forgets what is older. */
@@ -59,17 +59,17 @@ export class RecentChanges {
   clear(): void {
     this.#touched.clear();
     this.#floor = 0;
-    this.#crowdedOut = 0;
+    this.#evictedBelow = 0;
   }
 
   /** Many at a time: the first entry of a map is the slower to find the more were deleted before it. */
-  #forgetOldest(count: number): void {
+  #evictOldest(count: number): void {
     let left = count;
     for (const seq of this.#touched.values()) {
       if (left-- > 0) continue;
-      this.#crowdedOut = seq;
+      this.#evictedBelow = seq;
       break;
     }
-    this.raiseFloor(this.#crowdedOut);
+    this.raiseFloor(this.#evictedBelow);
   }
 }

@@ -45,8 +45,8 @@ export class NameTable implements Table {
     return this.#entries.get(name);
   }
 
-  add(held: Entry): void {
-    this.#entries.set(held.name, held);
+  add(entry: Entry): void {
+    this.#entries.set(entry.name, entry);
   }
 
   delete({ name }: Entry): void {
@@ -107,22 +107,22 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     const mark = this.#markOf(name);
     const [slots, marks, last] = [this.#slots, this.#marks, this.#slots.length - 1];
     for (let slot = mark & last; ; slot = (slot + 1) & last) {
-      const held = slots[slot];
-      if (held === undefined || (marks[slot] === mark && held.name === name)) return held;
+      const entry = slots[slot];
+      if (entry === undefined || (marks[slot] === mark && entry.name === name)) return entry;
     }
   }
 
-  add(held: T): void {
+  add(entry: T): void {
     if (2 * (this.#size + 1) > this.#slots.length) this.#grow();
-    this.#place(held, this.#markOf(held.name));
+    this.#place(entry, this.#markOf(entry.name));
     this.#size += 1;
   }
 
   /** Moves up what follows, so that nothing stands behind a gap (Knuth, The Art of Computer Programming 6.4, algorithm R). */
-  delete(held: T): void {
+  delete(entry: T): void {
     const [slots, marks, last] = [this.#slots, this.#marks, this.#slots.length - 1];
-    let gap = this.#markOf(held.name) & last;
-    while (slots[gap] !== held) {
+    let gap = this.#markOf(entry.name) & last;
+    while (slots[gap] !== entry) {
       if (slots[gap] === undefined) return;
       gap = (gap + 1) & last;
     }
@@ -145,23 +145,23 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
   }
 
   *all(): Iterable<T> {
-    for (const held of this.#slots) if (held !== undefined) yield held;
+    for (const entry of this.#slots) if (entry !== undefined) yield entry;
   }
 
   turn(): T | undefined {
     if (this.#size === 0) return undefined;
     const last = this.#slots.length - 1;
     for (;;) {
-      const held = this.#slots[this.#clockHand++ & last];
-      if (held !== undefined) return held;
+      const entry = this.#slots[this.#clockHand++ & last];
+      if (entry !== undefined) return entry;
     }
   }
 
   #grow(): void {
     const [slots, marks] = [this.#slots, this.#marks];
     this.#make(2 * slots.length);
-    slots.forEach((held, slot) => {
-      if (held !== undefined) this.#place(held, marks[slot] as number);
+    slots.forEach((entry, slot) => {
+      if (entry !== undefined) this.#place(entry, marks[slot] as number);
     });
   }
 
@@ -170,11 +170,11 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     this.#marks = new Int32Array(slots);
   }
 
-  #place(held: T, mark: number): void {
+  #place(entry: T, mark: number): void {
     const last = this.#slots.length - 1;
     let slot = mark & last;
     while (this.#slots[slot] !== undefined) slot = (slot + 1) & last;
-    this.#slots[slot] = held;
+    this.#slots[slot] = entry;
     this.#marks[slot] = mark;
   }
 

@@ -49,18 +49,16 @@ export class View {
   }
 
   /** Changes before this position need not be kept: this replica has forgotten them, since there were too many. */
-  get crowdedOut(): Seq {
-    return this.#recentChanges.crowdedOut;
+  get evictedBelow(): Seq {
+    return this.#recentChanges.evictedBelow;
   }
 
-  get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly window: number } {
-    return { facts: this.#facts, unknownKeys: this.#unknownKeys.size, window: this.#recentChanges.size };
+  get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly recentChanges: number } {
+    const [unknownKeys, recentChanges] = [this.#unknownKeys.size, this.#recentChanges.size];
+    return { facts: this.#facts, unknownKeys, recentChanges };
   }
 
-  /**
-   * A key in memory, also one that does not exist. It has survived every reading of the log, so it needs no further check
-   * in the tick in which it was found.
-   */
+  /** A key in memory, also one that does not exist. It has survived every reading of the log: no check is needed in that tick. */
   findKey(digest: string): Entry | undefined {
     return this.#keys.find(digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
   }
@@ -104,7 +102,7 @@ export class View {
   take(reading: LogReading): ReadonlySet<FactKey> | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
     const revoked = new Set<FactKey>();
-    for (const { seq, key, withdrawn: isRevoked } of reading.entries) {
+    for (const { seq, key, revoked: isRevoked } of reading.entries) {
       this.#recentChanges.record(key, seq);
       const name = nameInMemory(key);
       for (const cache of key.startsWith('k:') ? [this.#keys, this.#unknownKeys] : [this.#others])
@@ -184,8 +182,8 @@ export class LocalCache {
   }
 
   find(name: string): Entry | undefined {
-    const held = this.#table.get(name);
-    return held === undefined ? undefined : asked(held);
+    const entry = this.#table.get(name);
+    return entry === undefined ? undefined : asked(entry);
   }
 
   /**
@@ -197,10 +195,10 @@ export class LocalCache {
     if (next !== undefined && next.value !== undefined) {
       return before.nextName === name ? asked(next) : this.find(name);
     }
-    const held = this.find(name);
-    before.next = held;
+    const entry = this.find(name);
+    before.next = entry;
     before.nextName = name;
-    return held;
+    return entry;
   }
 
   /** Keeps a value, unless it has a newer one. */
@@ -218,34 +216,34 @@ export class LocalCache {
 
   /** Drops what was read before `seq` under `name`. */
   dropOlder(name: string, seq: Seq): void {
-    const held = this.#table.get(name);
-    if (held !== undefined && held.seq < seq) this.#drop(held);
+    const entry = this.#table.get(name);
+    if (entry !== undefined && entry.seq < seq) this.#drop(entry);
   }
 
   /** Drops one entry, if there is any. */
   dropOne(): void {
     for (let passed = 0; ; passed++) {
-      const held = this.#table.turn();
-      if (held === undefined) return;
-      if (!held.recent || passed >= passes) return this.#drop(held);
-      held.recent = false;
+      const entry = this.#table.turn();
+      if (entry === undefined) return;
+      if (!entry.recent || passed >= passes) return this.#drop(entry);
+      entry.recent = false;
     }
   }
 
   clear(): void {
-    for (const held of this.#table.all()) held.value = undefined;
+    for (const entry of this.#table.all()) entry.value = undefined;
     this.#table.clear();
   }
 
-  #drop(held: Entry): void {
-    held.value = undefined;
-    held.next = undefined;
-    this.#table.delete(held);
+  #drop(entry: Entry): void {
+    entry.value = undefined;
+    entry.next = undefined;
+    this.#table.delete(entry);
   }
 }
 
-function asked(held: Entry): Entry {
+function asked(entry: Entry): Entry {
   // Written to only where that changes something: a write costs the caches more than a read.
-  if (!held.recent) held.recent = true;
-  return held;
+  if (!entry.recent) entry.recent = true;
+  return entry;
 }

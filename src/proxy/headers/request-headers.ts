@@ -41,6 +41,9 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
   // Folded once here, not for each request.
   const own = {
     resolvedTenant: names.resolvedTenant.toLowerCase(),
+    resolvedExternalId: names.resolvedExternalId.toLowerCase(),
+    parentTenant: names.parentTenant.toLowerCase(),
+    parentExternalId: names.parentExternalId.toLowerCase(),
     callerTenant: names.callerTenant.toLowerCase(),
     callerKey: names.callerKey.toLowerCase(),
     callerScopes: names.callerScopes.toLowerCase(),
@@ -124,13 +127,16 @@ function pushForwarded(
   if (originalHost !== '') headers.push('x-forwarded-host', originalHost);
 }
 
-type OwnNames = Pick<HeaderNames, 'resolvedTenant' | 'callerTenant' | 'callerKey' | 'callerScopes'>;
+type OwnNames = Omit<HeaderNames, 'prefix' | 'acting' | 'enforced' | 'apiKey'>;
 
 function pushTrusted(headers: string[], names: OwnNames, { requestId, identity }: OutboundContext): void {
   headers.push('x-request-id', requestId);
   if (identity === null) return;
   const { caller, permit } = identity;
   headers.push(names.resolvedTenant, permit.resolvedTenant);
+  if (permit.resolvedExternalId !== null) headers.push(names.resolvedExternalId, permit.resolvedExternalId);
+  headers.push(names.parentTenant, permit.parentTenant);
+  if (permit.parentExternalId !== null) headers.push(names.parentExternalId, permit.parentExternalId);
   headers.push(names.callerTenant, caller.accountId);
   headers.push(names.callerKey, caller.keyId);
   headers.push(names.callerScopes, caller.scopes.join(' '));

@@ -7,6 +7,8 @@ export interface RequestHead {
   readonly kind: MethodKind;
   /** Every value of `Authorization`, in order. */
   readonly authorization: readonly string[];
+  /** Every value of the further headers that carry API keys, in order. */
+  readonly apiKeys: readonly string[];
   /** Every value of the acting header, in order. */
   readonly acting: readonly string[];
   /** Bytes of the body (RFC 9112 §6.3); `undefined` for a chunked body. */
@@ -38,6 +40,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     if (httpVersion !== '1.1' && httpVersion !== '1.0')
       return malformed('Its version is neither 1.1 nor 1.0.');
     let authorization: string[] | undefined;
+    let apiKeys: string[] | undefined;
     let acting: string[] | undefined;
     let bodyLength: number | undefined = 0;
     let hosts = 0;
@@ -52,6 +55,10 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
         case 'authorization':
           if (authorization === undefined) authorization = [value];
           else authorization.push(value);
+          break;
+        case 'api-key':
+          if (apiKeys === undefined) apiKeys = [value];
+          else apiKeys.push(value);
           break;
         case 'acting':
           if (acting === undefined) acting = [value];
@@ -91,7 +98,13 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     // Node keeps such a connection open and other servers close it, so only some would read a request that follows.
     if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
-    return { kind, authorization: authorization ?? none, acting: acting ?? none, bodyLength };
+    return {
+      kind,
+      authorization: authorization ?? none,
+      apiKeys: apiKeys ?? none,
+      acting: acting ?? none,
+      bodyLength,
+    };
   };
 }
 

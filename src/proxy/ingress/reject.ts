@@ -13,6 +13,8 @@ import type { Target } from './target.ts';
 export interface RejectDeps {
   readonly clock: Clock;
   readonly newRequestId: (request: IncomingMessage) => string;
+  /** What the `type` of a problem begins with. */
+  readonly typeBase: string;
   readonly observe: RequestObserver;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
@@ -26,6 +28,7 @@ export interface RejectDeps {
 export function rejecter({
   clock,
   newRequestId,
+  typeBase,
   observe,
   tracer,
   nameOf,
@@ -50,18 +53,20 @@ export function rejecter({
         status,
         code,
         durationMs,
+        head: request,
       });
       trace?.end({ requestId, path, status, code, callerKnown: false, upstreamResponded: false });
     });
     if (ambiguous || bodyMayBeLong(request)) response.shouldKeepAlive = false;
     const headers = corsOf(target)?.replace([], request.headers.origin) ?? [];
-    writeProblem(response, problem, { target: path, requestId, headers });
+    writeProblem(response, problem, { target: path, requestId, typeBase, headers });
   };
 }
 
 /** The request is rejected before its key is looked at. */
 const callerUnknown = {
   keyId: null,
+  caller: null,
   resolvedTenant: null,
   reason: null,
   upstreamMs: null,

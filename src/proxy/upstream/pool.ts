@@ -1,21 +1,18 @@
 import type { AccountId } from '../../domain/ids.ts';
-import type { Shares, SharingPool } from '../../limits/concurrency.ts';
+import type { Share, Shares, SharingPool } from '../../limits/concurrency.ts';
 import { UpstreamTimeout } from './errors.ts';
-import { TenantPool, Line } from './tenant-pool.ts';
 import type { OutgoingRequest } from './request-head.ts';
 import type { PooledConnection, PoolOptions } from './upstream-client.ts';
+import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
-interface Failing {
-  onFailure(error: Error): void;
+/** What the pool has of one tenant. */
+interface TenantPool<Handler extends Failing> {
+  readonly share: Share;
+  /** Connections that are put by for it; the one that was used last comes last. */
+  readonly idle: Slot<Handler>[];
+  /** Connections that are being made for it. */
+  opening: number;
 }
-
-interface Waiting<Handler> {
-  readonly sinceMs: number;
-  readonly request: OutgoingRequest;
-  readonly handler: Handler;
-}
-
-type TenantPoolOf<Handler extends Failing> = TenantPool<Slot<Handler>, Waiting<Handler>>;
 
 /**
  * An idle connection is closed after `mostMs`, or `marginMs` before the time the upstream states in `Keep-Alive`:
@@ -36,11 +33,11 @@ const idle = { mostMs: 4000, marginMs: 2000 };
 export class Pool<Handler extends Failing> implements SharingPool {
   readonly #options: PoolOptions<Handler>;
   readonly #shares: Shares;
-  readonly #tenants = new Map<AccountId | null, TenantPoolOf<Handler>>();
+  readonly #tenants = new Map<AccountId | null, TenantPool<Handler>>();
   /** Of all connections, and of those being made. */
   readonly #slots = new Set<Slot<Handler>>();
   readonly #idle = new IdleOrder<Handler>();
-  readonly #line = new Line<TenantPoolOf<Handler>>();
+  readonly #waiting: WaitingRequests<Handler, TenantPool<Handler>>;
   readonly #sweep: NodeJS.Timeout;
   #serving = false;
   #closed = false;
@@ -48,6 +45,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   constructor(options: PoolOptions<Handler>) {
     this.#options = options;
     this.#shares = options.shares;
+    this.#waiting = new WaitingRequests(options.clock, options.shares.waits);
     this.#shares.join(this);
     this.#sweep = setInterval(() => this.#tidy(), 1000).unref();
   }
@@ -57,21 +55,23 @@ export class Pool<Handler extends Failing> implements SharingPool {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
     const { tenant } = request;
     let own = this.#tenants.get(tenant);
-    if (own === undefined) this.#tenants.set(tenant, (own = new TenantPool(this.#shares.use(tenant))));
-    if (!own.inLine && this.#shares.hasRoom(own.share, this.#options.most)) {
+    if (own === undefined) {
+      own = { share: this.#shares.use(tenant), idle: [], opening: 0 };
+      this.#tenants.set(tenant, own);
+    }
+    const isNext = this.#waiting.size === 0 || this.#waiting.sizeOf(own) === 0;
+    if (isNext && this.#shares.hasRoom(own.share, this.#options.most)) {
       const slot = this.#takeIdle(own);
       if (slot !== undefined) return this.#carry(slot, request, handler);
     }
-    own.waiting.push({ sinceMs: this.#options.clock.monotonicMs(), request, handler });
-    this.#line.enter(own);
-    this.serveWaiting();
+    this.#waiting.enter(own, request, handler, () => this.serveWaiting());
   }
 
   /** Ends all connections, whatever is on them. What waits for one fails. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#sweep);
-    this.#endWaits(Infinity, () => new Error('the upstream is closed'));
+    this.#waiting.fail(Infinity, () => new Error('the upstream is closed'));
     for (const { connection, giveUp } of [...this.#slots]) {
       if (connection === null) giveUp?.();
       else connection.close();
@@ -111,7 +111,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     if (slot.connection?.send(request, handler) === false) this.freed(slot);
   }
 
-  #takeIdle(own: TenantPoolOf<Handler>): Slot<Handler> | undefined {
+  #takeIdle(own: TenantPool<Handler>): Slot<Handler> | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
       if (slot === undefined) return undefined;
@@ -126,12 +126,12 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   serveWaiting(): void {
-    if (this.#line.size === 0 || this.#serving) return;
+    if (this.#waiting.size === 0 || this.#serving) return;
     // A request that is not sent after all gives its connection back at once, which leads here again.
     this.#serving = true;
     try {
       while (this.#shares.taken < this.#options.most) {
-        const own = this.#line.next(this.#canBeServed);
+        const own = this.#waiting.next(this.#canBeServed);
         if (own === undefined) return;
         this.#serve(own);
       }
@@ -140,18 +140,18 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  readonly #canBeServed = ({ share, idle, waiting, opening }: TenantPoolOf<Handler>): boolean =>
-    (idle.length > 0 || waiting.size > opening) && this.#shares.hasRoom(share, this.#options.most);
+  readonly #canBeServed = (own: TenantPool<Handler>): boolean =>
+    (own.idle.length > 0 || this.#waiting.lacks(own)) && this.#shares.hasRoom(own.share, this.#options.most);
 
-  #serve(own: TenantPoolOf<Handler>): void {
+  #serve(own: TenantPool<Handler>): void {
     const slot = this.#takeIdle(own);
     if (slot !== undefined) {
-      const next = own.waiting.shift() as Waiting<Handler>;
-      this.#carry(slot, next.request, next.handler);
-    } else if (own.waiting.size > own.opening) this.#connect(own);
+      const next = this.#waiting.end(own);
+      if (next !== undefined) this.#carry(slot, next.request, next.handler);
+    } else if (this.#waiting.lacks(own)) this.#connect(own);
   }
 
-  #connect(own: TenantPoolOf<Handler>): void {
+  #connect(own: TenantPool<Handler>): void {
     this.#shares.take(own.share);
     own.opening += 1;
     if (this.#shares.taken + this.#idle.size > this.#options.most) this.#idle.oldest?.connection?.close();
@@ -159,7 +159,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#slots.add(slot);
     slot.giveUp = this.#options.connect(slot, (made) => {
       own.opening -= 1;
-      const next = own.waiting.shift();
+      const next = this.#waiting.end(own);
       if (made instanceof Error) {
         next?.handler.onFailure(made);
         return this.ended(slot);
@@ -177,17 +177,11 @@ export class Pool<Handler extends Failing> implements SharingPool {
       if (this.#tooOld(slot)) connection?.close();
       slot = newer;
     }
-    this.#endWaits(clock.monotonicMs() - connectMs, () => new UpstreamTimeout('have a connection free'));
+    this.#waiting.fail(clock.monotonicMs() - connectMs, () => new UpstreamTimeout('have a connection free'));
     for (const [tenant, own] of this.#tenants) {
-      if (!own.empty) continue;
+      if (own.share.held > 0 || own.idle.length > 0 || this.#waiting.sizeOf(own) > 0) continue;
       this.#tenants.delete(tenant);
       this.#shares.release(own.share);
-    }
-  }
-
-  #endWaits(beforeMs: number, reason: () => Error): void {
-    for (const { waiting } of this.#tenants.values()) {
-      while ((waiting.first?.sinceMs ?? Infinity) < beforeMs) waiting.shift()?.handler.onFailure(reason());
     }
   }
 
@@ -199,7 +193,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
 /** The place of one connection in a pool, from when it is being made to its end; all that time it belongs to one tenant. */
 class Slot<Handler extends Failing> {
-  readonly own: TenantPoolOf<Handler>;
+  readonly own: TenantPool<Handler>;
   /** `null` while it is being made. */
   connection: PooledConnection<Handler> | null = null;
   giveUp: (() => void) | null = null;
@@ -210,7 +204,7 @@ class Slot<Handler extends Failing> {
   newer: Slot<Handler> | null = null;
   readonly #pool: Pool<Handler>;
 
-  constructor(own: TenantPoolOf<Handler>, pool: Pool<Handler>) {
+  constructor(own: TenantPool<Handler>, pool: Pool<Handler>) {
     this.own = own;
     this.#pool = pool;
   }

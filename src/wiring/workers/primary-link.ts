@@ -9,7 +9,7 @@ import type { RunningGateway } from '../start.ts';
 import { beatMs, type FromWorker, type ToWorker } from './messages.ts';
 
 /** How often a worker looks whether it is still ready, milliseconds. */
-const lookMs = 50;
+const lookMs = 250;
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 

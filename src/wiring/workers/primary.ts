@@ -17,6 +17,7 @@ import { Workers } from './workers.ts';
 
 /** For workers that do not end when their time to drain is over, milliseconds. */
 const graceMs = 3_000;
+const rarelyMs = 60_000;
 
 /**
  * Runs `given.workers` processes that share the listeners, each of them a replica, and makes one of them to the outside: signals,
@@ -26,7 +27,8 @@ const graceMs = 3_000;
 export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): void {
   const { logger } = log;
   const [timers, clock] = [systemTimers, systemClock];
-  const registry = createRegistry();
+  // What it would say of its own event loop is not shown (`SummedMetrics`): it need not wake up for that.
+  const registry = createRegistry(rarelyMs);
   const restarts = counter(registry, 'worker_restarts_total', 'Workers that ended and were replaced.');
   let config = given;
   let stopping = false;

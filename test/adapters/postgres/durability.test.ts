@@ -7,7 +7,8 @@ t.test(
   'what a client or another replica relies on is on disk, even where the server is set to take its time',
   async (t) => {
     // Left alone, this server writes its log out long after the test.
-    const { url } = await startPostgres(t, { synchronous_commit: 'off', wal_writer_delay: '10000' });
+    const server = await startPostgres(t, { synchronous_commit: 'off', wal_writer_delay: '10000' });
+    const { url } = server;
     const store = openPostgres({ url, maxConnections: 5 });
     t.teardown(() => store.close());
     await store.migrate();
@@ -30,5 +31,12 @@ t.test(
     t.equal(await isDurable(), true, 'a lease');
     await store.log.ack('r', 1, 0);
     t.equal(await isDurable(), false, 'but a confirmation does not wait for the disk');
+    await server.kill();
+    await server.start();
+    t.equal(
+      await store.log.register({ id: 'r', nonce: 'm', leaseMs: 1_000 }),
+      0,
+      'and a crash has undone it',
+    );
   },
 );

@@ -9,7 +9,7 @@ import { startPostgres } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';
 import { createParent, freshStore, problemCode, rawSql } from '../../support/store.ts';
 
-const deadlines = { factMs: 400, logMs: 400, queryMs: 600 };
+const deadlines = { coherenceMs: 400, queryMs: 600 };
 
 t.test('a server that is not there makes calls fail, not the opening', async (t) => {
   const store = openPostgres({ url: 'postgres://user@127.0.0.1:1/none', maxConnections: 5 });
@@ -139,6 +139,26 @@ t.test('a lock that another connection holds costs an error and not the connecti
     });
   });
   t.match(await store.tenants.setParentStatus(parent, 'suspended'), { value: { status: 'suspended' } });
+});
+
+t.test('nor does one that a statement of the lease waits for: it is given up in time', async (t) => {
+  const { url, store } = await freshStore(t, { deadlines: { coherenceMs: 500 } });
+  const replica = { id: 'r', nonce: 'n', leaseMs: 1_000 };
+  await store.log.register(replica);
+  const sql = rawSql(t, url);
+  const sessions = async (): Promise<unknown> =>
+    sql`select pid from pg_stat_activity where datname = current_database() and query like '%replica_renew%'
+      and pid <> pg_backend_pid()`;
+  const before = await sessions();
+  await sql.begin(async (tx) => {
+    await tx`select from replica for update`;
+    await t.rejects(store.log.register(replica), {
+      problem: { code: 'unavailable', retryAfter: 1 },
+      cause: { code: '57014' },
+    });
+  });
+  await store.log.register(replica);
+  t.same(await sessions(), before, 'on the connection it had');
 });
 
 t.test('more work than connections waits its turn, and no longer than its deadline', async (t) => {

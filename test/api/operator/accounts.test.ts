@@ -90,7 +90,7 @@ t.test('accounts are listed newest first, in pages; sub-accounts are none of the
   const rest = await apis.operator('GET', `/accounts?limit=2&cursor=${String(first.body['next_cursor'])}`);
   t.same(idsOf(rest.body['data']), ids.slice(2));
   t.match(rest.body, { has_more: false, next_cursor: null });
-  t.match(await apis.operator('GET', '/accounts?status=active'), { status: 400 });
+  t.match(await apis.operator('GET', '/accounts?status=deactivated'), { status: 400 });
 });
 
 t.test('what does not exist, is no parent or is no request is rejected', async (t) => {
@@ -104,6 +104,10 @@ t.test('what does not exist, is no parent or is no request is rejected', async (
       ['GET', '/api-keys'],
       ['POST', '/api-keys', { name: 'k' }],
       ['POST', `/api-keys/${parent.keyId}/revoke`],
+      ['PATCH', '', { name: 'n' }],
+      ['GET', '/sub-accounts'],
+      ['POST', '/sub-accounts', { name: 'n' }],
+      ['POST', `/sub-accounts/${child.id}/deactivate`],
     ] as const) {
       const response = await apis.operator(method, `/accounts/${id}${rest}`, body && { body });
       t.match(response, { status: 404, body: { code: 'not_found' } }, `${method} ${id.slice(0, 40)}${rest}`);
@@ -112,8 +116,16 @@ t.test('what does not exist, is no parent or is no request is rejected', async (
   const bad: [string, unknown, string][] = [
     ['/accounts', {}, '/name'],
     ['/accounts', { name: '' }, '/name'],
-    ['/accounts', { name: 'x', id: parent.id }, '/id'],
-    ['/accounts', { name: 'x', external_id: 'y' }, '/external_id'],
+    ['/accounts', { name: 'x', id: 'x' }, '/id'],
+    ['/accounts', { name: 'x', id: null }, '/id'],
+    ['/accounts', { name: 'x', id: '00000000-0000-0000-0000-000000000000' }, '/id'],
+    ['/accounts', { name: 'x', id: 'FFFFFFFF-ffff-ffff-ffff-ffffffffffff' }, '/id'],
+    ['/accounts', { name: 'x', external_id: 'a b' }, '/external_id'],
+    ['/accounts', { name: 'x', metadata: { k: 1 } }, '/metadata/k'],
+    ['/accounts', { name: 'x', limits: { requests_per_second: 1 } }, '/limits'],
+    ['/accounts', { name: 'x', max_sub_accounts: 1 }, '/max_sub_accounts'],
+    [`/accounts/${parent.id}/sub-accounts`, { name: 'x', id: 'x' }, '/id'],
+    [`/accounts/${parent.id}/sub-accounts`, {}, '/name'],
     [`/accounts/${parent.id}/api-keys`, { name: 'x', scopes: ['a b'] }, '/scopes/0'],
   ];
   for (const [path, body, pointer] of bad) {
@@ -121,7 +133,7 @@ t.test('what does not exist, is no parent or is no request is rejected', async (
   }
   t.match(await apis.operator('DELETE', `/accounts/${parent.id}`), {
     status: 405,
-    headers: { allow: 'GET, HEAD' },
+    headers: { allow: 'GET, HEAD, PATCH' },
   });
   t.match(await apis.operator('GET', '/nothing'), { status: 404 });
 });

@@ -138,7 +138,7 @@ t.test('where enforcement was not known the same request succeeds later, and is 
       barrier: {
         enforced: () =>
           reachable
-            ? Promise.resolve({ replicas: 1, unheard: 0, streamsClosed: 0, ms: 0 })
+            ? Promise.resolve({ replicas: 1, timedOut: 0, streamsClosed: 0, ms: 0 })
             : Promise.reject(new Error('not known')),
       },
     },

@@ -52,6 +52,32 @@ t.test('sub-accounts are filtered by status and by external_id, pages included',
   t.same(await pages(parent.call, '?external_id=EXT/4'), [[]]);
 });
 
+t.test('sub-accounts are found by the start of their name and by metadata, pages included', async (t) => {
+  const parent = await apis.parent();
+  const blue: string[] = [];
+  for (let i = 0; i < 4; i++) {
+    const metadata = { plan: i % 2 === 0 ? 'gold' : 'a=b&c', 'a[b]': String(i) };
+    const child = await parent.create({ name: `Blue ${i}`, metadata });
+    blue.unshift(child.id);
+    await parent.create({ name: `Red ${i}`, metadata: { plan: 'gold' } });
+  }
+  t.same(await pages(parent.call, '?q=bLUE&limit=3'), [blue.slice(0, 3), blue.slice(3)]);
+  t.same(await pages(parent.call, '?q=lue'), [[]]);
+  t.same(await pages(parent.call, '?q=blue&metadata[plan]=gold&limit=1'), [[blue[1]], [blue[3]]]);
+  t.same(await pages(parent.call, `?metadata[plan]=${encodeURIComponent('a=b&c')}`), [[blue[0], blue[2]]]);
+  t.same(await pages(parent.call, '?metadata%5Ba[b]%5D=2&metadata%5Bplan%5D=gold'), [[blue[1]]]);
+  t.same(await pages(parent.call, '?metadata[plan]='), [[]]);
+
+  const cursor = list(await parent.call('GET', '?q=blue&metadata[plan]=gold&limit=1')).next_cursor ?? '';
+  for (const query of [
+    '',
+    '&q=blue',
+    '&q=b&metadata[plan]=gold',
+    '&q=blue&metadata[plan]=gold&metadata[x]=y',
+  ])
+    t.match(await parent.call('GET', `?cursor=${cursor}${query}`), badParameter('cursor'), query);
+});
+
 t.test('keys are paged, each list by itself', async (t) => {
   const parent = await apis.parent();
   const [one, two] = [await parent.create(), await parent.create()];
@@ -96,6 +122,16 @@ t.test('query parameters that are wrong, unknown or repeated are rejected by nam
     ['?limit=ten', 'limit'],
     ['?limit=1&limit=2', 'limit'],
     ['?limit[]=1', 'limit[]'],
+    ['?q=', 'q'],
+    ['?q=%00', 'q'],
+    [`?q=${'x'.repeat(257)}`, 'q'],
+    ['?q=a&q=b', 'q'],
+    ['?metadata=x', 'metadata'],
+    ['?metadata[]=x', 'metadata[]'],
+    [`?metadata[${'k'.repeat(41)}]=x`, `metadata[${'k'.repeat(41)}]`],
+    [`?metadata[k]=${'v'.repeat(501)}`, 'metadata[k]'],
+    ['?metadata[k]=a&metadata[k]=b', 'metadata[k]'],
+    ['?metadata[k][l]=a&metadata[k', 'metadata[k'],
     ['?status=suspended', 'status'],
     ['?status=', 'status'],
     ['?external_id=', 'external_id'],

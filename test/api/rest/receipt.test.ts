@@ -3,9 +3,9 @@ import t from 'tap';
 import { enforced, receiptText } from '../../../src/api/rest/receipt.ts';
 
 t.test('a receipt names what is out of the ordinary only when there is some', (t) => {
-  t.equal(receiptText({ replicas: 3, unheard: 0, streamsClosed: 0, ms: 3.2 }), 'replicas=3; ms=4');
+  t.equal(receiptText({ replicas: 3, timedOut: 0, streamsClosed: 0, ms: 3.2 }), 'replicas=3; ms=4');
   t.equal(
-    receiptText({ replicas: 3, unheard: 1, streamsClosed: 12, ms: 3000 }),
+    receiptText({ replicas: 3, timedOut: 1, streamsClosed: 12, ms: 3000 }),
     'replicas=3; ms=3000; unheard=1; streams=12',
   );
   t.end();
@@ -22,7 +22,7 @@ t.test('a response waits for the barrier, and only where there is something to w
     enforced: async (seq: number) => {
       await new Promise<void>((resolve) => (release = resolve));
       waited.push(seq);
-      return { replicas: 1, unheard: 0, streamsClosed: 0, ms: 0 };
+      return { replicas: 1, timedOut: 0, streamsClosed: 0, ms: 0 };
     },
   };
 

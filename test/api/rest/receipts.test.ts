@@ -53,7 +53,7 @@ t.test(
         barrier: {
           enforced: () =>
             reachable
-              ? Promise.resolve({ replicas: 2, unheard: 1, streamsClosed: 3, ms: 12.3 })
+              ? Promise.resolve({ replicas: 2, timedOut: 1, streamsClosed: 3, ms: 12.3 })
               : Promise.reject(
                   new ProblemError({ code: 'unavailable', detail: 'Not known yet.', retryAfter: 2 }),
                 ),

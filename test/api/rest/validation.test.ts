@@ -27,6 +27,10 @@ t.test('each fault is named in words, with a pointer to it', async (t) => {
   ]);
   t.same(await faults({ text: 'a', gone: 1 }), ['/gone was taken away.']);
   t.same(await faults({ text: 'a', 'a/b': 1 }), ['/a~1b is not a field of this request.']);
+  t.same(await faults({ text: 'a', txt: 1, Code: 'AB' }), [
+    '/txt is not a field of this request. Did you mean `text`?',
+    '/Code is not a field of this request. Did you mean `code`?',
+  ]);
   t.same(await faults([]), [' must be an object.']);
   t.same(await faults({ text: 'a' }, '?n=0'), ['?n must be 1 or more.']);
   t.same(await faults({ text: 'a' }, '?n=x'), ['?n must be an integer.']);

@@ -77,7 +77,7 @@ t.test('reads ask for sub_accounts:read and writes for sub_accounts:write, exact
     ['sub_accounts:*'],
     ['sub_accounts'],
     ['SUB_ACCOUNTS:READ'],
-    ['sub_accounts:read:x'],
+    ['sub_accounts:read:of:orders'],
     ['*'],
   ]) {
     const parent = await apis.parent(scopes);

@@ -70,7 +70,7 @@ t.test('the least a creation needs is a name; null stands for no external_id', a
   });
   t.match(await call('POST', '', { body: { name: 'B', external_id: null } }), { status: 201 });
   const odd = {
-    name: ' ',
+    name: 'null',
     metadata: { constructor: 'a', toString: 'b', hasOwnProperty: 'c', length: 'd', '0': '\n' },
   };
   t.match(

@@ -135,7 +135,7 @@ t.test(
     const { time, under, ask, outcomes } = makeReads();
     ask('loud', 1);
     ask('loud', 1);
-    await time.advance(timing.settleMs + 1);
+    await time.advance(timing.lookUpMs + 1);
     t.equal(outcomes['loud']?.length, 2);
     await under[0]?.end();
     await time.advance(50);

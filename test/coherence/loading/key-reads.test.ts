@@ -100,7 +100,7 @@ t.test('no look-up waits longer than a request may', async (t) => {
   }
   t.equal(under.length, 4);
   ask(1, 4);
-  await time.advance(timing.settleMs - timing.stepMs + 1);
+  await time.advance(timing.lookUpMs - timing.storeMs + 1);
   ask(1, 5);
   under[0]?.end();
   await time.advance(6);

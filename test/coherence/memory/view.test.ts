@@ -14,7 +14,7 @@ const reading = (over: Partial<LogReading>): LogReading => ({
   entries: [],
   ...over,
 });
-const entry = (seq: number, key: FactKey, withdrawn = false) => ({ seq, key, withdrawn });
+const entry = (seq: number, key: FactKey, revoked = false) => ({ seq, key, revoked });
 const fact = (seq: number, value: number | null = 1, incarnation = 'i') => ({ value, seq, incarnation });
 
 const digests = Array.from({ length: 1_000 }, (_, i) => digestSecret(`${i}`));
@@ -59,7 +59,7 @@ t.test('it remembers so many facts, and then rejects what may be older than what
     if (recent.size > 110) t.fail(`${recent.size} facts after ${seq} changes`);
   }
   t.equal(recent.floor, 10_001 - recent.size);
-  t.equal(recent.crowdedOut, recent.floor);
+  t.equal(recent.evictedBelow, recent.floor);
   t.equal(recent.admits('n:1', recent.floor - 2), false);
   t.equal(recent.admits('n:1', recent.floor - 1), true);
   for (let seq = 10_001; seq <= 20_000; seq++) recent.record('n:same', seq);
@@ -86,8 +86,8 @@ t.test(
 t.test('a reading drops the facts it touches and tells which were revoked', async (t) => {
   const it = view();
   for (const key of ['n:a', 'n:b', 'n:c'] as const) it.keep(key, fact(0));
-  const withdrawn = it.take(reading({ seq: 2, entries: [entry(1, 'n:a', true), entry(2, 'n:b')] }));
-  t.same(withdrawn, new Set(['n:a']));
+  const revoked = it.take(reading({ seq: 2, entries: [entry(1, 'n:a', true), entry(2, 'n:b')] }));
+  t.same(revoked, new Set(['n:a']));
   t.same([it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value], [undefined, undefined, 1]);
 });
 
@@ -147,7 +147,7 @@ t.test('absence is kept for keys alone, and apart from the facts', async (t) => 
   for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0));
   for (const digest of digests) it.keep(factKey.key(digest), fact(0, null));
   t.equal(it.findKey(digests.at(-1) ?? '')?.value, null);
-  t.same(it.sizes, { facts: 100, unknownKeys: 4, window: 0 });
+  t.same(it.sizes, { facts: 100, unknownKeys: 4, recentChanges: 0 });
 });
 
 t.test('keys and other facts have one bound together, and the fuller of the two makes room', async (t) => {

@@ -52,6 +52,20 @@ t.test('a preflight is responded to before a key is asked for, for every served 
   t.match(finished.at(-1), { method: 'OPTIONS', route: '/', status: 204, code: null, keyId: null });
 });
 
+t.test('an OPTIONS that carries a key in a header of its own is no preflight', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, parent } = await startGateway(t, {
+    routes: { '/': { upstream: upstream.url, cors }, '/pass': { upstream: upstream.url, preflight: 'pass' } },
+    apiKeyHeaders: ['X-API-Key'],
+  });
+  for (const path of ['/x', '/pass']) {
+    const sent = (key: string): [string, string][] => [...preflight(app, 'GET'), ['X-API-Key', key]];
+    t.equal((await call('OPTIONS', path, { key: null, headers: sent(parent.key) })).status, 200, path);
+    t.equal((await call('OPTIONS', path, { key: null, headers: sent('nonsense') })).status, 401, path);
+  }
+  t.strictSame(upstream.received.at(-1)?.values('x-service-caller-tenant'), [parent.id]);
+});
+
 t.test('an origin that is not listed gets 204, and nothing that lets its page go on', async (t) => {
   const upstream = await startUpstream(t);
   const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, cors } } });

@@ -1,4 +1,5 @@
 /** The store as the protocol sees it, in virtual time: the log, the facts, the rows of the replicas. */
+import { within } from '../../../src/coherence/within.ts';
 import type {
   CoherenceLog,
   LogEntry,
@@ -19,7 +20,8 @@ interface State {
   facts: Map<FactKey, FactValue>;
   rows: Map<string, ReplicaRow>;
   incarnation: string;
-  adopted: string;
+  /** The incarnation whose rows are complete. */
+  completeIn: string;
 }
 
 /** How often things go wrong on the way. */
@@ -33,6 +35,8 @@ export class ModelStore {
   readonly #network: Network;
   readonly #hints: { readonly process: Process; readonly listener: () => void }[] = [];
   #server: Process;
+  /** Positions that rows showed before confirmations which are not on disk yet. */
+  readonly #onDisk = new Map<string, Seq>();
   /** Of the database's clock, by which the log is pruned. */
   readonly #rate: number;
   #restores = 0;
@@ -53,7 +57,7 @@ export class ModelStore {
       facts: new Map(facts),
       rows: new Map(),
       incarnation: 'first',
-      adopted: 'first',
+      completeIn: 'first',
     };
   }
 
@@ -79,9 +83,14 @@ export class ModelStore {
     this.#server.pause(ms);
   }
 
-  /** Killed and started again: what was committed stays, every connection gets an error. */
+  /** Killed and started again: what was committed durably stays, every connection gets an error. */
   restart(ms: number): void {
     this.#server.kill();
+    const { rows } = this.#state;
+    for (const [id, acked] of this.#onDisk) {
+      const row = rows.get(id);
+      if (row !== undefined) rows.set(id, { ...row, acked });
+    }
     this.#server = new Process(this.#world, 'store');
     this.#server.pause(ms);
   }
@@ -93,6 +102,7 @@ export class ModelStore {
   /** A backup is brought back: another history from there on. Its rows may show no replica that lives now. */
   restore(backup: State, { withRows }: { readonly withRows: boolean }): void {
     this.#state = structuredClone(backup);
+    this.#onDisk.clear();
     if (!withRows) this.#state.rows.clear();
     this.#state.incarnation = `restored ${++this.#restores}`;
   }
@@ -103,10 +113,11 @@ export class ModelStore {
   }
 
   /** What a mutation does last: it takes the next position and logs what it touched. */
-  record(key: FactKey, withdrawn: boolean): Seq {
+  record(key: FactKey, revoked: boolean): Seq {
+    this.#onDisk.clear();
     const seq = ++this.#state.seq;
-    this.#state.log = this.#state.log.filter((entry) => entry.key !== key || (entry.withdrawn && !withdrawn));
-    this.#state.log.push({ seq, key, withdrawn, at: this.#clockMs });
+    this.#state.log = this.#state.log.filter((entry) => entry.key !== key || (entry.revoked && !revoked));
+    this.#state.log.push({ seq, key, revoked, at: this.#clockMs });
     for (const { process, listener } of this.#hints) {
       if (!this.#lost()) process.later(this.#latency() + process.toStore.delayMs('back'), listener);
     }
@@ -123,9 +134,9 @@ export class ModelStore {
   }
 
   /** The position that a change waits for which logs nothing itself: see `coherence_awaited`. */
-  awaited(key: FactKey): Seq | undefined {
-    const { seq, floor, rows, incarnation, adopted } = this.#state;
-    if (incarnation !== adopted) return seq;
+  unconfirmed(key: FactKey): Seq | undefined {
+    const { seq, floor, rows, incarnation, completeIn } = this.#state;
+    if (incarnation !== completeIn) return seq;
     const behind = [...rows.values()].some(({ acked }) => acked < floor - 1);
     return this.lastTouched(key) ?? (behind ? floor - 1 : undefined);
   }
@@ -153,29 +164,34 @@ export class ModelStore {
     });
   }
 
-  logFor(process: Process): CoherenceLog {
-    const call = <T>(work: () => T): Promise<T> => this.call(process, work);
+  /** @param deadlineMs of each call, by the clock of the process; what it asked for may take effect after that */
+  logFor(process: Process, deadlineMs: number): CoherenceLog {
+    const call = <T>(work: () => T): Promise<T> =>
+      within(process.timers, deadlineMs, this.call(process, work));
     return {
       register: ({ id, nonce, leaseMs }) =>
         call(() => {
           const { acked = 0, streamsClosed = 0 } = this.#state.rows.get(id) ?? {};
           this.#state.rows.set(id, { id, nonce, leaseMs, acked, streamsClosed, ageMs: 0 });
+          this.#onDisk.clear();
+          return acked;
         }),
       readAfter: (after) => call(() => this.readLog(after)),
       ack: (id, seq, streamsClosed) =>
         call(() => {
           const row = this.#state.rows.get(id);
           if (row === undefined) return;
+          if (!this.#onDisk.has(id)) this.#onDisk.set(id, row.acked);
           this.#state.rows.set(id, { ...row, acked: Math.max(row.acked, seq), streamsClosed });
         }),
       replicas: () =>
         call(() => {
-          const { incarnation, adopted, seq, rows } = this.#state;
-          return { incarnation, adopted: adopted === incarnation, seq, rows: [...rows.values()] };
+          const { incarnation, completeIn, seq, rows } = this.#state;
+          return { incarnation, complete: completeIn === incarnation, seq, rows: [...rows.values()] };
         }),
-      adopt: (incarnation) =>
+      noteComplete: (incarnation) =>
         call(() => {
-          if (incarnation === this.#state.incarnation) this.#state.adopted = incarnation;
+          if (incarnation === this.#state.incarnation) this.#state.completeIn = incarnation;
         }),
       removeReplica: (id, nonce) =>
         call(() => {
@@ -213,11 +229,17 @@ export class ModelStore {
     this.#state.floor = Math.max(floor, before);
   }
 
-  /** Reads a fact and those that go with it. */
-  sourceFor(process: Process, together: (key: FactKey) => readonly FactKey[]): FactSource {
+  /** Reads a fact and those that go with it. @param deadlineMs as for {@link logFor} */
+  sourceFor(
+    process: Process,
+    deadlineMs: number,
+    together: (key: FactKey) => readonly FactKey[],
+  ): FactSource {
+    const call = <T>(work: () => T): Promise<T> =>
+      within(process.timers, deadlineMs, this.call(process, work));
     return {
       readFacts: (asked) =>
-        this.call(process, (): FactReading => {
+        call((): FactReading => {
           const { seq, incarnation } = this.#state;
           return {
             seq,

@@ -66,7 +66,7 @@ export async function makePieces(
   const time = new ManualTime();
   const { clock, timers } = time;
   const timing = timingFor(leaseMs);
-  const log = new ScriptedLog();
+  const log = new ScriptedLog({ timers, ms: timing.storeMs });
   const source = new ScriptedSource();
   const shared = new Map<FactKey, StampedFact>();
   const cache: FactCache = {

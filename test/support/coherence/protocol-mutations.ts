@@ -23,7 +23,7 @@ export const registerAndReadInOne: ProtocolMutation = {
       ...log,
       register: async (replica) => {
         early = await store.call(process, () => store.readLog(position));
-        await log.register(replica);
+        return log.register(replica);
       },
       readAfter: async (after, most) => {
         const reading = early ?? (await log.readAfter(after, most));
@@ -80,6 +80,27 @@ export const joinOldAbsences: ProtocolMutation = {
         const reading = await source.readFacts(asked);
         for (const each of asked) loads.set(each, reading);
         return reading;
+      },
+    };
+  },
+};
+
+/** Renews under one nonce: to the others it looks like a replica that died after its first renewal. */
+export const keepTheNonce: ProtocolMutation = {
+  log: (log) => ({ ...log, register: (replica) => log.register({ ...replica, nonce: 'the same' }) }),
+};
+
+/** Makes the lease longer without registering that, as if a hint were a renewal. */
+export const renewUnregistered: ProtocolMutation = {
+  log: (log) => {
+    let registered = '';
+    let confirmed: Seq = 0;
+    return {
+      ...log,
+      register: async (replica) => {
+        if (replica.id !== registered) confirmed = await log.register(replica);
+        registered = replica.id;
+        return confirmed;
       },
     };
   },
@@ -154,7 +175,7 @@ export const confirmUnread: ProtocolMutation = {
 export const trustRestoredRows: ProtocolMutation = {
   log: (log) => ({
     ...log,
-    replicas: async () => ({ ...(await log.replicas()), adopted: true }),
+    replicas: async () => ({ ...(await log.replicas()), complete: true }),
   }),
 };
 
@@ -164,7 +185,7 @@ export const overlookTheRestore: ProtocolMutation = {
   log: (log) => ({
     ...log,
     readAfter: async (after, most) => ({ ...(await log.readAfter(after, most)), incarnation: 'same' }),
-    replicas: async () => ({ ...(await log.replicas()), incarnation: 'same', adopted: true }),
+    replicas: async () => ({ ...(await log.replicas()), incarnation: 'same', complete: true }),
   }),
   source: (source) => ({
     readFacts: async (asked) => ({ ...(await source.readFacts(asked)), incarnation: 'same' }),

@@ -1,3 +1,4 @@
+import { within } from '../../../src/coherence/within.ts';
 import type {
   CoherenceLog,
   LogReading,
@@ -5,6 +6,7 @@ import type {
   ReplicaReading,
   ReplicaRow,
 } from '../../../src/ports/coherence-log.ts';
+import type { Timers } from '../../../src/ports/timers.ts';
 
 /** A log whose every response the test gives: it tells what was asked, and may hold responses back. */
 export class ScriptedLog implements CoherenceLog {
@@ -14,11 +16,19 @@ export class ScriptedLog implements CoherenceLog {
   /** Readings to come before that one: the pages of a catch-up. */
   pages: LogReading[] = [];
   rows: ReplicaRow[] = [];
-  adopted = true;
+  complete = true;
+  /** What was last confirmed, as the row of this replica shows it. */
+  acked = 0;
   /** Thrown by everything while it is set. */
   failure: Error | undefined;
   hint: () => void = () => undefined;
   #held: (() => void)[] | undefined;
+  readonly #deadline: { readonly timers: Timers; readonly ms: number } | undefined;
+
+  /** @param deadline after which a call rejects whose response is held back; none: it waits */
+  constructor(deadline?: { readonly timers: Timers; readonly ms: number }) {
+    this.#deadline = deadline;
+  }
 
   /** From now on there is no response before {@link release}. */
   hold(): void {
@@ -32,8 +42,8 @@ export class ScriptedLog implements CoherenceLog {
     for (const response of held) response();
   }
 
-  register({ id, nonce, leaseMs }: { id: string; nonce: string; leaseMs: number }): Promise<void> {
-    return this.#respond(`register ${id} ${nonce} ${leaseMs}`, () => undefined);
+  register({ id, nonce, leaseMs }: { id: string; nonce: string; leaseMs: number }): Promise<number> {
+    return this.#respond(`register ${id} ${nonce} ${leaseMs}`, () => this.acked);
   }
 
   readAfter(after: number | null): Promise<LogReading> {
@@ -44,20 +54,22 @@ export class ScriptedLog implements CoherenceLog {
   }
 
   ack(id: string, seq: number, streamsClosed: number): Promise<void> {
-    return this.#respond(`ack ${id} ${seq} ${streamsClosed}`, () => undefined);
+    return this.#respond(`ack ${id} ${seq} ${streamsClosed}`, () => {
+      this.acked = seq;
+    });
   }
 
   replicas(): Promise<ReplicaReading> {
     return this.#respond('replicas', () => ({
       incarnation: this.reading.incarnation,
-      adopted: this.adopted,
+      complete: this.complete,
       seq: this.reading.seq,
       rows: this.rows,
     }));
   }
 
-  adopt(incarnation: string): Promise<void> {
-    return this.#respond(`adopt ${incarnation}`, () => undefined);
+  noteComplete(incarnation: string): Promise<void> {
+    return this.#respond(`note complete ${incarnation}`, () => undefined);
   }
 
   removeReplica(id: string, nonce: string): Promise<void> {
@@ -77,9 +89,15 @@ export class ScriptedLog implements CoherenceLog {
     // Seen by the store when it is asked, told when the test lets it.
     const told = read();
     const held = this.#held;
-    if (held !== undefined) await new Promise<void>((resolve) => held.push(resolve));
+    if (held !== undefined) await this.#inTime(new Promise<void>((resolve) => held.push(resolve)));
     if (this.failure !== undefined) throw this.failure;
     return told;
+  }
+
+  #inTime(response: Promise<void>): Promise<void> {
+    return this.#deadline === undefined
+      ? response
+      : within(this.#deadline.timers, this.#deadline.ms, response);
   }
 }
 

@@ -148,8 +148,8 @@ class Simulation {
   readonly #changes: Change[] = [];
   readonly #observations: Observation[] = [];
   readonly #leases: readonly number[];
-  /** What goes wrong with a replica lasts up to this long. */
-  readonly #longestHarmMs: number;
+  /** A fault of a replica lasts up to this long. */
+  readonly #longestFaultMs: number;
   /** Nothing goes wrong in the last part of a run; what was wrong must be over after half of it. */
   readonly #calmMs: number;
   /** Replicas that are cut off as soon as they have renewed their lease. */
@@ -173,7 +173,7 @@ class Simulation {
     this.#world = new World(this.#random, plan.clockError ?? 0.1);
     this.#leases = plan.leases ?? [usualLeaseMs];
     const longestMs = Math.max(...this.#leases);
-    this.#longestHarmMs = Math.max(3 * usualLeaseMs, 1.5 * longestMs);
+    this.#longestFaultMs = Math.max(3 * usualLeaseMs, 1.5 * longestMs);
     this.#calmMs = Math.max(3_000, 6 * longestMs);
     const facts = new Map<FactKey, FactValue>();
     for (let group = 0; group < groups; group++) {
@@ -190,7 +190,7 @@ class Simulation {
     for (let i = 0; i < replicaCount; i++) this.#replicas.push(this.#startReplica());
     this.#every(1.5, () => this.#decide());
     this.#every(8, () => this.#mutate());
-    this.#every(10, () => this.#misfortune());
+    this.#every(10, () => this.#injectFaults());
     await this.#world.runUntil(this.#plan.virtualMs);
     return {
       stale: findStale(this.#changes, this.#observations),
@@ -231,7 +231,7 @@ class Simulation {
     const timing = timingFor(leaseMs);
     const streams = new OpenStreams(this.#revocations);
     this.#streams.push(streams);
-    const stored = this.#store.logFor(process);
+    const stored = this.#store.logFor(process, timing.storeMs);
     const log: CoherenceLog = {
       ...stored,
       ack: (id, seq, streamsClosed) => {
@@ -239,7 +239,7 @@ class Simulation {
         return stored.ack(id, seq, streamsClosed);
       },
     };
-    const source = this.#store.sourceFor(process, together);
+    const source = this.#store.sourceFor(process, timing.storeMs, together);
     const cache = this.#cache.for(process);
     const coherence = startCoherence({
       log: mutation.log?.(log, this.#store, process) ?? log,
@@ -285,7 +285,7 @@ class Simulation {
   }
 
   #decideUnknownKey(process: Process, coherence: Coherence): void {
-    const digest = digestSecret(`nobody's ${this.#random.below(50)}`);
+    const digest = digestSecret(`unknown ${this.#random.below(50)}`);
     process.later(1, () => {
       void this.#decided(
         coherence,
@@ -361,7 +361,7 @@ class Simulation {
     this.#store.put(key, value);
     if (before === null) {
       // No replica holds what did not exist, so it is not logged; but that it vanished may still be on its way.
-      const vanished = this.#store.awaited(key);
+      const vanished = this.#store.unconfirmed(key);
       return { wait: vanished !== undefined && skipWaitOfCreates !== true, seq: vanished ?? 0, value };
     }
     const revokes = this.#random.chance(0.5);
@@ -370,21 +370,21 @@ class Simulation {
     return { wait: skipWait !== true, seq, value };
   }
 
-  #misfortune(): void {
+  #injectFaults(): void {
     this.#store.smooth = this.#calm;
     if (this.#calm) return;
-    this.#harmReplica(this.#random.below(replicaCount));
-    this.#harmStore();
-    this.#harmCache();
+    this.#faultInReplica(this.#random.below(replicaCount));
+    this.#faultInStore();
+    this.#faultInCache();
   }
 
-  #harmReplica(index: number): void {
+  #faultInReplica(index: number): void {
     const random = this.#random;
     const faults = this.#faults;
     const replica = this.#replicas[index];
     if (replica === undefined) return;
     const { process, coherence } = replica;
-    const ms = random.between(1, this.#longestHarmMs);
+    const ms = random.between(1, this.#longestFaultMs);
     if (random.chance(faults.pause)) process.pause(ms);
     if (!process.paused) {
       if (random.chance(faults.freeze)) process.freeze(ms, true);
@@ -417,7 +417,7 @@ class Simulation {
     this.#cutWhenRenewed.delete(process);
   }
 
-  #harmStore(): void {
+  #faultInStore(): void {
     const store = this.#store;
     const random = this.#random;
     const faults = this.#faults;
@@ -430,7 +430,7 @@ class Simulation {
     if (random.chance(faults.restore)) this.#restore();
   }
 
-  #harmCache(): void {
+  #faultInCache(): void {
     const cache = this.#cache;
     const random = this.#random;
     const faults = this.#faults;

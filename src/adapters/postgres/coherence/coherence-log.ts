@@ -7,7 +7,7 @@ import type { Runner } from '../connection/pool.ts';
 interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
   /** Last position of a page; `null` where there is no entry after this reading. */
   readonly until: Seq | null;
-  readonly entries: readonly (readonly [seq: Seq, key: FactKey, withdrawn: boolean])[];
+  readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
 
 /**
@@ -21,9 +21,13 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
   return {
     async register({ id, nonce, leaseMs, note }) {
       const { version = null, host = null, leaving = false } = note ?? {};
-      await db.run(
-        (sql) => sql`select replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
+      // The row is read as it was before: the statement does not see what the function writes.
+      const [{ acked }] = await db.run(
+        (sql) => sql<[{ readonly acked: Seq }]>`
+          select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
+            replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
       );
+      return acked;
     },
 
     async readAfter(after, most) {
@@ -51,7 +55,7 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
       return {
         ...reading,
         through: until ?? reading.seq,
-        entries: entries.map(([seq, key, withdrawn]): LogEntry => ({ seq, key, withdrawn })),
+        entries: entries.map(([seq, key, revoked]): LogEntry => ({ seq, key, revoked })),
       };
     },
 
@@ -62,7 +66,7 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     async replicas() {
       const [reading] = await db.run(
         (sql) => sql<[ReplicaReading]>`
-          select s.seq, i.incarnation, i.incarnation = (select history from coherence_adopted) as adopted, coalesce((
+          select s.seq, i.incarnation, i.incarnation = (select history from coherence_adopted) as complete, coalesce((
             select json_agg(json_build_object(
               'id', r.id, 'nonce', r.nonce, 'acked', r.acked, 'leaseMs', r.lease_ms, 'streamsClosed', r.streams_closed,
               'ageMs', greatest(0, round(extract(epoch from clock_timestamp() - r.renewed_at) * 1000))
@@ -73,7 +77,7 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
       return reading;
     },
 
-    async adopt(incarnation) {
+    async noteComplete(incarnation) {
       await db.run(
         (sql) => sql`
           update coherence_adopted set history = ${incarnation}

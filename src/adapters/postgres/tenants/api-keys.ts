@@ -1,27 +1,86 @@
-import type { KeyDigest } from '../../../domain/api-key.ts';
+import { usualKeyPrefix, type ApiKeyStatus, type KeyDigest } from '../../../domain/api-key.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type {
+  HeldKey,
+  ImportRejected,
+  KeyFilter,
+  KeyHolder,
+  KeyToImport,
+  NewApiKey,
+} from '../../../ports/api-keys.ts';
 import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
+import type { Sql } from '../connection/sql.ts';
 import { committed, digestBytes, replayOf, type Changes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
-type ApiKeys = Pick<TenantStore, 'createKey' | 'listKeys' | 'keyDigest' | 'revokeKey'>;
+type ApiKeys = Pick<
+  TenantStore,
+  'createKey' | 'importKeys' | 'listKeys' | 'findKeys' | 'keyDigest' | 'revokeKey'
+>;
+
+/** What `api_key_import` returns beside what every change does. */
+interface ImportRow {
+  readonly imported: number;
+  readonly keys: readonly KeyRow[];
+  readonly faults: readonly number[];
+}
+
+/** A key as `api_key_import` takes it. */
+function importedRow({ digest, expiresAt, ...key }: KeyToImport) {
+  return {
+    ...key,
+    scopes: [...key.scopes],
+    digest: `\\x${digestBytes(digest).toString('hex')}`,
+    expires_at: expiresAt?.toISOString() ?? null,
+  };
+}
+
+/** The level of replicas that can tell keys of any format from mistyped ones. */
+const importsKeys = 2;
+
+/** Replicas of 0.1.0 take a key with another prefix for a mistyped one. */
+function isReadBy010({ prefix }: NewApiKey): boolean {
+  return prefix.startsWith(`${usualKeyPrefix}_`);
+}
 
 /** API keys of any account. */
 export function apiKeys(db: Runner, changes: Changes): ApiKeys {
   return {
-    async createKey(account, key, limit, claim = null, tenant) {
+    async createKey(account, key, limit, claim = null, caller) {
       const made = await changes.run<'none' | 'limit'>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation from api_key_create(
+          select c.*, coherence_history() as incarnation
+            ${isReadBy010(key) ? sql`` : sql`, fleet_require(${importsKeys})`}
+          from api_key_create(
             ${request}, ${account}, ${key.id}, ${key.name}, ${sql.json(key.scopes)}, ${digestBytes(key.digest)},
             ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
           ) c`,
-        tenant,
+        caller,
       );
       if (made.outcome === 'none') return null;
       return made.outcome === 'limit' ? { limit } : { ...toApiKey(made.key), ...replayOf(made) };
+    },
+
+    async importKeys(parent, keys, limit, claim = null) {
+      const made = await changes.run<'none' | ImportRejected['rejected'], ImportRow>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from api_key_import(${request}, ${parent}, ${sql.json(keys.map(importedRow))}, ${limit}) c`,
+      );
+      switch (made.outcome) {
+        case 'none':
+          return null;
+        case 'no-owner':
+        case 'taken':
+        case 'limit':
+          return { rejected: made.outcome, positions: made.faults };
+        case 'done':
+        case 'again':
+          return committed(made, { imported: made.imported, keys: made.keys.map(toApiKey) });
+      }
     },
 
     async listKeys(account, { limit, after = aboveEveryId }, tenant) {
@@ -35,6 +94,23 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       return pageOf(rows, limit, (row) => toApiKey(row.key));
     },
 
+    async findKeys(filter, { limit, after = aboveEveryId }) {
+      const rows = await db.run(
+        (sql) => sql<HeldKeyRow[]>`
+          select api_key_json(k) as key, a.external_id as "externalId",
+            jsonb_build_object('id', a.id, 'name', a.name, 'status', a.status) as account,
+            case when p.id is not null then jsonb_build_object('id', p.id, 'name', p.name, 'status', p.status) end as parent
+          from api_key k join account a on a.id = k.account_id left join account p on p.id = a.parent_id
+          where k.id < ${after} ${conditionsOf(sql, filter)}
+          order by k.id desc limit ${limit + 1}`,
+      );
+      return pageOf(rows, limit, ({ key, account, externalId, parent }): HeldKey => ({
+        key: toApiKey(key),
+        account: { ...account, externalId },
+        parent,
+      }));
+    },
+
     // Operators have the id of a key; decisions know it by its digest.
     async keyDigest(id) {
       const [row] = await db.run(
@@ -43,14 +119,43 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       return row === undefined ? null : (row.digest.toString('base64url') as KeyDigest);
     },
 
-    async revokeKey(account, key, claim = null, tenant) {
+    async revokeKey(account, key, claim = null, caller) {
       const revoked = await changes.run<'none'>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation from api_key_revoke(${request}, ${account}, ${key}) c`,
-        tenant,
+        caller,
       );
       return revoked.outcome === 'none' ? null : committed(revoked, toApiKey(revoked.key));
     },
   };
+}
+
+interface HeldKeyRow {
+  readonly key: KeyRow;
+  readonly account: KeyHolder;
+  readonly externalId: string | null;
+  readonly parent: KeyHolder | null;
+}
+
+function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: KeyFilter): ReturnType<Sql> {
+  return sql`
+    ${id === undefined ? sql`` : sql`and k.id = ${id}`}
+    ${digest === undefined ? sql`` : sql`and k.digest = ${digestBytes(digest)}`}
+    ${prefix === undefined ? sql`` : sql`and k.prefix = ${prefix}`}
+    ${last4 === undefined ? sql`` : sql`and k.last4 = ${last4}`}
+    ${account === undefined ? sql`` : sql`and k.account_id = ${account}`}
+    ${status === undefined ? sql`` : statusCondition(sql, status)}`;
+}
+
+/** As `apiKeyStatus` tells them apart, by the database's clock. */
+function statusCondition(sql: Sql, status: ApiKeyStatus): ReturnType<Sql> {
+  switch (status) {
+    case 'revoked':
+      return sql`and k.revoked_at is not null`;
+    case 'expired':
+      return sql`and k.revoked_at is null and k.expires_at <= now()`;
+    case 'active':
+      return sql`and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+  }
 }

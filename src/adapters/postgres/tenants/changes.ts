@@ -1,7 +1,9 @@
+import { callerProblems } from '../../../domain/caller.ts';
 import type { AccountId } from '../../../domain/ids.ts';
 import { ProblemError, type Problem } from '../../../domain/problem.ts';
 import {
   operatorCaller,
+  type ChangeCaller,
   type Committed,
   type IdempotencyClaim,
   type Replay,
@@ -38,17 +40,20 @@ export class Changes {
 
   /**
    * @param claim where the request may be sent again: the change is then noted for it, or found to be made already
-   * @param tenant whose turn it takes; an operator's where absent
-   * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` where the claim says so
+   * @param caller whose key is looked at once more; absent where an operator asks
+   * @param tenant whose turn it takes
+   * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` where the claim says so, and what has become of
+   *   the caller's key or account
    */
-  async run<Outcome extends string = never>(
+  async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
-    tenant?: AccountId,
-  ): Promise<Changed<Outcome>> {
-    const rows = await this.#db.run((sql) => statement(sql, sql.json(requestOf(claim))), tenant);
-    const [changed] = rows as [Changed<Outcome>];
-    const problem = claimProblems[changed.outcome];
+    caller?: ChangeCaller,
+    tenant: AccountId | undefined = caller?.accountId,
+  ): Promise<Changed<Outcome> & More> {
+    const rows = await this.#db.run((sql) => statement(sql, sql.json(requestOf(claim, caller))), tenant);
+    const [changed] = rows as [Changed<Outcome> & More];
+    const problem = requestProblems[changed.outcome];
     if (problem !== undefined) throw new ProblemError(problem);
     if (changed.seq !== null) this.#hints.nudge();
     return changed;
@@ -77,21 +82,28 @@ export function digestBytes(digest: string): Buffer {
 /** What the functions are told of the request. */
 function requestOf(
   claim: IdempotencyClaim | null,
+  caller: ChangeCaller | undefined,
 ): Readonly<Record<string, Readonly<Record<string, string>>>> {
-  if (claim === null) return {};
-  const { caller, key, fingerprint } = claim;
   return {
-    claim: {
-      caller: caller === operatorCaller ? nilUuid : caller,
-      key: digestBytes(key).toString('hex'),
-      fingerprint: digestBytes(fingerprint).toString('hex'),
-    },
+    ...(caller && { caller: { account: caller.accountId, key: caller.keyId } }),
+    ...(claim && {
+      claim: {
+        caller: claim.caller === operatorCaller ? nilUuid : claim.caller,
+        key: digestBytes(claim.key).toString('hex'),
+        fingerprint: digestBytes(claim.fingerprint).toString('hex'),
+      },
+    }),
   };
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-const claimProblems: Readonly<Record<string, Problem | undefined>> = {
+/** What `change_begin` returns where a change must not be made. */
+const requestProblems: Readonly<Record<string, Problem | undefined>> = {
+  'key-unknown': callerProblems.unknown,
+  'key-revoked': callerProblems.revoked,
+  'key-expired': callerProblems.expired,
+  'account-suspended': callerProblems.suspended,
   mismatch: {
     code: 'idempotency_mismatch',
     detail:

@@ -1,21 +1,29 @@
+import { metadataMaxPairs } from '../../../domain/account.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import { committed, replayOf, type Changes } from './changes.ts';
-import { accountColumns, toParent, type AccountRow } from './rows.ts';
+import { listAccounts } from './account-lists.ts';
+import { committed, type Changes } from './changes.ts';
+import { accountColumns, patchOf, toParent, type AccountRow } from './rows.ts';
 
-type Parents = Pick<TenantStore, 'createParent' | 'getParent' | 'listParents' | 'setParentStatus'>;
+type Parents = Pick<
+  TenantStore,
+  'createParent' | 'getParent' | 'listParents' | 'updateParent' | 'setParentStatus'
+>;
 
 /** Parent accounts, as the operator sees them. */
 export function parents(db: Runner, changes: Changes): Parents {
   return {
-    async createParent({ id, name }, claim = null) {
-      const made = await changes.run(
+    async createParent({ id, name, externalId = null, metadata = {} }, claim = null) {
+      const made = await changes.run<'taken' | 'id-taken'>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation from account_create_parent(${request}, ${id}, ${name}) c`,
+          select c.*, coherence_history() as incarnation
+          from account_create_parent(${request}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}) c`,
       );
-      return { ...toParent(made.account), ...replayOf(made) };
+      if (made.outcome === 'taken') return { taken: made.holder };
+      if (made.outcome === 'id-taken') return { idTaken: true };
+      return committed(made, toParent(made.account));
     },
 
     async getParent(id) {
@@ -26,14 +34,28 @@ export function parents(db: Runner, changes: Changes): Parents {
       return row ? toParent(row) : null;
     },
 
-    async listParents({ limit, after }) {
-      const rows = await db.run(
-        (sql) => sql<AccountRow[]>`
-          select ${sql(accountColumns)} from account
-          where parent_id is null ${after === undefined ? sql`` : sql`and id < ${after}`}
-          order by id desc limit ${limit + 1}`,
+    async listParents(filter, page) {
+      return pageOf(await db.run((sql) => listAccounts(sql, null, filter, page)), page.limit, toParent);
+    },
+
+    async updateParent(id, change) {
+      const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
+        null,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from account_update_parent(${request}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
       );
-      return pageOf(rows, limit, toParent);
+      switch (made.outcome) {
+        case 'none':
+          return null;
+        case 'taken':
+          return { taken: made.holder };
+        case 'too-many-pairs':
+          return made.outcome;
+        case 'done':
+        case 'again':
+          return committed(made, toParent(made.account));
+      }
     },
 
     async setParentStatus(id, status, claim = null) {

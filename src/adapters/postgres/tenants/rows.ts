@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../domain/api-key.ts';
-import type { Metadata, ParentAccount, SubAccount } from '../../../domain/account.ts';
+import type { AccountChange, Metadata, ParentAccount, SubAccount } from '../../../domain/account.ts';
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 
 /** A time as a column (`Date`) or inside JSON (ISO 8601). */
@@ -39,8 +39,9 @@ export interface KeyRow {
   readonly account_id: AccountId;
   readonly name: string;
   readonly scopes: readonly string[];
-  readonly prefix: string;
-  readonly last4: string;
+  /** Null for imported keys alone, as `last4`. */
+  readonly prefix: string | null;
+  readonly last4: string | null;
   readonly created_at: Time;
   readonly last_used_at: Time | null;
   readonly expires_at: Time | null;
@@ -51,7 +52,9 @@ export function toParent(row: AccountRow): ParentAccount {
   return {
     id: row.id,
     name: row.name,
+    externalId: row.external_id,
     status: row.status as ParentAccount['status'],
+    metadata: row.metadata,
     activeSubAccounts: row.active_sub_accounts ?? 0,
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
@@ -69,6 +72,15 @@ export function toSubAccount(row: AccountRow): SubAccount {
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
     deactivatedAt: dateOrNull(row.deactivated_at),
+  };
+}
+
+/** A change as the functions take it: members that are absent stay. */
+export function patchOf({ name, externalId, metadata }: AccountChange) {
+  return {
+    ...(name !== undefined && { name }),
+    ...(externalId !== undefined && { external_id: externalId }),
+    ...(metadata !== undefined && { metadata }),
   };
 }
 

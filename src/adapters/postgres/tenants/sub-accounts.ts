@@ -1,10 +1,11 @@
 import { metadataMaxPairs } from '../../../domain/account.ts';
 import { ProblemError } from '../../../domain/problem.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
-import { aboveEveryId, pageOf } from '../page.ts';
+import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
+import { listAccounts } from './account-lists.ts';
 import { committed, type Changes } from './changes.ts';
-import { accountColumns, toSubAccount, type AccountRow } from './rows.ts';
+import { accountColumns, patchOf, toSubAccount, type AccountRow } from './rows.ts';
 
 type SubAccounts = Pick<
   TenantStore,
@@ -14,13 +15,16 @@ type SubAccounts = Pick<
 /** Sub-accounts of a parent: a list of statements, one a method. */
 export function subAccounts(db: Runner, changes: Changes): SubAccounts {
   return {
-    async createSubAccount(parent, { id, name, externalId, metadata }, limit, claim = null) {
-      const made = await changes.run<'no-parent' | 'taken' | 'limit'>(
+    async createSubAccount(parent, draft, limit, claim = null, caller) {
+      const { id, idGiven = false, name, externalId, metadata } = draft;
+      const made = await changes.run<'no-parent' | 'taken' | 'limit' | 'id-taken'>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation from account_create_sub(
+          select c.*, coherence_history() as incarnation
+          from ${sql(idGiven ? 'account_create_sub_with_id' : 'account_create_sub')}(
             ${request}, ${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit}
           ) c`,
+        caller,
         parent,
       );
       switch (made.outcome) {
@@ -29,6 +33,8 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           throw new ProblemError({ code: 'not_found', detail: 'There is no such account.' });
         case 'taken':
           return { taken: made.holder };
+        case 'id-taken':
+          return { idTaken: true };
         case 'limit':
           return { limit };
         case 'done':
@@ -46,42 +52,18 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       return row ? toSubAccount(row) : null;
     },
 
-    async listSubAccounts(parent, { status, externalId }, { limit, after = aboveEveryId }) {
-      const rows = await db.run((sql) => {
-        const columns = sql(accountColumns);
-        if (externalId !== undefined) {
-          return sql<AccountRow[]>`
-            select ${columns} from account
-            where parent_id = ${parent} and external_id = ${externalId} and id < ${after}
-              ${status === undefined ? sql`` : sql`and status = ${status}`}`;
-        }
-        // Ranges of an index, see `page.ts`.
-        if (status !== undefined) {
-          return sql<AccountRow[]>`
-            select ${columns} from account
-            where parent_id >= ${parent} and (parent_id, status) >= (${parent}, ${status})
-              and (parent_id, status, id) < (${parent}, ${status}, ${after})
-            order by parent_id desc, status desc, id desc limit ${limit + 1}`;
-        }
-        return sql<AccountRow[]>`
-          select ${columns} from account
-          where parent_id >= ${parent} and (parent_id, id) < (${parent}, ${after})
-          order by parent_id desc, id desc limit ${limit + 1}`;
-      }, parent);
-      return pageOf(rows, limit, toSubAccount);
+    async listSubAccounts(parent, filter, page) {
+      const rows = await db.run((sql) => listAccounts(sql, parent, filter, page), parent);
+      return pageOf(rows, page.limit, toSubAccount);
     },
 
-    async updateSubAccount(parent, id, { name, externalId, metadata }) {
-      const patch = {
-        ...(name !== undefined && { name }),
-        ...(externalId !== undefined && { external_id: externalId }),
-        ...(metadata !== undefined && { metadata }),
-      };
+    async updateSubAccount(parent, id, change, caller) {
       const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
         null,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
-          from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patch)}, ${metadataMaxPairs}) c`,
+          from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
+        caller,
         parent,
       );
       switch (made.outcome) {
@@ -97,12 +79,13 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       }
     },
 
-    async setSubAccountStatus(parent, id, status, claim = null) {
+    async setSubAccountStatus(parent, id, status, claim = null, caller) {
       const set = await changes.run<'none'>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from account_set_sub_status(${request}, ${parent}, ${id}, ${status}) c`,
+        caller,
         parent,
       );
       return set.outcome === 'none' ? null : committed(set, toSubAccount(set.account));

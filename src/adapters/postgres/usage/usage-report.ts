@@ -16,7 +16,7 @@ type Line = Omit<UsageReportRow, 'periodStartMs' | 'position'> & { readonly peri
  */
 export async function usageReport(
   db: Runner,
-  parent: AccountId,
+  parent: AccountId | null,
   query: UsageQuery,
 ): Promise<Page<UsageReportRow>> {
   const { period, granularity, groupBy, limit } = query;
@@ -24,22 +24,24 @@ export async function usageReport(
   const lines = await db.run((sql) => {
     const bucket = bucketOf(sql, granularity, period);
     const byKey = groupBy === 'api_key';
+    const account = groupBy === 'account' ? sql`root_id` : sql`account_id`;
     return sql<Line[]>`
-      select u.account_id as "accountId", a.external_id as "externalId", a.name,
+      select u.counted_id as "accountId", u.root_id as "parentId", a.external_id as "externalId", a.name,
         ${byKey ? sql`u.key_id` : sql`null`} as "keyId", u.bucket as "periodStart",
         sum(u.requests)::bigint as requests, sum(u.reads)::bigint as reads, sum(u.writes)::bigint as writes,
         sum(u.client_errors)::bigint as "clientErrors", sum(u.server_errors)::bigint as "serverErrors",
         sum(u.bytes_in)::bigint as "bytesIn", sum(u.bytes_out)::bigint as "bytesOut"
       from (
-        select *, ${bucket} as bucket from usage_hourly
-        where root_id = ${parent} and hour >= ${new Date(period.fromMs)} and hour < ${new Date(period.toMs)}
-          ${after ? sql`and account_id <= ${after.accountId}` : sql``}
-      ) u join account a on a.id = u.account_id
+        select *, ${account} as counted_id, ${bucket} as bucket from usage_hourly
+        where hour >= ${new Date(period.fromMs)} and hour < ${new Date(period.toMs)}
+          ${parent === null ? sql`` : sql`and root_id = ${parent}`}
+          ${after ? sql`and ${account} <= ${after.accountId}` : sql``}
+      ) u join account a on a.id = u.counted_id
       ${after ? afterPosition(sql, after, byKey) : sql``}
-      group by u.account_id, u.bucket, ${byKey ? sql`u.key_id,` : sql``} a.external_id, a.name
-      order by u.account_id desc, u.bucket desc ${byKey ? sql`, u.key_id desc` : sql``}
+      group by u.counted_id, u.root_id, u.bucket, ${byKey ? sql`u.key_id,` : sql``} a.external_id, a.name
+      order by u.counted_id desc, u.bucket desc ${byKey ? sql`, u.key_id desc` : sql``}
       limit ${limit + 1}`;
-  }, parent);
+  }, parent ?? undefined);
   return pageOf(lines, limit, ({ periodStart, ...line }) => {
     const periodStartMs = periodStart.getTime();
     return { ...line, periodStartMs, position: `${line.accountId} ${periodStartMs} ${line.keyId ?? ''}` };
@@ -68,8 +70,8 @@ interface Position {
 
 function afterPosition(sql: Sql, { accountId, bucket, keyId }: Position, byKey: boolean): ReturnType<Sql> {
   return byKey
-    ? sql`where (u.account_id, u.bucket, u.key_id) < (${accountId}, ${bucket}, ${keyId})`
-    : sql`where (u.account_id, u.bucket) < (${accountId}, ${bucket})`;
+    ? sql`where (u.counted_id, u.bucket, u.key_id) < (${accountId}, ${bucket}, ${keyId})`
+    : sql`where (u.counted_id, u.bucket) < (${accountId}, ${bucket})`;
 }
 
 function readPosition(text: string): Position {

@@ -61,9 +61,9 @@ t.test(
     const original = await freshDatabase(t, migrated);
     const copy = await copyOf(t, original);
     const [before, after] = [openStore(t, original), openStore(t, copy)];
-    t.match(await before.log.replicas(), { adopted: true });
+    t.match(await before.log.replicas(), { complete: true });
     const now = await after.log.replicas();
-    t.equal(now.adopted, false);
+    t.equal(now.complete, false);
     t.not(now.incarnation, (await before.log.replicas()).incarnation);
     t.match(await after.replicaList.read(), { complete: false });
 
@@ -77,7 +77,7 @@ t.test(
     present = after;
     await eventually(() => moved.coherence.snapshot().incarnation === now.incarnation);
     t.same(events, ['forgotten']);
-    await eventually(async () => (await after.log.replicas()).adopted);
+    await eventually(async () => (await after.log.replicas()).complete);
   },
 );
 
@@ -98,7 +98,7 @@ t.test('dropped and restored in place, it is another history, too', async (t) =>
     end $$`);
   await sql.end();
   const after = await store.log.replicas();
-  t.equal(after.adopted, false);
+  t.equal(after.complete, false);
   t.not(after.incarnation, before.incarnation);
 });
 

@@ -16,6 +16,7 @@ t.test('the database rejects what the code must never store', async (t) => {
   const parent = (await createParent(store.tenants)).id;
   const { value: sub } = await createSub(store.tenants, parent, { externalId: 'taken' });
   const { key } = await createKey(store.tenants, parent);
+  const { id: named } = await createParent(store.tenants, { externalId: 'parent-taken' });
 
   const newSub = { id: newAccountId(), parent_id: parent as string | null, name: 'N', status: 'active' };
   const newParent = { ...newSub, parent_id: null, sub_accounts: 0, active_sub_accounts: 0 };
@@ -25,7 +26,10 @@ t.test('the database rejects what the code must never store', async (t) => {
     ['an unknown status', { ...newSub, status: 'gone' }],
     ['deactivated without a time', { ...newSub, status: 'deactivated' }],
     ['active with a time of deactivation', { ...newSub, deactivated_at: new Date() }],
-    ['a parent with an external_id', { ...newParent, external_id: 'x' }],
+    ['a parent with the external_id of another', { ...newParent, external_id: 'parent-taken' }],
+    ['a parent with a malformed external_id', { ...newParent, external_id: 'a,b' }],
+    ['the nil UUID', { ...newParent, id: '00000000-0000-0000-0000-000000000000' }],
+    ['the max UUID', { ...newSub, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }],
     ['a parent that does not count', { ...newParent, active_sub_accounts: null }],
     ['a sub-account that counts', { ...newSub, sub_accounts: 0, active_sub_accounts: 0 }],
     ['fewer than none', { ...newParent, active_sub_accounts: -1 }],
@@ -45,6 +49,13 @@ t.test('the database rejects what the code must never store', async (t) => {
   for (const [name, row] of accounts) {
     await t.rejects(sql`insert into account ${sql(row)}`, { code: /^23/ }, name);
   }
+  await t.rejects(
+    sql`update account set external_id = 'parent-taken' where id = ${parent}`,
+    { code: '23505' },
+    'the external_id of another parent',
+  );
+  await sql`delete from account where id = ${named}`;
+  await sql`update account set external_id = 'parent-taken' where id = ${parent}`;
   await t.rejects(sql`update account set parent_id = null where id = ${sub.id}`, { code: /^23/ }, 'a move');
   await t.rejects(sql`delete from account where id = ${parent}`, { code: '23503' }, 'a parent with children');
 

@@ -2,10 +2,11 @@
 import t from 'tap';
 import { Connection } from '../../../../src/adapters/postgres/connection/connection.ts';
 import { connectByUrl, type Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
+import { digestSecret } from '../../../../src/domain/api-key.ts';
 import { ProblemError } from '../../../../src/domain/problem.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { Scope } from '../../../support/servers.ts';
-import { freshStore, rawSql } from '../../../support/store.ts';
+import { createKey, createParent, freshStore, newKeyId, rawSql } from '../../../support/store.ts';
 
 /** Registers or renews as 0.1.0 does. */
 function registerOld(
@@ -60,6 +61,55 @@ t.test(
     t.match(await change().catch((error: unknown) => error), { problem: { detail: /\(before 0\.1\.0\)/ } });
     await sql`delete from replica where id = 'oldest'`;
     await change();
+  },
+);
+
+t.test(
+  'a key with a prefix that an older replica takes for a mistyped one is not minted beside it',
+  async (t) => {
+    const { url, store } = await freshStore(t);
+    const sql = rawSql(t, url);
+    const { id } = await createParent(store.tenants);
+    await registerOld(sql);
+    await createKey(store.tenants, id);
+    t.match(await createKey(store.tenants, id, { prefix: 'acme_abcd' }).catch((error: unknown) => error), {
+      problem: { code: 'unavailable', detail: /\(0\.1\.0\)/ },
+    });
+    t.equal((await store.tenants.listKeys(id, { limit: 10 })).rows.length, 1);
+    await sql`delete from replica`;
+    await createKey(store.tenants, id, { prefix: 'acme_abcd' });
+    t.match(await registerOld(sql).catch((error: unknown) => error), { code: 'TG002' });
+  },
+);
+
+t.test(
+  'keys of any format are not imported beside a replica that takes them for mistyped ones',
+  async (t) => {
+    const { url, store } = await freshStore(t);
+    const sql = rawSql(t, url);
+    const { id } = await createParent(store.tenants);
+    const key = {
+      ...{
+        id: newKeyId(),
+        owner: id,
+        name: 'Theirs',
+        scopes: [],
+        prefix: null,
+        last4: null,
+        expiresAt: null,
+      },
+      digest: digestSecret('a key of theirs'),
+    };
+    await registerOld(sql);
+    const { seq } = await store.log.replicas();
+    t.match(await store.tenants.importKeys(id, [key], 10).catch((error: unknown) => error), {
+      problem: { code: 'unavailable', detail: /\(0\.1\.0\)/, retryAfter: Number },
+    });
+    t.same((await store.tenants.listKeys(id, { limit: 10 })).rows, []);
+    t.equal((await store.log.replicas()).seq, seq);
+    await sql`delete from replica`;
+    t.match(await store.tenants.importKeys(id, [key], 10), { value: { imported: 1 } });
+    t.match(await registerOld(sql).catch((error: unknown) => error), { code: 'TG002' });
   },
 );
 

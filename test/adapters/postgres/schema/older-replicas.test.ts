@@ -11,6 +11,7 @@ import { eventually } from '../../../support/eventually.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
 import type { Scope } from '../../../support/servers.ts';
 import {
+  createParent,
   keyDraft,
   newAccountId,
   newKeyId,
@@ -122,8 +123,7 @@ t.test('what 0.1.0 did for an Idempotency-Key is replayed by this version', asyn
   const { tenants, log } = store;
   const { seq: now } = await log.replicas();
   t.match(await tenants.createParent({ id: newAccountId(), name: 'Parent' }, founding), {
-    id: parent,
-    status: 'active',
+    value: { id: parent, status: 'active' },
     replayed: true,
   });
   t.match(await tenants.createSubAccount(parent, subAccountDraft(), noLimit, creating), {
@@ -147,6 +147,38 @@ t.test('what 0.1.0 did for an Idempotency-Key is replayed by this version', asyn
   t.equal((await tenants.listSubAccounts(parent, {}, { limit: 9 })).rows.length, 1);
 });
 
+t.test('accounts from before the upgrade are listed, and those that 0.1.0 makes beside it', async (t) => {
+  const { sql, store } = await databaseOf010(t);
+  const old = of010(sql);
+  const [first, second] = [await old.createParent(), await old.createParent()];
+  const made = [(await old.createSub(first)).account.id, (await old.createSub(first)).account.id];
+  await store.migrate();
+  const third = await old.createParent();
+  made.push((await old.createSub(first)).account.id);
+  const idsOf = ({ rows }: { readonly rows: readonly { readonly id: AccountId }[] }): AccountId[] =>
+    rows.map(({ id }) => id).sort();
+  const { tenants } = store;
+  t.same(idsOf(await tenants.listParents({}, { limit: 9 })), [first, second, third].sort());
+  t.same(idsOf(await tenants.listSubAccounts(first, {}, { limit: 9 })), made.sort());
+});
+
+t.test('a parent gets an external_id once no replica is left that would not send it', async (t) => {
+  const { sql, store } = await databaseOf010(t);
+  await store.migrate();
+  const { tenants } = store;
+  const { id } = await createParent(tenants);
+  await register010(sql, 'old');
+  const draft = { id: newAccountId(), name: 'Named', externalId: 'named' };
+  t.equal(await problemCode(tenants.createParent(draft)), 'unavailable');
+  t.equal(await problemCode(tenants.updateParent(id, { externalId: 'named' })), 'unavailable');
+  t.match(await tenants.updateParent(id, { name: 'N', metadata: { a: 'b' } }), { value: { name: 'N' } });
+  t.match(await tenants.updateParent(id, { externalId: null }), { value: { externalId: null } });
+
+  await sql`delete from replica`;
+  t.match(await tenants.createParent(draft), { value: { externalId: 'named' } });
+  await t.rejects(register010(sql, 'old'), { code: 'TG002' });
+});
+
 t.test('what this version did for an Idempotency-Key is replayed by 0.1.0', async (t) => {
   const { sql, store } = await databaseOf010(t);
   await store.migrate();
@@ -154,7 +186,7 @@ t.test('what this version did for an Idempotency-Key is replayed by 0.1.0', asyn
   const old = of010(sql);
   const [founding, creating, minting, revoking, deactivating] = Array.from({ length: 5 }, newClaim);
   if (!founding || !creating || !minting || !revoking || !deactivating) return;
-  const parent = (await tenants.createParent({ id: newAccountId(), name: 'Parent' }, founding)).id;
+  const { id: parent } = await createParent(tenants, {}, founding);
   const draft = subAccountDraft();
   await tenants.createSubAccount(parent, draft, noLimit, creating);
   const key = keyDraft();

@@ -1,5 +1,9 @@
+/** What is longer than this is no mistyped name, and comparing it takes long. */
+const longest = 64;
+
 /** The candidate that `text` was most likely meant to be, or `undefined` where none is close. */
 export function suggest(text: string, candidates: Iterable<string>): string | undefined {
+  if (text.length > longest) return undefined;
   const folded = fold(text);
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(folded.length / 3)) + 1;

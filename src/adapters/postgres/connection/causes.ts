@@ -1,0 +1,108 @@
+/** Why a store cannot be used, and what to do about it: a sentence each, for the operator. */
+export interface StoreCause {
+  /** SQLSTATE, or the code of the system or of TLS. */
+  readonly code: string;
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/**
+ * Names what is behind an error of the store, where it is one of the usual things.
+ *
+ * @param error as the store rejects with it; the code may be in its cause, or in that one's
+ */
+export function storeCause(error: unknown): StoreCause | undefined {
+  for (const code of codesIn(error, 0)) {
+    const known = causes[code];
+    if (known !== undefined) return { code, cause: known[0], remedy: known[1] };
+  }
+  return undefined;
+}
+
+/** Cause and remedy in one line. */
+export function sayCause({ code, cause, remedy }: StoreCause): string {
+  return `${cause} (${code}). ${remedy}`;
+}
+
+const mostDepth = 5;
+
+/** The embedded engine numbers its errors as WebAssembly does (WASI, errno). */
+const wasiCodes: Readonly<Record<number, string>> = { 2: 'EACCES', 51: 'ENOSPC', 63: 'EPERM', 69: 'EROFS' };
+
+function* codesIn(error: unknown, depth: number): Generator<string> {
+  // The embedded engine throws objects that are no `Error`.
+  if (typeof error !== 'object' || error === null || depth > mostDepth) return;
+  const { code, cause, errno, name, message } = error as Partial<Error> & {
+    readonly code?: unknown;
+    readonly errno?: unknown;
+  };
+  if (typeof code === 'string') yield code;
+  // Some faults of the file system have no SQLSTATE of their own.
+  if (name === 'PostgresError' && /No space left on device/.test(message ?? '')) yield '53100';
+  if (name === 'ErrnoError' && typeof errno === 'number') yield wasiCodes[errno] ?? '';
+  yield* codesIn(cause, depth + 1);
+  // One for each address that a name has.
+  if (error instanceof AggregateError) for (const one of error.errors) yield* codesIn(one, depth + 1);
+}
+
+type Words = readonly [cause: string, remedy: string];
+
+const login: Words = [
+  'PostgreSQL refuses the user or its password',
+  'Check both in DATABASE_URL, and pg_hba.conf on the server.',
+];
+const name: Words = ['The host in DATABASE_URL has no address', 'Check its name, and DNS.'];
+const silent: Words = [
+  'PostgreSQL cannot be reached over the network',
+  'Check host and port in DATABASE_URL, firewalls and network policies.',
+];
+const certificate: Words = [
+  'The certificate of PostgreSQL cannot be verified',
+  'Give its authority in DATABASE_URL (sslrootcert), or correct the host name.',
+];
+const rights: Words = [
+  'The user of DATABASE_URL lacks a right in this database',
+  'Let it create tables there, or run `tenancy-gateway migrate` as a user who may and set MIGRATE=off.',
+];
+const folder: Words = [
+  'This user may not write to the data directory',
+  'Change its owner, or name another one in DATA_DIR.',
+];
+
+/** By SQLSTATE (PostgreSQL, Appendix A), code of the system, of the client library, or of OpenSSL. */
+const causes: Readonly<Record<string, Words>> = {
+  '28P01': login,
+  '28000': login,
+  '3D000': ['There is no such database', 'Create it, or correct its name in DATABASE_URL.'],
+  '25006': [
+    'The database is read-only',
+    'DATABASE_URL leads to a standby, or the server was set so: it has to lead to the primary.',
+  ],
+  '53100': ['The disk of PostgreSQL is full', 'Make room there.'],
+  '53300': [
+    'PostgreSQL has no connection left',
+    'Raise max_connections there, or lower database.max_connections here.',
+  ],
+  '57P03': ['PostgreSQL is starting up or shutting down', 'Nothing to do, if that ends.'],
+  '42501': rights,
+  ECONNREFUSED: [
+    'Nothing listens at the address in DATABASE_URL',
+    'Start PostgreSQL, or correct the address.',
+  ],
+  ENOTFOUND: name,
+  EAI_AGAIN: name,
+  ETIMEDOUT: silent,
+  EHOSTUNREACH: silent,
+  ENETUNREACH: silent,
+  CONNECT_TIMEOUT: silent,
+  SELF_SIGNED_CERT_IN_CHAIN: certificate,
+  DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
+  ERR_TLS_CERT_ALTNAME_INVALID: certificate,
+  CERT_HAS_EXPIRED: ['The certificate of PostgreSQL has expired', 'Renew it there.'],
+  EACCES: folder,
+  EPERM: folder,
+  EROFS: ['The data directory is on a read-only file system', 'Name another one in DATA_DIR.'],
+  ENOSPC: ['The disk with the data directory is full', 'Make room, or name another directory in DATA_DIR.'],
+};

@@ -1,0 +1,72 @@
+import { Type } from 'typebox';
+import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
+import { found, notTaken, withinLimit } from '../../http/not-found.ts';
+import { operatorCaller } from '../../ports/tenant-store.ts';
+import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
+import { enforced } from '../rest/receipt.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { listBody, listQuery, listSubAccounts } from '../sub-accounts/listing.ts';
+import { creatable, subAccountBody, subAccountToBody } from '../sub-accounts/resource.ts';
+import type { AdminDeps } from './deps.ts';
+import { givenId, readGivenId } from './given-id.ts';
+
+const path = closed({ account_id: Type.String() });
+const childPath = closed({ account_id: Type.String(), sub_id: Type.String() });
+const createBody = closed({ ...creatable, id: givenId });
+
+/** The sub-accounts of any parent: list, create, deactivate and reactivate, as the parent itself would. */
+export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
+  const { tenants, barrier, clock, randomBytes, config } = deps;
+
+  app.get(
+    '/accounts/:account_id/sub-accounts',
+    { schema: { params: path, querystring: listQuery, response: { 200: listBody } } },
+    async (request) => {
+      const parent = found(await tenants.getParent(found(parseAccountId(request.params.account_id))));
+      return listSubAccounts(tenants, parent.id, request.query);
+    },
+  );
+
+  app.post(
+    '/accounts/:account_id/sub-accounts',
+    { schema: { params: path, querystring: noQuery, body: createBody, response: { 201: subAccountBody } } },
+    async (request, reply) => {
+      const claim = idempotencyClaim(request, operatorCaller);
+      const parent = found(await tenants.getParent(found(parseAccountId(request.params.account_id))));
+      const { id: given, name, external_id: externalId = null, metadata = {} } = request.body;
+      const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
+      const made = await tenants.createSubAccount(
+        parent.id,
+        { id, ...readGivenId(given), name, externalId, metadata },
+        config.limits.subAccountsPerParent,
+        claim,
+      );
+      const committed = withinLimit(notTaken(made, 'sub_account'), 'sub-accounts');
+      const account = await enforced(committed, barrier, reply, config.headers.enforced);
+      noteReplay(reply, committed);
+      reply.code(201);
+      return subAccountToBody(account);
+    },
+  );
+
+  for (const [action, status] of [
+    ['deactivate', 'deactivated'],
+    ['reactivate', 'active'],
+  ] as const) {
+    app.post(
+      `/accounts/:account_id/sub-accounts/:sub_id/${action}`,
+      {
+        schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } },
+        config: { action: true },
+      },
+      async (request, reply) => {
+        const claim = idempotencyClaim(request, operatorCaller);
+        const parent = found(parseAccountId(request.params.account_id));
+        const id = found(parseAccountId(request.params.sub_id));
+        const committed = found(await tenants.setSubAccountStatus(parent, id, status, claim));
+        noteReplay(reply, committed);
+        return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
+      },
+    );
+  }
+}

@@ -1,0 +1,46 @@
+import { Type, type Static } from 'typebox';
+import { parseAccountId } from '../../domain/ids.ts';
+import type { UsageGroup } from '../../domain/usage.ts';
+import { found } from '../../http/not-found.ts';
+import type { UsageReportRow } from '../../ports/usage.ts';
+import { closed, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { countsToBody, readReport, reportFields, reportQuery, rowFields } from '../usage/read-report.ts';
+import type { AdminDeps } from './deps.ts';
+
+const groupBy = Type.Enum(['account', 'sub_account', 'api_key']);
+const reportRow = closed({
+  account_id: Type.String(),
+  sub_account_id: nullableText(),
+  external_id: nullableText(),
+  name: Type.String(),
+  api_key_id: Type.Optional(Type.String()),
+  ...rowFields,
+});
+
+/** `GET /usage`: the parents' report, over all of them or over one. */
+export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
+  const querystring = closed({
+    ...reportQuery,
+    account_id: Type.Optional(Type.String({ description: 'a parent account' })),
+    group_by: Type.Optional(groupBy),
+  });
+  const response = { 200: closed(reportFields(groupBy, reportRow)) };
+  app.get('/usage', { schema: { querystring, response } }, async (request) => {
+    const { account_id: text, ...query } = request.query;
+    const parent = text === undefined ? null : found(parseAccountId(text));
+    if (parent !== null) found(await deps.tenants.getParent(parent));
+    return readReport(deps, { parent, asker: parent ?? 'all' }, query, rowToBody);
+  });
+}
+
+function rowToBody(row: UsageReportRow, group: UsageGroup): Static<typeof reportRow> {
+  return {
+    account_id: row.parentId,
+    // A row of a parent and all its sub-accounts is about none of them.
+    sub_account_id: group === 'account' ? null : row.accountId,
+    external_id: row.externalId,
+    name: row.name,
+    ...(row.keyId !== null && { api_key_id: row.keyId }),
+    ...countsToBody(row),
+  };
+}

@@ -1,0 +1,68 @@
+import { Type, type Static } from 'typebox';
+import { metadataKeyMaxLength, metadataValueMaxLength, type Metadata } from '../../domain/account.ts';
+import type { AccountId } from '../../domain/ids.ts';
+import type { SubAccountFilter, TenantStore } from '../../ports/tenant-store.ts';
+import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
+import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
+import { closed } from '../rest/typebox.ts';
+import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
+
+/** Query parameters of a list of sub-accounts; `metadata[key]=value` as often as there are pairs to ask for. */
+export const listQuery = closed(
+  {
+    ...pageQuery(),
+    status: Type.Optional(Type.Enum([...statuses])),
+    external_id: Type.Optional(Type.String(externalId)),
+    q: Type.Optional(nameStart),
+  },
+  {
+    patternProperties: {
+      [`^metadata\\[[\\s\\S]{1,${metadataKeyMaxLength}}\\]$`]: {
+        type: 'string',
+        maxLength: metadataValueMaxLength,
+      },
+    },
+  },
+);
+
+/** The response. */
+export const listBody = closed(pageOf(subAccountBody));
+
+/** A page of the sub-accounts of a parent. */
+export async function listSubAccounts(
+  tenants: Pick<TenantStore, 'listSubAccounts'>,
+  parent: AccountId,
+  query: Static<typeof listQuery>,
+): Promise<Static<typeof listBody>> {
+  const filter = filterOf(query);
+  const list = listName(parent, filter);
+  const asked = readAccountPage(query, list);
+  const page = await tenants.listSubAccounts(parent, filter, asked);
+  return writeAccountPage(page, list, asked, subAccountToBody);
+}
+
+function filterOf(query: Static<typeof listQuery>): SubAccountFilter {
+  const { status, external_id: externalId, q: nameStart } = query;
+  const metadata = metadataOf(query);
+  return {
+    ...(status && { status }),
+    ...(externalId && { externalId }),
+    ...(nameStart && { nameStart }),
+    ...(metadata && { metadata }),
+  };
+}
+
+function metadataOf(query: object): Metadata | undefined {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    name.startsWith('metadata[') ? [[name.slice('metadata['.length, -1), String(value)] as const] : [],
+  );
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+}
+
+/** The first four members alone where 0.1.0 has the same filters, so that its cursors are good here. */
+function listName(parent: AccountId, filter: SubAccountFilter): ListName {
+  const { status, externalId, nameStart, metadata = {} } = filter;
+  const pairs = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));
+  const more = nameStart === undefined && pairs.length === 0 ? [] : [nameStart, ...pairs.flat()];
+  return ['sub-accounts', parent, status, externalId, ...more];
+}

@@ -1,0 +1,65 @@
+import { InvalidArgumentError, type Command } from 'commander';
+
+/** What commands that create or change an account take. */
+export interface AccountOptions {
+  readonly externalId?: string;
+  readonly metadata?: Readonly<Record<string, string | null>>;
+}
+
+/** Which accounts a list shows. */
+export interface FilterOptions {
+  readonly status?: string;
+  readonly externalId?: string;
+  readonly nameStart?: string;
+}
+
+/** Adds the options of a command that creates an account. */
+export function createOptions(command: Command): Command {
+  return command
+    .option('--id <uuid>', 'the id that your own service has for it (otherwise the gateway chooses one)')
+    .option('--external-id <id>', 'your own name for it; upstreams are told')
+    .option('--metadata <key=value...>', 'pairs to keep with it', addPair);
+}
+
+/** Adds the options of a list. @param statuses there are, for the help */
+export function filterOptions(command: Command, statuses: string): Command {
+  return command
+    .option('--status <status>', `only those that are ${statuses}`)
+    .option('--external-id <id>', 'only the one with this external_id')
+    .option('--name-start <text>', 'only those whose name starts so, in any case');
+}
+
+/** The parameters that {@link filterOptions} stand for. */
+export function filterQuery({
+  status,
+  externalId,
+  nameStart,
+}: FilterOptions): Record<string, string | undefined> {
+  return { status, external_id: externalId, q: nameStart };
+}
+
+/** Collects `key=value`; an empty value is one, and `key` alone stands for none. */
+export function addPair(
+  text: string,
+  pairs: Readonly<Record<string, string | null>> = {},
+): Record<string, string | null> {
+  const [key, value] = text.includes('=')
+    ? [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]
+    : [text, null];
+  if (key === '') throw new InvalidArgumentError('It must be key=value.');
+  return { ...pairs, [key]: value };
+}
+
+/** The members of a body that the options stand for. */
+export function accountBody({ externalId, metadata }: AccountOptions): object {
+  return {
+    ...(externalId !== undefined && { external_id: externalId }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}
+
+/** Metadata on one line. */
+export function showMetadata(metadata: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
+  return pairs.join(' ') || '(none)';
+}

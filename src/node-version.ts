@@ -1,0 +1,17 @@
+/** The oldest Node.js that runs this, as in `engines` of package.json. */
+const oldest = { major: 20, minor: 19 };
+
+/**
+ * Ends the process where Node.js is too old, in one line that says so. To be called before anything else is loaded: an old
+ * version fails on the first import that it does not know, with an error that names neither the cause nor the remedy.
+ *
+ * @param running a version such as `20.19.0`
+ */
+export function requireNode(running: string = process.versions.node): void {
+  const [major = 0, minor = 0] = running.split('.').map(Number);
+  if (major > oldest.major || (major === oldest.major && minor >= oldest.minor)) return;
+  process.stderr.write(
+    `Tenancy Gateway needs Node.js ${oldest.major}.${oldest.minor} or newer; this is ${running}.\n`,
+  );
+  process.exit(1);
+}

@@ -1,0 +1,39 @@
+/** The rows by which replicas know of each other, on a real PostgreSQL. */
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { startCoherence } from '../../../../src/coherence/coherence.ts';
+import { noFactCache } from '../../../../src/coherence/no-fact-cache.ts';
+import { systemClock } from '../../../../src/ports/clock.ts';
+import { systemTimers } from '../../../../src/ports/timers.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { createParent, createSub, freshStore, rawSql } from '../../../support/store.ts';
+
+t.test(
+  'a row that shows less than its replica has confirmed is put right without another change',
+  async (t) => {
+    const { url, store } = await freshStore(t);
+    const { seq } = await createSub(store.tenants, (await createParent(store.tenants)).id);
+    const replica = startCoherence({
+      log: store.log,
+      source: store.facts,
+      cache: noFactCache,
+      clock: systemClock,
+      timers: systemTimers,
+      config: { leaseMs: 2_000, maxFacts: 1_000 },
+      logger: { info: () => undefined, warn: () => undefined },
+      randomId: randomUUID,
+    });
+    t.teardown(() => replica.stop());
+    const sql = rawSql(t, url);
+    const shows = async (position: number | null): Promise<boolean> => {
+      const rows = await sql<{ readonly acked: number }[]>`select acked from replica`;
+      return rows.length === 1 && rows[0]?.acked === position;
+    };
+    await eventually(() => shows(seq));
+
+    // What a crash of PostgreSQL leaves: the row is on disk, the confirmation was not.
+    await sql`update replica set acked = 0`;
+    await eventually(() => shows(seq));
+    t.pass('it shows what was confirmed');
+  },
+);

@@ -1,0 +1,182 @@
+import { createHash, randomUUID } from 'node:crypto';
+import t from 'tap';
+import { embeddedStore, startApis } from '../../support/apis.ts';
+
+const apis = await startApis(t, { apiKeyHeaders: ['X-API-Key'] });
+
+function importTo(id: string, keys: unknown, of = apis) {
+  return of.operator('POST', `/accounts/${id}/api-keys/import`, { body: { keys } });
+}
+
+const newKey = (): string => `acme_live_${randomUUID()}`;
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+t.test(
+  'imported keys work, for the account they were imported for, and are listed like others',
+  async (t) => {
+    for (const of of [
+      apis,
+      await startApis(t, { store: await embeddedStore(t), apiKeyHeaders: ['X-API-Key'] }),
+    ]) {
+      const parent = await of.parent();
+      const child = await parent.create();
+      const [first, second, third] = [newKey(), newKey(), newKey()];
+      t.match(await of.call('GET', '/v1/sub-accounts', { key: first }), { status: 401 });
+      const waitedBefore = of.waitedFor.length;
+      const scopes = ['sub_accounts:read'];
+      const response = await importTo(
+        parent.id,
+        [
+          { api_key: first, name: 'By value', scopes },
+          {
+            sha256: sha256(second),
+            name: 'By digest',
+            scopes,
+            prefix: 'acme_live_',
+            last4: second.slice(-4),
+          },
+          { api_key: third, name: 'Of a sub-account', sub_account_id: child.id, expires_at: '2999-01-01' },
+        ],
+        of,
+      );
+      t.match(response, {
+        status: 200,
+        headers: { 'x-service-enforced': /^replicas=1/ },
+        body: {
+          imported: 3,
+          existing: 0,
+          data: [
+            { account_id: parent.id, name: 'By value', scopes, prefix: 'acme_li', last4: first.slice(-4) },
+            { account_id: parent.id, name: 'By digest', prefix: 'acme_live_', last4: second.slice(-4) },
+            { account_id: parent.id, sub_account_id: child.id, expires_at: '2999-01-01T00:00:00.000Z' },
+          ],
+        },
+      });
+      t.notMatch(response.text, first);
+      t.equal(of.waitedFor.length, waitedBefore + 1);
+      for (const key of [first, second])
+        t.match(await of.call('GET', '/v1/sub-accounts', { key }), { status: 200 });
+      t.match(await of.call('GET', '/v1/sub-accounts', { headers: { 'X-API-Key': first } }), { status: 200 });
+      t.match(await of.call('GET', '/v1/sub-accounts', { key: third }), {
+        body: { code: 'parent_key_required' },
+      });
+      const listed = await parent.call('GET', `/${child.id}/api-keys`);
+      t.match(listed.body, {
+        data: [{ name: 'Of a sub-account', sub_account_id: child.id, status: 'active' }],
+      });
+
+      const again = await importTo(parent.id, [{ sha256: sha256(first), name: 'Other name' }], of);
+      t.match(again.body, { imported: 0, existing: 1, data: [{ name: 'By value' }] });
+      const stranger = await of.parent();
+      const taken = await importTo(
+        stranger.id,
+        [
+          { api_key: newKey(), name: 'n' },
+          { api_key: first, name: 'n' },
+        ],
+        of,
+      );
+      t.match(taken, {
+        status: 409,
+        body: { code: 'api_key_taken', errors: [{ pointer: '/keys/1' }] },
+      });
+    }
+  },
+);
+
+t.test('a thousand keys fit into one call, a body of 8 MiB too, and no more', async (t) => {
+  const parent = await apis.parent();
+  const scopes = Array.from({ length: 50 }, (_, i) => `${'s'.repeat(97)}:${i}`.slice(-100));
+  const key = () => ({ sha256: sha256(newKey()), name: 'n'.repeat(256), scopes });
+  const keys = Array.from({ length: 1_000 }, key);
+  const body = JSON.stringify({ keys });
+  t.ok(body.length > 5 * 1024 * 1024, String(body.length));
+  const roomy = await startApis(t, { limits: { keysPerAccount: 10_000, managementBodyBytes: 1024 } });
+  const owner = await roomy.parent();
+  t.match((await importTo(owner.id, keys, roomy)).body, { imported: 1_000, data: { length: 1_000 } });
+  t.match(await importTo(owner.id, [...keys, key()], roomy), {
+    status: 400,
+    body: { errors: [{ pointer: '/keys', detail: /1000 or fewer/ }] },
+  });
+  const tooLong = await roomy.operator('POST', `/accounts/${owner.id}/api-keys/import`, {
+    body: { keys: [{ api_key: 'x'.repeat(8 * 1024 * 1024), name: 'n' }] },
+  });
+  t.match(tooLong, { status: 413, body: { code: 'payload_too_large' } });
+  t.match(await roomy.operator('POST', '/accounts', { body: { name: 'n'.repeat(1_024) } }), { status: 413 });
+  t.match(await importTo(parent.id, keys), { status: 409, body: { code: 'limit_reached' } });
+  const { data } = (await apis.operator('GET', `/accounts/${parent.id}/api-keys`)).body;
+  t.match(data, { length: 1 }, 'the key it had');
+});
+
+t.test('what is wrong is said at once, and nothing is imported', async (t) => {
+  const parent = await apis.parent();
+  const child = await parent.create();
+  const good = newKey();
+  const response = await importTo(parent.id, [
+    { api_key: good, name: 'Good' },
+    { api_key: 'too short', name: '' },
+    { sha256: 'ABC', name: 'n', more: 1 },
+    { api_key: good, name: 'Twice' },
+    { api_key: `${parent.key.slice(0, -1)}${parent.key.endsWith('0') ? '1' : '0'}`, name: 'Mistyped' },
+    { api_key: newKey(), name: 'Past', expires_at: '2020-01-01' },
+    { api_key: newKey(), name: 'n', sub_account_id: child.id, scopes: ['sub_accounts:write'] },
+    { name: 'Nothing' },
+  ]);
+  t.equal(response.status, 400);
+  const errors = response.body['errors'] as { pointer: string }[];
+  t.same(
+    errors.map(({ pointer }) => pointer).sort(),
+    [
+      '/keys/1/api_key',
+      '/keys/1/name',
+      '/keys/2/more',
+      '/keys/2/sha256',
+      '/keys/3/api_key',
+      '/keys/4/api_key',
+      '/keys/5/expires_at',
+      '/keys/6/scopes/0',
+      '/keys/7',
+    ].sort(),
+  );
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key: good }), { status: 401 });
+  const stranger = await (await apis.parent()).create();
+  t.match(await importTo(parent.id, [{ api_key: good, name: 'n', sub_account_id: stranger.id }]), {
+    status: 400,
+    body: { errors: [{ pointer: '/keys/0/sub_account_id' }] },
+  });
+});
+
+t.test('an import is for a parent that exists, by the operator, with POST', async (t) => {
+  const parent = await apis.parent();
+  const keys = [{ api_key: newKey(), name: 'n' }];
+  t.match(await importTo(randomUUID(), keys), { status: 404 });
+  t.match(await importTo('no-id', keys), { status: 404 });
+  t.match(await importTo((await parent.create()).id, keys), { status: 404 });
+  t.match(await importTo(parent.id, []), { status: 400 });
+  t.match(await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`), { status: 400 });
+  t.match(await apis.operator('GET', `/accounts/${parent.id}/api-keys/import`), {
+    status: 405,
+    headers: { allow: 'POST' },
+  });
+  t.match(
+    await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, {
+      key: parent.key,
+      body: { keys },
+    }),
+    { status: 401 },
+  );
+});
+
+t.test('sent again with its Idempotency-Key an import says what it did the first time', async (t) => {
+  const parent = await apis.parent();
+  const send = () =>
+    apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, {
+      body: { keys: [{ sha256: sha256('a key of theirs'), name: 'n' }] },
+      headers: { 'Idempotency-Key': parent.id },
+    });
+  const first = await send();
+  const again = await send();
+  t.match(first, { status: 200, body: { imported: 1, existing: 0 } });
+  t.same(again.body, first.body);
+  t.equal(again.headers['idempotency-replayed'], 'true');
+});

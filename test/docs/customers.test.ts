@@ -1,0 +1,55 @@
+import t from 'tap';
+import { randomUUID } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { operatorToken } from '../support/apis.ts';
+import { tempFolder } from '../support/process.ts';
+import { startReplicas } from '../support/replicas.ts';
+
+const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const page = readFileSync(at('docs/customers.md'), 'utf8');
+
+t.test('the commands for customers of your own work, word for word', async (t) => {
+  const { internalOrigin, operator } = await startReplicas(t);
+  const bin = tempFolder(t);
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${at('dist/cli.js')}" "$@"\n`;
+  writeFileSync(join(bin, 'tenancy-gateway'), program, { mode: 0o755 });
+  const [id, subId] = [randomUUID(), randomUUID()];
+  const env = {
+    PATH: [bin, process.env['PATH']].join(delimiter),
+    INTERNAL_PORT: new URL(internalOrigin).port,
+    ADMIN_TOKEN: operatorToken,
+    CUSTOMER_ID: id,
+    SUB_ID: subId,
+    NO_COLOR: '1',
+  };
+  const commands = [...page.matchAll(/^```sh\n([^]*?)^```$/gm)].flatMap(([, text = '']) =>
+    text.trim().split('\n'),
+  );
+  const outputs: string[] = [];
+  for (const command of commands)
+    outputs.push((await promisify(execFile)('sh', ['-ec', command], { env })).stdout);
+  const [created, updated, started, found, child, children, off, on, ...more] = outputs;
+  t.same(more, []);
+  t.match(created, new RegExp(`${id}[^]*cus_42[^]*plan=gold`));
+  t.match(updated, /Acme Freight Ltd[^]*plan=silver region=eu/);
+  for (const list of [started, found]) t.match(list, new RegExp(`${id} +Acme Freight Ltd +active +cus_42`));
+  t.match(child, new RegExp(`${subId}[^]*ada[^]*tier=1`));
+  t.match(children, new RegExp(`${subId} +Ada Logistics +active +ada`));
+  t.match(off, /deactivated/);
+  t.match(on, /active/);
+  t.match(await operator('GET', `/accounts/${id}`), { body: { active_sub_accounts: 1 } });
+});
+
+t.test('the calls that the page names are there', async (t) => {
+  const { operator } = await startReplicas(t);
+  const calls = [...page.matchAll(/`(GET|POST|PATCH) \/admin\/v1([^`]*)`/g)];
+  t.equal(calls.length, 6);
+  for (const [call, method = '', path = ''] of calls) {
+    const { headers } = await operator('PUT', path.replaceAll(/\{\w+\}/g, randomUUID()));
+    t.ok(String(headers['allow']).split(', ').includes(method), call);
+  }
+});

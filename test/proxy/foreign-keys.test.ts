@@ -1,0 +1,45 @@
+import t from 'tap';
+import { startGateway } from '../support/gateway.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+const foreign = 'sk.live/0123456789+abcdef==';
+
+t.test('a key of another format is a key like any other, in each header that carries keys', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    apiKeyHeaders: ['X-API-Key'],
+  });
+  directory.addKey(parent, foreign);
+  for (const header of [
+    ['Authorization', `Bearer ${foreign}`],
+    ['X-API-Key', foreign],
+  ] as [string, string][]) {
+    t.equal((await call('GET', '/', { key: null, headers: [header] })).status, 200, header[0]);
+    t.strictSame(upstream.received.at(-1)?.values('x-service-caller-tenant'), [parent.id]);
+    t.notOk(upstream.received.at(-1)?.rawHeaders.join('\n').includes(foreign));
+  }
+  t.match((await call('GET', '/', { key: `${foreign}x` })).json(), { code: 'invalid_api_key' });
+});
+
+t.test('a mistyped key of ours costs no look-up, under the present prefix and the usual one', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, parent, directory } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    keyPrefix: 'acme',
+  });
+  for (const key of [
+    `${parent.key.slice(0, -1)}${parent.key.endsWith('0') ? '1' : '0'}`,
+    parent.key.slice(0, -1),
+    'acme_0123456789012345678901234567890123456789',
+    'acme_live_of_another_gateway',
+    'too short',
+    'x'.repeat(513),
+  ]) {
+    const response = await call('GET', '/', { key });
+    t.equal(response.status, 401, key.length.toString());
+  }
+  t.equal(directory.decisions, 0);
+  t.equal((await call('GET', '/')).status, 200, 'an older key goes on working');
+  t.ok(directory.decisions > 0);
+});

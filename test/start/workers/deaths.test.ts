@@ -1,0 +1,82 @@
+/** Workers that end: what they held is all that is lost, and others take their places. */
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/process.ts';
+import { startUpstream } from '../../support/upstreams.ts';
+import { allReady, ask, metric, startWorkers } from '../../support/workers.ts';
+
+t.test('a worker is killed: what was on its way to it goes to another one, and it is replaced', async (t) => {
+  const upstream = await startUpstream(t);
+  const { program, port, key, internalUrl, pids } = await startWorkers(t, { UPSTREAM_URL: upstream.url });
+  for (let i = 0; i < 10; i++) await ask(t, port, key);
+  const counted = await metric(internalUrl, 'request_duration_seconds_count', 'route="/"');
+  const [victim = 0] = pids();
+  // It accepts nothing more, and the primary does not know: one of these is on its way to it.
+  process.kill(victim, 'SIGSTOP');
+  const asked = Array.from({ length: 6 }, () => ask(t, port, key));
+  await eventually(() => upstream.heads >= 15);
+  process.kill(victim, 'SIGKILL');
+  for (const { status } of await Promise.all(asked)) t.equal(status, 200);
+
+  await eventually(() => pids().length === 2 && !pids().includes(victim));
+  await allReady(internalUrl, 2);
+  t.match(
+    program.log().find(({ msg }) => msg === 'a worker died: another one takes its place'),
+    { level: 'error', worker: 1, pid: victim, signal: 'SIGKILL', pause_ms: 0 },
+  );
+  t.equal(await metric(internalUrl, 'worker_restarts_total'), 1);
+  const now = await metric(internalUrl, 'request_duration_seconds_count', 'route="/"');
+  t.ok((now ?? 0) >= (counted ?? 0), 'no counter went back');
+});
+
+t.test('a worker that drains by itself is replaced, and requests go to the others', async (t) => {
+  const upstream = await startUpstream(t);
+  const { program, port, key, internalUrl, pids } = await startWorkers(t, { UPSTREAM_URL: upstream.url });
+  const [first = 0] = pids();
+  process.kill(first, 'SIGTERM');
+  while (pids().includes(first)) t.equal((await ask(t, port, key)).status, 200);
+  await allReady(internalUrl, 2);
+  t.match(
+    program.log().find(({ msg }) => msg === 'a worker has ended: another one takes its place'),
+    { level: 'info', pid: first, code: 0 },
+  );
+});
+
+t.test('workers that die at once are started ever more slowly, and the others serve', async (t) => {
+  const upstream = await startUpstream(t);
+  const flag = join(tempFolder(t), 'die');
+  const script =
+    `import { existsSync } from 'node:fs';` +
+    `if (process.argv[1]?.endsWith('worker.js') && existsSync(${JSON.stringify(flag)})) process.exit(3);`;
+  const { program, port, key, internalUrl, pids } = await startWorkers(t, {
+    UPSTREAM_URL: upstream.url,
+    NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(script)}"`,
+  });
+  writeFileSync(flag, '');
+  process.kill(pids()[0] as number, 'SIGKILL');
+  const pauses = (): unknown[] =>
+    program
+      .log()
+      .filter(({ msg }) => String(msg).startsWith('a worker died'))
+      .map(({ pause_ms: pause }) => pause);
+  await eventually(async () => {
+    t.equal((await ask(t, port, key)).status, 200);
+    return pauses().length >= 3;
+  });
+  t.same(pauses().slice(0, 3), [0, 500, 1000]);
+  t.equal((await fetch(`${internalUrl}/livez`)).status, 200);
+  t.equal((await fetch(`${internalUrl}/readyz`)).status, 200);
+  t.equal(await metric(internalUrl, 'workers'), 1);
+  rmSync(flag);
+  await allReady(internalUrl, 2);
+});
+
+t.test('a primary that is killed takes its workers with it', async (t) => {
+  const upstream = await startUpstream(t);
+  const { program, pids } = await startWorkers(t, { UPSTREAM_URL: upstream.url });
+  const all = pids();
+  await program.kill('SIGKILL');
+  await eventually(() => all.every((pid) => !existsSync(`/proc/${pid}`)));
+});
