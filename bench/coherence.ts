@@ -166,14 +166,14 @@ function countedSource(facts: ReadonlyMap<FactKey, FactValue>, operations: { cou
 function countedLog(operations: { count: number }): CoherenceLog {
   const counted = async (): Promise<void> => void (operations.count += 1);
   return {
-    register: counted,
+    register: () => counted().then(() => 0),
     ack: counted,
-    adopt: counted,
+    noteComplete: counted,
     removeReplica: counted,
     prune: async () => (await counted(), false),
     onHint: () => undefined,
     readAfter: async () => (await counted(), { incarnation: 'i', seq: 0, through: 0, floor: 1, entries: [] }),
-    replicas: async () => (await counted(), { incarnation: 'i', adopted: true, seq: 0, rows: [] }),
+    replicas: async () => (await counted(), { incarnation: 'i', complete: true, seq: 0, rows: [] }),
   };
 }
 

@@ -113,6 +113,20 @@ function finished(number: number): RequestRecord {
     upstreamMs: 0.8125 + (number % 5),
     bytesIn: 0,
     bytesOut: 0,
+    caller: '01a1fc56-24d1-7000-8a1b-2c3d4e5f6a7c',
+    head: {
+      rawHeaders: [
+        'Host',
+        'api.example',
+        'Authorization',
+        'Bearer x',
+        'User-Agent',
+        'python-requests/2.32.3',
+        'Accept',
+        '*/*',
+      ],
+      socket: { remoteAddress: `::ffff:192.0.2.${number % 250}` },
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { HttpClient } from '../../test/e2e/faults/support/http-client.ts';
 import type { Asked } from '../../test/e2e/faults/support/replica.ts';
 import { eventually } from '../../test/support/eventually.ts';
@@ -75,10 +77,13 @@ export async function inOutageEnvironment<T>(
 
 async function startGateway(
   name: string,
-  { processes, proxyCore, upstream }: Environment,
+  { dir, processes, proxyCore, upstream }: Environment,
   env: Readonly<Record<string, string>>,
 ): Promise<Gateway> {
   const [port, internalPort] = [await freePort(), await freePort()];
+  const configuration = join(dir, 'unlimited.yaml');
+  // One parent makes all changes here.
+  writeFileSync(configuration, 'limits: { changes_per_second: 0 }\n');
   const started = processes.start({
     name: name.replaceAll(' ', '-'),
     command: process.execPath,
@@ -92,6 +97,7 @@ async function startGateway(
       UPSTREAM_URL: `http://127.0.0.1:${upstream.port}`,
       COHERENCE_LEASE_MS: String(leaseMs),
       LOG_LEVEL: 'error',
+      CONFIG: configuration,
       ...env,
     },
   });

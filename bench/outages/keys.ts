@@ -46,6 +46,11 @@ export function unknownKeys(count: number): string[] {
   return Array.from({ length: count }, unknownKey);
 }
 
+/** Made-up keys of another format than ours, which have no checksum. */
+export function foreignKeys(count: number): string[] {
+  return Array.from({ length: count }, () => `sk_live_${randomBytes(16).toString('hex')}`);
+}
+
 /** Keys with one character mistyped: the checksum tells. */
 export function mistypedKeys(count: number): string[] {
   return unknownKeys(count).map((key) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0'));

@@ -1,4 +1,4 @@
-/** Measures what `docs/coherence.md` promises while things go wrong. `npm run bench:outages -- --help` */
+/** Measures what `docs/coherence.md` and `docs/look-ups.md` promise while things go wrong. `npm run bench:outages -- --help` */
 import { parseArgs } from 'node:util';
 import { describeMachine, machineLine, quietLoad } from '../machine.ts';
 import { table } from '../report/tables.ts';
@@ -9,6 +9,7 @@ import type { Options } from './options.ts';
 import { postgresOutage } from './postgres.ts';
 import { redisOutage } from './redis.ts';
 import { revokes } from './revokes.ts';
+import { strangers } from './strangers.ts';
 import { inOutageEnvironment, type OutageEnvironment } from './environment.ts';
 
 interface Scenario {
@@ -21,13 +22,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   redis: { title: 'Redis stopped and killed under load', run: redisOutage },
   postgres: { title: 'PostgreSQL stopped and killed under load', run: postgresOutage },
   garbage: { title: 'Made-up keys', run: garbage },
+  strangers: { title: 'Made-up keys of other formats', run: strangers },
   neighbours: { title: 'One tenant asks for all it can', run: neighbours },
 };
 
 const usage = `npm run bench:outages -- [options]
 
   --scenario A,B   ${Object.keys(scenarios).join(', ')} (all)
-  --rate N         requests a second: of known callers (redis, postgres), of made-up keys (garbage), revokes (revokes)
+  --rate N         requests a second: of known callers (redis, postgres), of made-up keys (garbage, strangers), revokes (revokes)
   --seconds N      length of one phase
   --garbage N      made-up keys of garbage in all, as many rounds as that takes: 1000000 take some minutes
   --cores P,O      core of the gateways, core of everything else (0,1)

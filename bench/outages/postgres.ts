@@ -57,7 +57,7 @@ export async function postgresOutage(environment: OutageEnvironment, { rate }: O
     moments.push({ atMs: performance.now() - began, what });
     await act();
   };
-  const trouble = async (): Promise<void> => {
+  const faults = async (): Promise<void> => {
     await started;
     await happens('SIGSTOP', calmMs, () => postgres.pause());
     await happens('SIGCONT', awayMs, () => postgres.resume());
@@ -75,7 +75,7 @@ export async function postgresOutage(environment: OutageEnvironment, { rate }: O
     }),
     environment.load(gateway, revoked, rejected),
     environment.load(gateway, unknownKeys(rejectedPerSecond * seconds), rejected),
-    trouble(),
+    faults(),
   ]);
   return {
     header: ['keys', 'sent', '2xx', '401', '503', 'others', 'slowest 2xx'],

@@ -9,13 +9,13 @@ import { watch } from './watch.ts';
 const knownKeys = 5_000;
 const missesPerSecond = 100;
 /** When in a phase something happens to Redis. */
-const troubleAfterMs = 1_000;
+const faultAfterMs = 1_000;
 
 interface Phase {
   readonly name: string;
   readonly gateway: Gateway;
   /** What happens to Redis in the midst of it. */
-  readonly trouble?: () => Promise<void>;
+  readonly fault?: () => Promise<void>;
 }
 
 /** What one phase showed: callers whose keys are in memory, and keys that were never seen before. */
@@ -40,12 +40,12 @@ export async function redisOutage(
   const phases: readonly Phase[] = [
     { name: 'Redis not configured', gateway: without },
     { name: 'Redis there', gateway: first },
-    { name: 'SIGSTOP in the midst', gateway: first, trouble: () => redis.pause() },
+    { name: 'SIGSTOP in the midst', gateway: first, fault: () => redis.pause() },
     { name: 'stopped', gateway: first },
-    { name: 'SIGCONT in the midst', gateway: first, trouble: () => redis.resume() },
-    { name: 'SIGKILL in the midst', gateway: first, trouble: () => redis.kill() },
+    { name: 'SIGCONT in the midst', gateway: first, fault: () => redis.resume() },
+    { name: 'SIGKILL in the midst', gateway: first, fault: () => redis.kill() },
     { name: 'gone', gateway: first },
-    { name: 'started in the midst', gateway: first, trouble: () => redis.start() },
+    { name: 'started in the midst', gateway: first, fault: () => redis.start() },
   ];
   const missesPerPhase = missesPerSecond * phaseSeconds;
   environment.say(`${knownKeys} known keys at ${perSecond}/s, new ones at ${missesPerSecond}/s`);
@@ -57,7 +57,7 @@ export async function redisOutage(
 
   const watched = watch([without, first, second]);
   const seen: Seen[] = [];
-  for (const { name, gateway, trouble } of phases) {
+  for (const { name, gateway, fault } of phases) {
     environment.say(name);
     const [knownSeen, missesSeen] = await Promise.all([
       environment.load(gateway, known, { rate: perSecond, seconds: phaseSeconds }),
@@ -65,7 +65,7 @@ export async function redisOutage(
         rate: missesPerSecond,
         seconds: phaseSeconds,
       }),
-      trouble && sleep(troubleAfterMs).then(trouble),
+      fault && sleep(faultAfterMs).then(fault),
     ]);
     seen.push({ name, known: knownSeen, misses: missesSeen });
   }

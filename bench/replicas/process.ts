@@ -14,7 +14,7 @@ export type Task = (KeyToRevoke & { readonly number: number }) | 'counts' | 'end
 /** How a revoke went. */
 export interface Revoked {
   readonly number: number;
-  /** Replicas that had to be waited out. */
+  /** Replicas whose lease had to run out. */
   readonly timedOut: number;
   readonly error?: string;
 }
@@ -65,7 +65,7 @@ async function revoke({ number, account, key }: KeyToRevoke & { readonly number:
   try {
     const made = await replica?.store.tenants.revokeKey(account, key);
     const receipt = await replica?.coherence.barrier.enforced(made?.seq ?? NaN, made?.incarnation ?? '');
-    return { timedOut: receipt?.unheard ?? 0 };
+    return { timedOut: receipt?.timedOut ?? 0 };
   } catch (error) {
     return { timedOut: 0, error: `${String(error)} ${String((error as Error).cause)}` };
   }

@@ -4,7 +4,7 @@ import * as mutations from '../../support/coherence/protocol-mutations.ts';
 import { simulate, type Faults, type ProtocolMutation } from '../../support/coherence/simulation.ts';
 
 const virtualMs = 10_000;
-const trouble: Partial<Faults> = {
+const usualFaults: Partial<Faults> = {
   pause: 0.04,
   freeze: 0.01,
   kill: 0.005,
@@ -22,12 +22,12 @@ const mostRuns = 60;
 
 for (const [name, mutation] of Object.entries(mutations)) {
   t.test(`the checker notices: ${name}`, async (t) => {
-    t.ok(await caught(trouble, mutation));
+    t.ok(await caught(usualFaults, mutation));
   });
 }
 
 t.test('the checker notices a row that goes away while its replica lives', async (t) => {
-  t.ok(await caught({ ...trouble, dropRow: 0.05 }));
+  t.ok(await caught({ ...usualFaults, dropRow: 0.05 }));
 });
 
 t.test('the one gap: a machine that stands still without any of its clocks showing it', async (t) => {
@@ -52,8 +52,9 @@ const pruneByTheClock: ProtocolMutation = {
   log: (log, store, process) => ({
     ...log,
     register: async (replica) => {
-      await log.register(replica);
+      const acked = await log.register(replica);
       await store.call(process, () => store.pruneOlder(3_600_000));
+      return acked;
     },
   }),
 };

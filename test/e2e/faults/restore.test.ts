@@ -3,7 +3,6 @@
  * `tenancy-gateway restored` makes it the truth.
  */
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { makeParents, operatorToken, type Parent } from '../../support/apis.ts';
 import { backupTools, dump, restore } from '../../support/backup.ts';
@@ -14,23 +13,11 @@ import { becomes, cli, startProcess, tempFolder } from '../../support/process.ts
 import { freshRedis } from '../../support/redis.ts';
 import { migrated, rawSql } from '../../support/store.ts';
 import { startUpstream } from '../../support/upstreams.ts';
+import { ask, keepAsking, keepCreating, type Probe } from './support/backup-load.ts';
 
 const leaseMs = 1_000;
 const noTools = 'NO RESTORE WAS REHEARSED: pg_dump and pg_restore are not installed (postgresql-client)';
 if (backupTools === null) process.stderr.write(`${noTools}\n`);
-
-/** A request that is sent again and again, and what the dump and the time after it say of it. */
-interface Probe {
-  readonly what: string;
-  readonly key: string;
-  readonly acting?: string;
-  /** The response by the dump: a status and, where it is rejected, the code. */
-  readonly byDump: string;
-  /** The response by what was done after the dump. */
-  readonly byLater: string;
-  /** The response by some facts of the one and some of the other. */
-  readonly mixed?: string;
-}
 
 t.test(
   'a backup brought back under running gateways decides alone once `restored` has returned',
@@ -200,13 +187,6 @@ t.test(
   },
 );
 
-/** Status and, of a pass, the tenant; of a rejection, the code. */
-async function ask(replica: Call, { key, acting }: Pick<Probe, 'key' | 'acting'>): Promise<string> {
-  const headers = acting === undefined ? {} : { 'X-Service-Acting-Tenant': acting };
-  const { status, body, headers: responseHeaders } = await replica('GET', '/v1/x', { key, headers });
-  return `${status} ${String(status === 200 ? responseHeaders['x-service-resolved-tenant'] : body['code'])}`;
-}
-
 async function mint(parent: Parent, sub: string): Promise<{ readonly id: string; readonly key: string }> {
   const { body } = await parent.call('POST', `/${sub}/api-keys`, { body: { name: 'k' } });
   return { id: String(body['id']), key: String(body['api_key']) };
@@ -214,58 +194,6 @@ async function mint(parent: Parent, sub: string): Promise<{ readonly id: string;
 
 async function succeed(...calls: readonly Promise<{ readonly status: number; readonly text: string }>[]) {
   for (const { status, text } of await Promise.all(calls)) if (status !== 200) throw new Error(text);
-}
-
-/** Creates one sub-account after the other; their ids, in order. */
-function keepCreating(call: Call, parent: Parent) {
-  const created: string[] = [];
-  let stopped = false;
-  const done = (async () => {
-    while (!stopped) {
-      const { body } = await call('POST', '/v1/sub-accounts', { key: parent.key, body: { name: 'busy' } });
-      created.push(String(body['id']));
-      await sleep(25);
-    }
-  })();
-  return {
-    created,
-    stop: () => {
-      stopped = true;
-      return done;
-    },
-  };
-}
-
-interface Asked {
-  readonly probe: Probe;
-  readonly response: string;
-}
-
-/** Sends the probes to every replica all the time. `startOver` tells requests sent before it from those after. */
-function keepAsking(replicas: readonly Call[], probes: readonly Probe[]) {
-  const responses: (Asked & { readonly age: number })[] = [];
-  let age = 0;
-  let stopped = false;
-  const done = replicas.map(async (replica) => {
-    while (!stopped) {
-      for (const probe of probes) {
-        const began = age;
-        responses.push({ probe, response: await ask(replica, probe), age: began });
-      }
-      await sleep(5);
-    }
-  });
-  return {
-    responses,
-    startOver: () => (age += 1),
-    stop: async () => {
-      stopped = true;
-      await Promise.all(done);
-      const of = (wanted: number): Asked[] =>
-        responses.filter((each) => each.age === wanted).map(({ probe, response }) => ({ probe, response }));
-      return { during: of(0), since: of(1) };
-    },
-  };
 }
 
 /** The sub-accounts of a parent as the database has them. */

@@ -6,9 +6,7 @@
  */
 
 import { METHODS } from 'node:http';
-
-/** Names (in lower case) and values, without the blanks around them. */
-export type Fields = readonly (readonly [name: string, value: string])[];
+import { namesInConnection, readFields, readHead, valuesOf, type Fields } from './strict-head.ts';
 
 export interface StrictRequest {
   readonly method: string;
@@ -104,47 +102,10 @@ export function readResponse(bytes: string, method: string, from = 0): StrictRes
   }
 }
 
-/** Every value of a field. @param name lower case */
-export function valuesOf(fields: Fields, name: string): string[] {
-  return fields.filter(([candidate]) => candidate === name).map(([, value]) => value);
-}
-
-const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 /** More blanks than one may stand between the words (RFC 9112 §3), since they do not go on. */
 const requestLine = /^([A-Z][A-Z-]*) +([!-~\x80-\xff]+) +HTTP\/1\.([01])$/;
 /** Of an interim response as of the one that counts: tabs, blanks and what can be seen may stand in a reason (§4). */
 const statusLine = /^HTTP\/1\.[01] ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
-const fieldLine = new RegExp(
-  `^(${token}):[ \\t]*((?:[!-~\\x80-\\xff](?:[\\t -~\\x80-\\xff]*[!-~\\x80-\\xff])?)?)[ \\t]*$`,
-);
-
-interface Head {
-  readonly startLine: string;
-  readonly fields: Fields;
-  readonly end: number;
-}
-
-function readHead(bytes: string, from: number, ofRequest = false): Head | 'partial' | 'malformed' {
-  const end = bytes.indexOf('\r\n\r\n', from);
-  if (end === -1) return 'partial';
-  const [startLine = '', ...lines] = bytes.slice(from, end).split('\r\n');
-  const fields = readFields(lines, ofRequest);
-  return fields === undefined ? 'malformed' : { startLine, fields, end: end + 4 };
-}
-
-function readFields(lines: readonly string[], ofRequest = false): Fields | undefined {
-  const fields: [string, string][] = [];
-  for (const line of lines) {
-    const [, name, value] = fieldLine.exec(line) ?? [];
-    if (name === undefined || value === undefined) return undefined;
-    fields.push([name.toLowerCase(), value]);
-  }
-  // Not every reader takes a tab for a blank here. Where another protocol is offered, Node does: it reads no further than the
-  // head then, and the gateway reads the rest by what Node made of the value.
-  const blank = lines.some((line) => /^transfer-encoding:.*\t/i.test(line));
-  if (ofRequest && blank && !offersProtocol(fields)) return undefined;
-  return fields;
-}
 
 type Framing =
   | { readonly kind: 'length'; readonly length: number }
@@ -196,22 +157,10 @@ function takesUpgrade({ version, target, fields }: StrictRequest): boolean {
   );
 }
 
-function offersProtocol(fields: Fields): boolean {
-  return valuesOf(fields, 'upgrade').length > 0 && namesInConnection(fields).includes('upgrade');
-}
-
 /** Whether nothing that follows is a request (RFC 9112 §9.3). */
 function isLast(fields: Fields, version: string): boolean {
   const named = namesInConnection(fields);
   return named.includes('close') || (version === '1.0' && !named.includes('keep-alive'));
-}
-
-function namesInConnection(fields: Fields): string[] {
-  // Some take what old clients tell proxies for themselves.
-  const values = [...valuesOf(fields, 'connection'), ...valuesOf(fields, 'proxy-connection')]
-    .join(',')
-    .toLowerCase();
-  return values.split(',').map((each) => each.trim());
 }
 
 interface Body {

@@ -14,18 +14,20 @@ export interface Holder {
   readonly key: string;
   readonly keyId: string;
   readonly accountId: string;
+  /** Of the account. */
+  readonly externalId: string | null;
   readonly scopes: readonly string[];
 }
 
-/** Two parents and what is under the first one. No key here may manage, so nothing sent changes any of it. */
+/** Parents and what is under the first one. No key here may manage, so nothing sent changes any of it. */
 export interface World {
   readonly port: number;
   readonly internalUrl: string;
-  /** A parent with the active sub-account `a` and the deactivated one `b`. */
+  /** A parent with an `external_id`, the active sub-account `a` and the deactivated one `b`. */
   readonly parent: Holder;
   /** A key of sub-account `a`. */
   readonly sub: Holder;
-  /** A parent without sub-accounts. */
+  /** A parent without sub-accounts and without an `external_id`. */
   readonly solo: Holder;
   readonly subAccounts: Readonly<Record<'a' | 'b' | 'foreign', string>>;
   /** What it wrote to its log and to standard error so far; of a long text the end. */
@@ -90,31 +92,37 @@ async function makeAccounts(
 ): Promise<Pick<World, 'parent' | 'sub' | 'solo' | 'subAccounts'>> {
   const operator = (path: string, body: object): Promise<HttpResponse> =>
     post(`${internalUrl}/admin/v1/accounts${path}`, adminToken, body);
-  const parentOf = async (): Promise<{
+  const parentOf = async (
+    externalId: string | null,
+  ): Promise<{
     id: string;
     manage: (path: string, body?: object) => Promise<HttpResponse>;
   }> => {
-    const { id } = await operator('', { name: 'parent' });
+    const { id } = await operator('', { name: 'parent', external_id: externalId });
     const minted = await operator(`/${id}/api-keys`, {
       name: 'manager',
       scopes: ['sub_accounts:read', 'sub_accounts:write'],
     });
     return { id, manage: (path, body) => post(`${url}/v1/sub-accounts${path}`, minted.api_key, body) };
   };
-  const holder = async (accountId: string, minted: Promise<HttpResponse>): Promise<Holder> => {
+  const holder = async (
+    accountId: string,
+    externalId: string | null,
+    minted: Promise<HttpResponse>,
+  ): Promise<Holder> => {
     const { id: keyId, api_key: key } = await minted;
-    return { key, keyId, accountId, scopes };
+    return { key, keyId, accountId, externalId, scopes };
   };
   const scopes = ['orders:read', 'orders:write'];
-  const [first, foreign, alone] = [await parentOf(), await parentOf(), await parentOf()];
+  const [first, foreign, alone] = [await parentOf('acme'), await parentOf('other'), await parentOf(null)];
   const a = await first.manage('', { name: 'a', external_id: 'a' });
   const b = await first.manage('', { name: 'b', external_id: 'b' });
   const c = await foreign.manage('', { name: 'c', external_id: 'c' });
   await first.manage(`/${b.id}/deactivate`);
   return {
-    parent: await holder(first.id, operator(`/${first.id}/api-keys`, { name: 'caller', scopes })),
-    sub: await holder(a.id, first.manage(`/${a.id}/api-keys`, { name: 'caller', scopes })),
-    solo: await holder(alone.id, operator(`/${alone.id}/api-keys`, { name: 'caller', scopes })),
+    parent: await holder(first.id, 'acme', operator(`/${first.id}/api-keys`, { name: 'caller', scopes })),
+    sub: await holder(a.id, 'a', first.manage(`/${a.id}/api-keys`, { name: 'caller', scopes })),
+    solo: await holder(alone.id, null, operator(`/${alone.id}/api-keys`, { name: 'caller', scopes })),
     subAccounts: { a: a.id, b: b.id, foreign: c.id },
   };
 }

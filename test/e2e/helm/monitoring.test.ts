@@ -7,6 +7,7 @@ import { chart, readText, readYaml, render, type Values } from '../../support/he
 import { only } from '../../support/manifest.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
+import { freshRedis } from '../../support/redis.ts';
 
 interface Rule {
   readonly alert: string;
@@ -38,6 +39,7 @@ const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => e
 t.test('alerts and panels ask for what a running gateway shows, and the panels for all of it', async (t) => {
   const { internalUrl } = await startProcess(t, {
     DATABASE_URL: await freshDatabase(t),
+    REDIS_URL: await freshRedis(t),
     UPSTREAM_URL: 'http://127.0.0.1:9',
   });
   await becomes(internalUrl, 200);

@@ -66,8 +66,8 @@ t.test(
     t.comment(held[0] === null ? 'without pg_dump, which is not on this machine' : 'beside a real pg_dump');
     const news = await start(added.dist);
     for (const { internalUrl } of news) await becomes(internalUrl, 503, 'migrations_pending');
-    // One tries at a time, and the others say that they wait for it. The steps before take nothing that is held.
-    const holder = /AccessExclusiveLock on replica/;
+    // One tries at a time, and the others say that they wait for it. Each table is held: the first step that needs one waits.
+    const holder = /AccessExclusiveLock on \w+/;
     await eventually(() => news.some(({ program }) => holder.test(program.stdout)));
     t.pass('the log says which lock a migration waits for');
     const before = traffic.revoked();

@@ -19,19 +19,28 @@ export interface Victims {
 /** Does harm, and undoes it before it resolves. */
 export type Fault = (victims: Victims, random: Random) => Promise<void>;
 
+/** Signals a worker, unless it has ended: its primary may have replaced it at any time. */
+function signal(worker: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(worker, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** What goes wrong with one of several workers, while the others serve. */
 export const workerFaults: Readonly<Record<string, Fault>> = {
   'a worker is killed': async ({ replicas }, random) => {
     const replica = random.pick(replicas);
-    process.kill(random.pick(replica.workers()), 'SIGKILL');
+    signal(random.pick(replica.workers()), 'SIGKILL');
     await replica.ready();
   },
 
   'a worker is paused': async ({ replicas, leaseMs }, random) => {
     const worker = random.pick(random.pick(replicas).workers());
-    process.kill(worker, 'SIGSTOP');
+    signal(worker, 'SIGSTOP');
     await sleep(random.between(0.4, 2) * leaseMs);
-    process.kill(worker, 'SIGCONT');
+    signal(worker, 'SIGCONT');
   },
 };
 

@@ -3,6 +3,7 @@ import { Agent } from 'undici';
 /** A response; the body where it is JSON. */
 export interface HttpResponse {
   readonly status: number;
+  readonly text: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -45,7 +46,8 @@ export class HttpClient {
         body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(limitMs),
       });
-      return { status: response.statusCode, body: asObject(await response.body.text()) };
+      const text = await response.body.text();
+      return { status: response.statusCode, text, body: asObject(text) };
     } catch {
       return undefined;
     }

@@ -108,6 +108,13 @@ export class Replica {
     );
   }
 
+  /** Of the process that runs. */
+  get pid(): number {
+    const pid = this.#process?.pid;
+    if (pid === undefined) throw new Error(`${this.name} was not started`);
+    return pid;
+  }
+
   /** Ids of the processes that it started. */
   workers(): number[] {
     return this.#process?.pid === undefined ? [] : childrenOf(this.#process.pid);

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
-import { readResponse, valuesOf, type StrictResponse, type StrictRequests } from '../strict.ts';
+import { valuesOf } from '../strict-head.ts';
+import { readResponse, type StrictResponse, type StrictRequests } from '../strict.ts';
 
 /** What a client got on its connection. */
 export interface Heard {

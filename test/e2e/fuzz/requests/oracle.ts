@@ -2,7 +2,8 @@
  * What the gateway owes an upstream, said once more and as plainly as possible: small enough to be believed without
  * a test, and without a line of the gateway in it.
  */
-import { valuesOf, type Fields, type StrictRequest } from '../strict.ts';
+import { valuesOf, type Fields } from '../strict-head.ts';
+import type { StrictRequest } from '../strict.ts';
 import type { Holder, World } from '../world.ts';
 import type { Kind } from './case.ts';
 import type { Sighting } from './sighting.ts';
@@ -10,6 +11,9 @@ import type { Sighting } from './sighting.ts';
 export interface Identity {
   readonly caller: Holder;
   readonly tenant: string;
+  /** The `external_id` of the tenant, and those of its parent. */
+  readonly externalId: string | null;
+  readonly parent: Holder;
 }
 
 /** Who the upstream is to be told that a request is from and for; `null` where it must not get there. */
@@ -21,7 +25,13 @@ export function identityOf(world: World, { method, fields }: StrictRequest): Ide
   const acting = valuesOf(fields, 'x-service-acting-tenant');
   if (acting.length > 1) return null;
   const tenant = tenantOf(world, caller, acting[0], writes.test(method));
-  return tenant === null ? null : { caller, tenant };
+  if (tenant === null) return null;
+  return {
+    caller,
+    tenant,
+    externalId: tenant === world.subAccounts.a ? 'a' : caller.externalId,
+    parent: caller === world.solo ? world.solo : world.parent,
+  };
 }
 
 const served = /^(?:GET|HEAD|OPTIONS|POST|PUT|PATCH|DELETE)$/;
@@ -59,11 +69,18 @@ const ordinary =
   /^(?:host|authorization|x-service-acting-tenant|content-length|content-type|accept|user-agent|connection|x-dull-\d+)$/;
 
 /** How what an upstream saw differs from what it ought to see of a request. */
-export function misreadings(request: StrictRequest, { caller, tenant }: Identity, seen: Sighting): string[] {
+export function misreadings(
+  request: StrictRequest,
+  { caller, tenant, externalId, parent }: Identity,
+  seen: Sighting,
+): string[] {
   const faults: string[] = [];
   const host = valuesOf(request.fields, 'host')[0] ?? '';
   const owed: Readonly<Record<string, string>> = {
     'x-service-resolved-tenant': tenant,
+    'x-service-parent-tenant': parent.accountId,
+    ...(externalId !== null && { 'x-service-resolved-external-id': externalId }),
+    ...(parent.externalId !== null && { 'x-service-parent-external-id': parent.externalId }),
     'x-service-caller-tenant': caller.accountId,
     'x-service-caller-key': caller.keyId,
     'x-service-caller-scopes': caller.scopes.join(' '),

@@ -1,4 +1,5 @@
-import { readRequests, valuesOf, type StrictResponse, type StrictRequest } from '../strict.ts';
+import { valuesOf } from '../strict-head.ts';
+import { readRequests, type StrictResponse, type StrictRequest } from '../strict.ts';
 import type { World } from '../world.ts';
 import { anyWord, filled, wordOf, type Kind, type RequestCase } from './case.ts';
 import { speak, type Heard } from './client.ts';

@@ -1,4 +1,4 @@
-import type { Fields } from '../strict.ts';
+import type { Fields } from '../strict-head.ts';
 import type { Kind } from './case.ts';
 
 /** A request as an upstream believes to have received it. */

@@ -10,7 +10,8 @@ import { eventually } from '../../../support/eventually.ts';
 import { tempFolder } from '../../../support/process.ts';
 import type { Scope } from '../../../support/servers.ts';
 import { unusedPort } from '../../../support/unused-port.ts';
-import { readRequests, type Fields } from '../strict.ts';
+import type { Fields } from '../strict-head.ts';
+import { readRequests } from '../strict.ts';
 import { kinds, type Kind } from './case.ts';
 import type { Witness } from './sighting.ts';
 

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
-import { readResponse, valuesOf } from '../strict.ts';
+import { valuesOf } from '../strict-head.ts';
+import { readResponse } from '../strict.ts';
 import type { RequestBody } from './plan.ts';
 import type { Got } from './oracle.ts';
 import type { Exchange } from './upstream.ts';

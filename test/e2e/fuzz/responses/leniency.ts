@@ -1,5 +1,6 @@
 import type { Client } from '../options.ts';
-import { valuesOf, type StrictResponse } from '../strict.ts';
+import { valuesOf } from '../strict-head.ts';
+import type { StrictResponse } from '../strict.ts';
 
 /**
  * The bytes of a response as a client of the gateway's takes them: with undici, what it is known to accept beyond

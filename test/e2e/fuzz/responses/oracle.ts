@@ -1,6 +1,7 @@
 import { foldHeaderName } from '../../../../src/domain/header-names.ts';
 import type { Client } from '../options.ts';
-import { readResponse, valuesOf, type Fields, type StrictResponse } from '../strict.ts';
+import { valuesOf, type Fields } from '../strict-head.ts';
+import { readResponse, type StrictResponse } from '../strict.ts';
 import { asTakenBy, isRejectedBy } from './leniency.ts';
 import { anyToken, token } from './plan.ts';
 import type { Exchange } from './upstream.ts';

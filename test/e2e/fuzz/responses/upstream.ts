@@ -1,7 +1,8 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Scope } from '../../../support/servers.ts';
 import type { Client } from '../options.ts';
-import { readResponse, readRequests, valuesOf, type StrictRequest } from '../strict.ts';
+import { valuesOf } from '../strict-head.ts';
+import { readResponse, readRequests, type StrictRequest } from '../strict.ts';
 import { asTakenBy } from './leniency.ts';
 import { anyToken, token, type ResponsePlan } from './plan.ts';
 
