@@ -48,6 +48,8 @@ t.test('SIGTERM: every worker finishes what it has, and a second signal ends all
   await eventually(() => held.holding() === 2);
   program.child.kill('SIGTERM');
   await becomes(internalUrl, 503, 'draining');
+  // The primary says so before its workers have heard of it: until then a response leaves its connection open.
+  await eventually(() => program.log().filter(({ msg }) => msg === 'draining').length === 2);
   held.release();
   for (const { status, headers } of await Promise.all(underWay))
     t.match({ status, headers }, { status: 200, headers: { connection: 'close' } });
