@@ -8,6 +8,7 @@ import type { TypeBoxProvider } from './rest/typebox.ts';
 import { installValidation } from './rest/validation.ts';
 import { collectOperations } from './operations.ts';
 import { callerOf, installGuard } from './guard.ts';
+import { byExternalIdRoute } from './sub-accounts/by-external-id.ts';
 import { subAccountRoutes } from './sub-accounts/routes.ts';
 import { usageReportRoute } from './usage/report.ts';
 import type { ManagementDeps } from './deps.ts';
@@ -26,6 +27,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
   claimPrefix(app, () => {
     const typed = app.withTypeProvider<TypeBoxProvider>();
     subAccountRoutes(typed, deps, countChange);
+    byExternalIdRoute(typed, deps, countChange);
     usageReportRoute(typed, deps);
     apiKeyRoutes(
       typed,

@@ -29,7 +29,8 @@ function pathTo({ pointer, member }: SchemaFinding): string {
 
 const bodyWording: Wording = {
   required: () => 'is required.',
-  additionalProperties: (finding) => `is not a field of this request.${meant(finding)}`,
+  additionalProperties: (finding) =>
+    finding.member === 'limits' ? noLimits : `is not a field of this request.${meant(finding)}`,
   type: ({ types }) =>
     `must be ${types.length === 0 ? 'a value of another type' : types.map(nameOfType).join(' or ')}.`,
   enum: ({ allowed }) => `must be one of ${allowed.join(', ')}.`,
@@ -47,6 +48,9 @@ const bodyWording: Wording = {
   maximum: bound((limit) => `be ${limit} or less`),
   otherwise: bound(() => 'be otherwise'),
 };
+
+/** A caller that sets limits must not believe that they hold. */
+const noLimits = 'cannot be set: this version of the gateway knows no limits of single accounts or keys.';
 
 const queryWording: Wording = {
   ...bodyWording,

@@ -69,6 +69,15 @@ export interface NewSubAccount {
   readonly metadata: Metadata;
 }
 
+/** What the sub-account with an `external_id` is to be. */
+export interface SubAccountToPut {
+  /** Its id, if it is to be created. */
+  readonly id: AccountId;
+  readonly name: string;
+  /** Merged into what it has; `null` removes a pair. */
+  readonly metadata: Readonly<Record<string, string | null>>;
+}
+
 /** The `external_id` belongs to another sub-account of the same parent, or to another parent. */
 export interface ExternalIdTaken {
   readonly taken: AccountId;
@@ -135,6 +144,21 @@ export interface TenantStore {
     change: AccountChange,
     caller?: ChangeCaller,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
+  /**
+   * Creates the sub-account with this `external_id`, or changes it where it is there; its status stays. Where all is so
+   * already, nothing is written. Either way the position covers what its create had to wait for.
+   *
+   * @returns `null` where there is no such parent
+   */
+  putSubAccount(
+    parent: AccountId,
+    externalId: string,
+    draft: SubAccountToPut,
+    limit: number,
+    caller?: ChangeCaller,
+  ): Promise<
+    (Committed<SubAccount> & { readonly created: boolean }) | LimitReached | 'too-many-pairs' | null
+  >;
   /** Idempotent: setting the status it has waits for the position its snapshot saw. */
   setSubAccountStatus(
     parent: AccountId,

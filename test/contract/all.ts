@@ -7,12 +7,14 @@ import { factSourceContract } from './fact-source.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { importKeysContract } from './import-keys.ts';
 import { mutationContract } from './mutations.ts';
+import { putSubAccountContract } from './put-sub-account.ts';
 import { tenantStoreContract } from './tenant-store.ts';
 import { usageStoreContract } from './usage-store.ts';
 
 /** Every contract that a store has to keep. `store` must be migrated, and in use by nothing else. */
 export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('accounts and keys', (t) => tenantStoreContract(t, store));
+  await t.test('sub-accounts by external_id', (t) => putSubAccountContract(t, store));
   await t.test('any key', (t) => anyKeysContract(t, store));
   await t.test('what mutations log', (t) => mutationContract(t, store));
   await t.test('requests that come again', (t) => idempotencyContract(t, store));

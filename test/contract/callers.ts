@@ -9,6 +9,7 @@ import {
   createParent,
   createSub,
   keyDraft,
+  newAccountId,
   newKeyId,
   problemCode,
   subAccountDraft,
@@ -45,6 +46,22 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
     return {
       create: () => tenants.createSubAccount(parent, draft, noLimit, claim(), caller),
       patch: () => tenants.updateSubAccount(parent, sub, { name: 'New', externalId: 'other' }, caller),
+      put: () =>
+        tenants.putSubAccount(
+          parent,
+          'put',
+          { id: newAccountId(), name: 'Put', metadata: {} },
+          noLimit,
+          caller,
+        ),
+      'put what is there': () =>
+        tenants.putSubAccount(
+          parent,
+          'old',
+          { id: newAccountId(), name: 'Put', metadata: {} },
+          noLimit,
+          caller,
+        ),
       deactivate: () => tenants.setSubAccountStatus(parent, sub, 'deactivated', claim(), caller),
       reactivate: () => tenants.setSubAccountStatus(parent, sub, 'active', claim(), caller),
       mint: () => tenants.createKey(sub, keyDraft(), noLimit, claim(), caller),

@@ -10,6 +10,7 @@ const store = await embeddedStore(t);
 const held: ReadonlySet<unknown> = new Set<keyof TenantStore>([
   'createSubAccount',
   'updateSubAccount',
+  'putSubAccount',
   'setSubAccountStatus',
   'createKey',
   'revokeKey',
@@ -64,7 +65,8 @@ async function everyWrite(parent: Parent): Promise<{
   /** What the writes could change, by another key of the parent. */
   readonly look: (call: Call) => Promise<unknown>;
 }> {
-  const [active, inactive] = [await parent.create(), await parent.create()];
+  const active = await parent.create({ name: 'Child', external_id: 'there' });
+  const inactive = await parent.create();
   await active.mint();
   await inactive.act('deactivate');
   const keys = await parent.call('GET', `/${active.id}/api-keys`);
@@ -75,6 +77,8 @@ async function everyWrite(parent: Parent): Promise<{
       ['create', () => call('POST', '', { body: { name: 'Late' } })],
       ['update', () => call('PATCH', `/${active.id}`, { body: { name: 'Late' } })],
       ['update external_id', () => call('PATCH', `/${active.id}`, { body: { external_id: 'late' } })],
+      ['put', () => call('PUT', '/by-external-id/late-put', { body: { name: 'Late' } })],
+      ['put what is there', () => call('PUT', '/by-external-id/there', { body: { name: 'Late' } })],
       ['deactivate', () => call('POST', `/${active.id}/deactivate`)],
       ['reactivate', () => call('POST', `/${inactive.id}/reactivate`)],
       ['mint', () => call('POST', `/${active.id}/api-keys`, { body: { name: 'Late' } })],

@@ -71,6 +71,9 @@ export const updateBody = closed(
   { minProperties: 1 },
 );
 
+/** The request to create or change the one with an `external_id`. */
+export const putBody = closed({ name: creatable.name, metadata: changeable.metadata });
+
 /** Reads a change. */
 export function changeOf(body: {
   readonly name?: string;

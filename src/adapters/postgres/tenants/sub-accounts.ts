@@ -9,7 +9,12 @@ import { accountColumns, patchOf, toSubAccount, type AccountRow } from './rows.t
 
 type SubAccounts = Pick<
   TenantStore,
-  'createSubAccount' | 'getSubAccount' | 'listSubAccounts' | 'updateSubAccount' | 'setSubAccountStatus'
+  | 'createSubAccount'
+  | 'getSubAccount'
+  | 'listSubAccounts'
+  | 'updateSubAccount'
+  | 'putSubAccount'
+  | 'setSubAccountStatus'
 >;
 
 /** Sub-accounts of a parent: a list of statements, one a method. */
@@ -76,6 +81,30 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
         case 'done':
         case 'again':
           return committed(made, toSubAccount(made.account));
+      }
+    },
+
+    async putSubAccount(parent, externalId, { id, name, metadata }, limit, caller) {
+      const made = await changes.run<'no-parent' | 'limit' | 'too-many-pairs', { readonly created: boolean }>(
+        null,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from account_put_sub(
+            ${request}, ${parent}, ${externalId}, ${id}, ${name}, ${sql.json(metadata)}, ${limit}, ${metadataMaxPairs}
+          ) c`,
+        caller,
+        parent,
+      );
+      switch (made.outcome) {
+        case 'no-parent':
+          return null;
+        case 'limit':
+          return { limit };
+        case 'too-many-pairs':
+          return made.outcome;
+        case 'done':
+        case 'again':
+          return { ...committed(made, toSubAccount(made.account)), created: made.created };
       }
     },
 

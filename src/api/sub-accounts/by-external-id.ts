@@ -1,0 +1,59 @@
+import { Type } from 'typebox';
+import { isExternalId } from '../../domain/external-id.ts';
+import { uuidV7, type AccountId } from '../../domain/ids.ts';
+import { managementScopes } from '../../domain/scope.ts';
+import { invalidField } from '../../http/invalid-request.ts';
+import { found, withinLimit } from '../../http/not-found.ts';
+import type { ManagementDeps } from '../deps.ts';
+import { callerOf, type CountChange } from '../guard.ts';
+import { enforced } from '../rest/receipt.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { putBody, subAccountBody, subAccountToBody } from './resource.ts';
+
+const path = closed({ external_id: Type.String() });
+
+/**
+ * `PUT …/by-external-id/{external_id}`: creates a sub-account or changes it, so that a program may say what is to be without
+ * looking first, and say it again as often as it likes. It takes no `Idempotency-Key`, which it does not need.
+ */
+export function byExternalIdRoute(app: TypedApp, deps: ManagementDeps, countChange: CountChange): void {
+  const { tenants, barrier, clock, randomBytes, config } = deps;
+
+  app.put(
+    '/by-external-id/:external_id',
+    {
+      schema: {
+        params: path,
+        querystring: noQuery,
+        body: putBody,
+        response: { 200: subAccountBody, 201: subAccountBody },
+      },
+      config: { scope: managementScopes.write },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const { external_id: externalId } = request.params;
+      if (!isExternalId(externalId))
+        throw invalidField(
+          'external_id',
+          'in the path must be 1 to 255 visible ASCII characters without comma.',
+        );
+      const { name, metadata = {} } = request.body;
+      const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
+      const put = found(
+        await tenants.putSubAccount(
+          caller.accountId,
+          externalId,
+          { id, name, metadata },
+          config.limits.subAccountsPerParent,
+          caller,
+        ),
+      );
+      if (put === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
+      const committed = withinLimit(put, 'sub-accounts');
+      const account = await enforced(committed, barrier, reply, config.headers.enforced, countChange);
+      reply.code(committed.created ? 201 : 200);
+      return subAccountToBody(account);
+    },
+  );
+}

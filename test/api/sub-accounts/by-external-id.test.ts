@@ -1,0 +1,140 @@
+import t from 'tap';
+import { startApis } from '../../support/apis.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
+
+const apis = await startApis(t);
+
+t.test('PUT creates with 201, changes with 200, and says nothing new where nothing changes', async (t) => {
+  const { call } = await apis.parent();
+  const put = (body: object): Promise<HttpResponse> => call('PUT', '/by-external-id/ada', { body });
+  const created = await put({ name: 'Ada', metadata: { tier: 'gold', region: 'eu' } });
+  t.match(created, {
+    status: 201,
+    body: { name: 'Ada', external_id: 'ada', status: 'active', metadata: { tier: 'gold', region: 'eu' } },
+  });
+  t.ok(created.headers['x-service-enforced'] !== undefined, 'the first one waits, as by POST');
+  const id = String(created.body['id']);
+  t.same((await call('GET', `/${id}`)).body, created.body);
+  const changed = await put({ name: 'Ada Ltd', metadata: { tier: null } });
+  t.match(changed, { status: 200, body: { id, name: 'Ada Ltd', metadata: { region: 'eu' } } });
+  t.same((await put({ name: 'Ada Ltd' })).body, changed.body);
+  t.match(await put({ name: 'Ada Ltd' }), { status: 200 });
+
+  await call('POST', `/${id}/deactivate`);
+  t.match(await put({ name: 'Ada Inc' }), { status: 200, body: { name: 'Ada Inc', status: 'deactivated' } });
+});
+
+t.test('whatever an external_id may be can stand in the path, percent-encoded', async (t) => {
+  const { call } = await apis.parent();
+  const ids = [
+    'a/b',
+    '/',
+    'a%2Fb',
+    '100%',
+    '%',
+    'a?b#c',
+    'a;b=c',
+    '~!@$&*()_+-={}[]|:"<>\'`^.',
+    'a.b',
+    'by-external-id',
+    'usage',
+    'deactivate',
+    'x'.repeat(255),
+  ];
+  for (const externalId of ids) {
+    const path = `/by-external-id/${encodeURIComponent(externalId)}`;
+    const put = await call('PUT', path, { body: { name: 'N' } });
+    t.match(put, { status: 201, body: { external_id: externalId } }, externalId);
+    t.match(await call('PUT', path, { body: { name: 'N' } }), { status: 200, body: put.body }, externalId);
+  }
+  const every = Array.from({ length: 10 }, (_, i) => String.fromCharCode(0x21 + i)).join('');
+  const encoded = [...every].map((c) => `%${c.charCodeAt(0).toString(16)}`).join('');
+  t.match(await call('PUT', `/by-external-id/${encoded}`, { body: { name: 'N' } }), {
+    status: 201,
+    body: { external_id: every },
+  });
+});
+
+t.test('what is no external_id is 400, and what could be read as another path, too', async (t) => {
+  const { call } = await apis.parent();
+  const status = async (path: string): Promise<unknown[]> => {
+    const response = await call('PUT', path, { body: { name: 'N' } });
+    return [response.status, response.body['code']];
+  };
+  for (const bad of ['a,b', 'a b', 'ä', 'x'.repeat(256)])
+    t.same(await status(`/by-external-id/${encodeURIComponent(bad)}`), [400, 'invalid_request'], bad);
+  for (const dots of ['..', '%2e%2e', '.', 'a%2f..%2fb', '%252e%252e'])
+    t.same(await status(`/by-external-id/${dots}`), [400, 'invalid_target'], dots);
+  t.same(await status('/by-external-id/a/b'), [404, 'not_found']);
+  t.same(await status('/by-external-id/'), [400, 'invalid_request']);
+  t.same(await status('/by-external-id'), [405, 'method_not_allowed']);
+});
+
+t.test('by-external-id is no sub-account, and has no other method', async (t) => {
+  const { call } = await apis.parent();
+  t.match(await call('GET', '/by-external-id'), { status: 404 });
+  t.match(await call('PATCH', '/by-external-id', { body: { name: 'N' } }), { status: 404 });
+  for (const method of ['GET', 'POST', 'PATCH', 'DELETE'])
+    t.match(
+      await call(method, '/by-external-id/deactivate'),
+      { status: 405, headers: { allow: 'PUT' } },
+      method,
+    );
+});
+
+t.test('what a PUT may say, and who may send it', async (t) => {
+  const parent = await apis.parent();
+  const put = (body: object, call = parent.call): Promise<HttpResponse> =>
+    call('PUT', '/by-external-id/x', { body });
+  for (const body of [
+    {},
+    { name: '' },
+    { name: null },
+    { name: 'N', external_id: 'y' },
+    { name: 'N', status: 'active' },
+  ])
+    t.match(await put(body), { status: 400, body: { code: 'invalid_request' } }, JSON.stringify(body));
+  const reader = await apis.parent(['sub_accounts:read']);
+  t.match(await put({ name: 'N' }, reader.call), { status: 403, body: { code: 'insufficient_scope' } });
+  const sub = await parent.create();
+  const key = await sub.mint();
+  t.match(await apis.call('PUT', '/v1/sub-accounts/by-external-id/x', { key, body: { name: 'N' } }), {
+    status: 403,
+    body: { code: 'parent_key_required' },
+  });
+  const other = await apis.parent();
+  t.match(await put({ name: 'N' }), { status: 201 });
+  t.match(await put({ name: 'N' }, other.call), { status: 201 }, 'of another parent it is another one');
+});
+
+t.test('limits are refused in every body, and said to have no effect', async (t) => {
+  const parent = await apis.parent();
+  const sub = await parent.create();
+  const limits = { requests_per_second: 1 };
+  const [own, operator] = [parent.call, apis.operator];
+  const bodies: readonly (readonly [string, Promise<HttpResponse>])[] = [
+    ['create', own('POST', '', { body: { name: 'N', limits } })],
+    ['change', own('PATCH', `/${sub.id}`, { body: { limits } })],
+    ['put', own('PUT', '/by-external-id/x', { body: { name: 'N', limits } })],
+    ['mint', own('POST', `/${sub.id}/api-keys`, { body: { name: 'N', limits } })],
+    ['parent', operator('POST', '/accounts', { body: { name: 'N', limits } })],
+    ['change of a parent', operator('PATCH', `/accounts/${parent.id}`, { body: { limits: null } })],
+    [
+      'create by an operator',
+      operator('POST', `/accounts/${parent.id}/sub-accounts`, { body: { name: 'N', limits } }),
+    ],
+    [
+      'mint by an operator',
+      operator('POST', `/accounts/${parent.id}/api-keys`, { body: { name: 'N', limits } }),
+    ],
+  ];
+  for (const [name, response] of bodies)
+    t.match(
+      await response,
+      {
+        status: 400,
+        body: { code: 'invalid_request', errors: [{ pointer: '/limits', detail: /^cannot be set/ }] },
+      },
+      name,
+    );
+});
