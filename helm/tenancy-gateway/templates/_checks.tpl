@@ -2,6 +2,15 @@
 {{- define "gateway.checks" -}}
 {{- $faults := list -}}
 {{- with .Values -}}
+{{- with .image.repository -}}
+{{- if regexMatch ":[^/]*$" . -}}
+{{- $faults = append $faults (printf "image.repository: %q has a tag or a digest; they belong into image.tag and image.digest" .) -}}
+{{- else if not (regexMatch "^[a-zA-Z0-9.-]+(:[0-9]+)?(/[a-z0-9._-]+)*$" .) -}}
+{{- $faults = append $faults (printf "image.repository: %q is not the name of a repository; write registry.example.com/tenancy-gateway, without https:// and in lower case" .) -}}
+{{- end -}}
+{{- else -}}
+{{- $faults = append $faults "image.repository: say where the cluster pulls the image from, such as registry.example.com/tenancy-gateway" -}}
+{{- end -}}
 {{- if not (or .database.existingSecret .database.url) -}}
 {{- $faults = append $faults "database: set database.existingSecret to a Secret that holds the PostgreSQL URL" -}}
 {{- end -}}
@@ -19,6 +28,18 @@
 {{- end -}}
 {{- if and .autoscaling.enabled (gt (int .autoscaling.minReplicas) (int .autoscaling.maxReplicas)) -}}
 {{- $faults = append $faults "autoscaling: minReplicas is above maxReplicas" -}}
+{{- end -}}
+{{- range .extraEnv -}}
+{{- if has .name (list "CONFIG" "DATABASE_URL" "PORT" "INTERNAL_PORT") -}}
+{{- $faults = append $faults (printf "extraEnv: %s is set by the chart; use config, database or service.port" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $value := list "commonLabels" "podLabels" -}}
+{{- range $label, $_ := index $.Values $value -}}
+{{- if regexMatch "^(app.kubernetes.io/(name|instance|component|version|managed-by)|helm.sh/chart)$" $label -}}
+{{- $faults = append $faults (printf "%s: %s is set by the chart" $value $label) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if lt (int (include "gateway.gracePeriodSeconds" .)) (int (add .Values.preStopSeconds (include "gateway.drainSeconds" .))) -}}

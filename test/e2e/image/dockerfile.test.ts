@@ -7,7 +7,10 @@ const dockerfile = readText('Dockerfile');
 t.test('package, image, chart and examples are of one version', async (t) => {
   const { version } = JSON.parse(readText('package.json')) as { version: string };
   t.match(dockerfile, `ARG VERSION=${version}\n`);
-  t.equal((readYaml('helm/tenancy-gateway/Chart.yaml') as { appVersion: string }).appVersion, version);
+  for (const chart of ['tenancy-gateway', 'tenancy-gateway-sidecar'])
+    t.equal((readYaml(`helm/${chart}/Chart.yaml`) as { appVersion: string }).appVersion, version, chart);
+  const { image } = readYaml('helm/tenancy-gateway-sidecar/values.yaml') as { image: { tag: string } };
+  t.equal(image.tag, version);
   for (const file of ['examples/sidecar/shop.yaml', 'examples/compose/compose.yaml'])
     t.match(readText(file), `tenancy-gateway:${version}\n`, file);
 });

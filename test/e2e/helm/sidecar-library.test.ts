@@ -1,0 +1,84 @@
+import t, { type Test } from 'tap';
+import { cpSync, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';
+import { readManifests, readText, runHelm, type Rendered, type Values } from '../../support/helm.ts';
+import { kubernetesCheck, kubernetesVersions } from '../../support/kubernetes-schemas.ts';
+import { only, podOf, type Manifest } from '../../support/manifest.ts';
+
+t.test(
+  'a chart that uses the library makes the pods that examples/sidecar/shop.yaml writes out',
+  { skip: withoutHelm },
+  async (t) => {
+    const written = readManifests(readText('examples/sidecar/shop.yaml'));
+    const { text, complaint } = shop(t, {});
+    const rendered = readManifests(text);
+    t.equal(rendered.length, written.length, complaint);
+    for (const one of written)
+      t.same(comparable(only(rendered, one.kind)), comparable(one), `${one.kind} ${one.metadata.name}`);
+  },
+);
+
+t.test('Kubernetes accepts what it makes', { skip: withoutHelm || withoutSchemas }, async (t) => {
+  const everything = {
+    preStopSeconds: 3,
+    redis: { existingSecret: 'cache' },
+    extraEnv: [{ name: 'LOG_LEVEL', value: 'warn' }],
+    envFrom: [{ secretRef: { name: 'tracing' } }],
+    extraVolumeMounts: [{ name: 'gateway', mountPath: '/x' }],
+  };
+  const rendered = readManifests(shop(t, everything).text);
+  for (const version of kubernetesVersions) t.same(rendered.flatMap(kubernetesCheck(version)), [], version);
+  const spec = podOf(only(rendered, 'Deployment'))?.spec;
+  t.equal(spec?.containers[0]?.lifecycle?.preStop?.sleep?.seconds, 13, 'preStopSeconds and the drain');
+  t.equal(spec?.terminationGracePeriodSeconds, 23);
+});
+
+t.test('what is missing or misspelled is said, and nothing is made', { skip: withoutHelm }, async (t) => {
+  const wrong: [Values, RegExp][] = [
+    [{ image: { repository: '' } }, /image.repository of the gateway/],
+    [{ database: { existingSecret: '' } }, /database.existingSecret of the gateway/],
+    [{ config: { upstream_url: '' } }, /upstream_url, or routes/],
+    [{ databse: {} }, /databse/],
+  ];
+  for (const [values, complaint] of wrong) {
+    const { ok, complaint: said } = shop(t, values);
+    t.notOk(ok);
+    t.match(said, complaint);
+  }
+});
+
+/** The example's chart, with these values of the sidecar on top of its own. */
+function shop(t: Test, gateway: Values): Rendered {
+  const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+  const folder = t.testdir({});
+  cpSync(at('examples/sidecar/chart'), folder, {
+    recursive: true,
+    filter: (path) => !/charts$|\.lock$/.test(path),
+  });
+  mkdirSync(`${folder}/charts`);
+  cpSync(at('helm/tenancy-gateway-sidecar'), `${folder}/charts/tenancy-gateway-sidecar`, { recursive: true });
+  return runHelm(['template', 'shop', folder], { gateway });
+}
+
+/** Without what says the same in other words: the order of variables, defaults, and the text of the configuration. */
+function comparable(manifest: Manifest): unknown {
+  const copy = structuredClone(manifest) as unknown as {
+    data?: Record<string, unknown>;
+    spec?: {
+      template?: {
+        metadata: { annotations?: unknown };
+        spec: { containers: { imagePullPolicy?: string; env: { name: string }[] }[] };
+      };
+    };
+  };
+  if (copy.data) copy.data = { 'gateway.yaml': parse(String(copy.data['gateway.yaml'])) as unknown };
+  const pod = copy.spec?.template;
+  delete pod?.metadata.annotations;
+  for (const container of pod?.spec.containers ?? []) {
+    delete container.imagePullPolicy;
+    container.env.sort((a, b) => a.name.localeCompare(b.name));
+  }
+  return copy;
+}
