@@ -8,7 +8,7 @@ import type { FindOperation } from './operations.ts';
 
 /** What the management endpoints work with. */
 export interface ManagementDeps {
-  readonly config: Pick<Config, 'headers' | 'management' | 'keys'> & {
+  readonly config: Pick<Config, 'headers' | 'management' | 'keys' | 'trustedProxies'> & {
     readonly limits: Pick<
       LimitsConfig,
       'changesPerSecond' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'

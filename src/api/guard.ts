@@ -8,6 +8,7 @@ import {
 import type { ParentCaller } from '../domain/caller.ts';
 import type { AccountId } from '../domain/ids.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
+import { clientAddresses, networkOf } from '../http/client-address.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../http/raw-headers.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
@@ -73,6 +74,7 @@ function guardHook(
 ): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
   const readCredentials = credentialReader(config.keys.prefix, apiKey);
+  const addressOf = clientAddresses(config.trustedProxies);
   const keyNames = apiKey.map((name) => name.toLowerCase());
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
@@ -105,7 +107,7 @@ function guardHook(
     };
     const decision = directory.decide(evaluate);
     if (decision !== undefined) pass(decision);
-    else decideWithLookups(directory, evaluate).then(pass, done);
+    else decideWithLookups(directory, evaluate, networkOf(addressOf(request.raw))).then(pass, done);
   };
 }
 

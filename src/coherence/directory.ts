@@ -26,6 +26,9 @@ export interface DirectoryParts {
 /** Loads and renewals one request may cause: a decision asks for at most five facts, each may change meanwhile. */
 const mostRounds = 24;
 
+/** In whose turn keys are looked up for requests that say of no client. */
+const anyNetwork = '';
+
 /** Facts for decisions, none of them older than what this replica has confirmed. */
 export class CoherentDirectory implements Directory {
   readonly #parts: DirectoryParts;
@@ -52,9 +55,9 @@ export class CoherentDirectory implements Directory {
     return this.#lease.holds();
   }
 
-  lookUp(): Lookup {
+  lookUp(from = anyNetwork): Lookup {
     this.#events.cacheMiss?.();
-    return new CoherentLookup(this.#parts);
+    return new CoherentLookup(this.#parts, from);
   }
 
   onRevoked(listener: (keys: ReadonlySet<FactKey>) => number): () => void {
@@ -70,15 +73,17 @@ export class CoherentDirectory implements Directory {
 class CoherentLookup implements Lookup {
   readonly #parts: DirectoryParts;
   readonly #facts: LoadedFacts;
+  readonly #from: string;
   /** A fact counts as absent only where it was looked for after the request arrived. */
   readonly #arrived: number;
   readonly #giveUpMs: number;
   #missing: MissingFact | null = null;
   #rounds = 0;
 
-  constructor(parts: DirectoryParts) {
+  constructor(parts: DirectoryParts, from: string) {
     const { view, loader, clock, timing, events } = parts;
     this.#parts = parts;
+    this.#from = from;
     this.#facts = new LoadedFacts(view, events);
     this.#arrived = loader.now();
     this.#giveUpMs = clock.monotonicMs() + timing.lookUpMs;
@@ -98,7 +103,7 @@ class CoherentLookup implements Lookup {
     if (++this.#rounds > mostRounds || clock.monotonicMs() >= this.#giveUpMs) throw unavailable();
     if (this.#missing === null) return lease.renewed();
     const { key } = this.#missing;
-    const fact = await loader.load(this.#missing, this.#arrived);
+    const fact = await loader.load(this.#missing, this.#arrived, this.#from);
     this.#facts.add(key, fact);
     if (fact.incarnation !== view.incarnation) await lease.renewed();
   }

@@ -30,6 +30,22 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
   };
 }
 
+/**
+ * What of a client's address says who it belongs to: an IPv4 address whole, of an IPv6 address the first 64 bits (RFC 4291
+ * §2.5.1), since one client has all the addresses behind them.
+ */
+export function networkOf(address: string | undefined): string {
+  if (address === undefined || isIP(address) !== 6) return address ?? '';
+  const [head = '', tail] = address.split('::');
+  const first = head.split(':').filter((group) => group !== '');
+  const last = (tail ?? '').split(':').filter((group) => group !== '');
+  const zeros = tail === undefined ? 0 : Math.max(0, groupsOfIpv6 - first.length - last.length);
+  return [...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, groupsOfIpv6 / 2).join(':');
+}
+
+/** Of 16 bits. */
+const groupsOfIpv6 = 8;
+
 const mappedPrefix = '::ffff:';
 
 function asShown(address: string | undefined): string | undefined {

@@ -56,8 +56,12 @@ export interface Directory {
    */
   mayAct(): boolean;
 
-  /** Begins the look-ups of one request, which has arrived just now. */
-  lookUp(): Lookup;
+  /**
+   * Begins the look-ups of one request, which has arrived just now.
+   *
+   * @param from the network of its client: an API key that is looked up says of no tenant, so networks take turns
+   */
+  lookUp(from?: string): Lookup;
 
   /**
    * Calls `listener` with facts that no longer permit what they did (a revoked key, a deactivated or suspended account),
@@ -90,15 +94,17 @@ export interface Lookup {
  * Decides for a caller that has more to wait for before it acts, so that a tick more does not matter: a management call
  * whose effect the store decides, an explanation.
  *
+ * @param from as in {@link Directory.lookUp}
  * @throws ProblemError `unavailable` or `overloaded`, as {@link Lookup.load} does
  */
 export async function decideWithLookups<Decision>(
   directory: Pick<Directory, 'decide' | 'lookUp'>,
   evaluate: Evaluate<Decision>,
+  from?: string,
 ): Promise<Decision> {
   let decision = directory.decide(evaluate);
   if (decision !== undefined) return decision;
-  const lookup = directory.lookUp();
+  const lookup = directory.lookUp(from);
   while ((decision = lookup.decide(evaluate)) === undefined) await lookup.load();
   return decision;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
+import { networkOf } from '../http/client-address.ts';
 import { cutResponse } from '../http/hang-up.ts';
 import { bodyMayBeLong } from '../http/problem-reply.ts';
 import type { FactKey } from '../ports/facts.ts';
@@ -103,7 +104,8 @@ export abstract class Exchange implements ActiveExchange {
 
   async #decideByLookUp(): Promise<void> {
     try {
-      const lookup = this.route.deps.directory.lookUp();
+      const { directory, addressOf } = this.route.deps;
+      const lookup = directory.lookUp(networkOf(addressOf(this.request)));
       let decision: Admission | Rejection | undefined;
       while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
       // Nothing is awaited between the decision and what it allows, so it is still true when it is acted on.

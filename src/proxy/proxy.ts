@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { credentialReader } from '../authz/authenticate.ts';
 import type { Config } from '../config.ts';
+import { clientAddresses } from '../http/client-address.ts';
 import { trustedPeers } from '../http/trusted-peers.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -81,6 +82,7 @@ export async function openProxy({
     failures: new FailureLog(logger, clock),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
+    addressOf: clientAddresses(config.trustedProxies),
     readCredentials: credentialReader(config.keys.prefix, config.headers.apiKey),
     outboundHeaders: outboundHeaders(rules, config.headers),
     responseHeaders: responseHeaderFilter(config.headers),

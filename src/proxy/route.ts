@@ -2,6 +2,7 @@ import type { ReadCredentials } from '../authz/authenticate.ts';
 import type { RouteRules } from '../authz/proxied-request.ts';
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import type { TrustedPeers } from '../http/trusted-peers.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -27,6 +28,7 @@ export interface RouteDeps {
   readonly failures: FailureLog;
   readonly names: HeaderNames;
   readonly isTrusted: TrustedPeers;
+  readonly addressOf: ClientAddress;
   readonly readCredentials: ReadCredentials;
   readonly outboundHeaders: OutboundHeaders;
   readonly responseHeaders: ResponseHeaderFilter;

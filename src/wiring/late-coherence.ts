@@ -31,7 +31,7 @@ export function lateCoherence(): LateCoherence {
   const directory: Directory = {
     decide: (evaluate) => coherence?.directory.decide(evaluate),
     mayAct: () => coherence?.directory.mayAct() ?? false,
-    lookUp: () => coherence?.directory.lookUp() ?? noLookup,
+    lookUp: (from) => coherence?.directory.lookUp(from) ?? noLookup,
     onRevoked: (listener) => later((directory) => directory.onRevoked(listener)),
     onForgotten: (listener) => later((directory) => directory.onForgotten(listener)),
   };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { clientAddresses } from '../../src/http/client-address.ts';
+import { clientAddresses, networkOf } from '../../src/http/client-address.ts';
 
 const trusted = ['10.0.0.0/8', 'fd00::/8'];
 
@@ -56,5 +56,19 @@ t.test('behind a trusted proxy, what a client sends does not change what the pro
       return addressOf('10.0.0.1', [...sent, client]) === client;
     }),
   );
+  t.end();
+});
+
+t.test('a network is an IPv4 address, or the first half of an IPv6 address', (t) => {
+  const cases: readonly (readonly [string | undefined, string])[] = [
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::6', '2001:db8:1:2'],
+    ['2001:db8::6', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::1:2:3:4%eth0', 'fe80:0:0:0'],
+    [undefined, ''],
+  ];
+  for (const [address, network] of cases) t.equal(networkOf(address), network, address ?? 'none');
   t.end();
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { unavailable } from '../../src/coherence/unavailable.ts';
 import { startGateway } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
@@ -42,4 +43,17 @@ t.test('a mistyped key of ours costs no look-up, under the present prefix and th
   t.equal(directory.decisions, 0);
   t.equal((await call('GET', '/')).status, 200, 'an older key goes on working');
   t.ok(directory.decisions > 0);
+});
+
+t.test('an unknown key is looked up in the turn of the network that its client is in', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, directory } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    trustedProxies: ['127.0.0.1'],
+  });
+  directory.failure = unavailable();
+  const headers = [['X-Forwarded-For', '203.0.113.9, 2001:db8:1:2::77']] as const;
+  for (const path of ['/orders', '/v1/sub-accounts'])
+    t.equal((await call('GET', path, { key: foreign, headers })).status, 503, path);
+  t.strictSame(directory.lookedUpFor, ['2001:db8:1:2', '2001:db8:1:2']);
 });

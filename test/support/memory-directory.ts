@@ -25,6 +25,8 @@ export class MemoryDirectory implements Directory {
   failure: Error | undefined = undefined;
   /** Decisions made so far, repeated ones included. */
   decisions = 0;
+  /** The network in whose turn each look-up was begun. */
+  readonly lookedUpFor: (string | undefined)[] = [];
   readonly #waiting: (() => void)[] = [];
   readonly #revoked = new Set<(keys: ReadonlySet<FactKey>) => number>();
   readonly #forgotten = new Set<() => number>();
@@ -40,7 +42,8 @@ export class MemoryDirectory implements Directory {
     return this.failure === undefined;
   }
 
-  lookUp(): Lookup {
+  lookUp(from?: string): Lookup {
+    this.lookedUpFor.push(from);
     return {
       decide: (evaluate) => this.decide(evaluate),
       load: async () => {

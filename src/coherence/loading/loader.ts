@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { AccountId } from '../../domain/ids.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FactCache, StampedFact } from '../../ports/fact-cache.ts';
 import type { ApiKeyName, Asked, FactKey, FactReading, FactSource } from '../../ports/facts.ts';
@@ -64,26 +63,27 @@ export class Loader {
    * @param missing the fact, and the tenant in whose turn it is loaded
    * @param arrived when the request arrived: a mutation that creates something does not wait for replicas, so "there is
    *   none" counts only if it was read after that
+   * @param from the network of the request's client, in whose turn a key is loaded
    */
-  async load({ key, tenant }: MissingFact, arrived: Moment): Promise<StampedFact> {
+  async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
     // A tenant shares what it loads with itself alone: another one would have to wait for its turns.
     const name = hash('sha256', tenant === undefined ? key : `${key} ${tenant}`, 'base64url');
     for (;;) {
-      const flight = this.#flights.get(name) ?? this.#begin(key, tenant, name);
+      const flight = this.#flights.get(name) ?? this.#begin(key, tenant ?? turnOf(key, from), name);
       const fact = await flight.fact;
       if (fact.value !== null || flight.began > arrived) return fact;
     }
   }
 
-  #begin(key: FactKey, tenant: AccountId | undefined, name: string): Flight {
-    const fact = this.#fetch(key, tenant).finally(() => this.#flights.delete(flight));
+  #begin(key: FactKey, turn: string, name: string): Flight {
+    const fact = this.#fetch(key, turn).finally(() => this.#flights.delete(flight));
     const flight: Flight = { name, began: this.now(), fact };
     this.#flights.add(flight);
     return flight;
   }
 
-  async #fetch(key: FactKey, tenant: AccountId | undefined): Promise<StampedFact> {
-    return (await this.#fromCache(key)) ?? (await this.#fromSource(key, tenant));
+  async #fetch(key: FactKey, turn: string): Promise<StampedFact> {
+    return (await this.#fromCache(key)) ?? (await this.#fromSource(key, turn));
   }
 
   async #fromCache(key: FactKey): Promise<StampedFact | undefined> {
@@ -108,17 +108,17 @@ export class Loader {
     return fact;
   }
 
-  async #fromSource(key: FactKey, tenant: AccountId | undefined): Promise<StampedFact> {
+  async #fromSource(key: FactKey, turn: string): Promise<StampedFact> {
     const { view, events } = this.#parts;
-    const { seq, incarnation, facts } = await this.#readingOf(key, tenant);
+    const { seq, incarnation, facts } = await this.#readingOf(key, turn);
     const fact = { value: facts.get(key) ?? null, seq, incarnation };
     if (!view.admits(key, fact)) events.staleRefused?.('source');
     return fact;
   }
 
-  async #readingOf(key: FactKey, tenant = tenantOf(key)): Promise<FactReading> {
+  async #readingOf(key: FactKey, turn: string): Promise<FactReading> {
     try {
-      return await (isApiKey(key) ? this.#keyReads.read(key) : this.#factReads.read(key, tenant));
+      return await (isApiKey(key) ? this.#keyReads.read(key, turn) : this.#factReads.read(key, turn));
     } catch (error) {
       throw unavailable(error);
     }
@@ -144,9 +144,12 @@ function isApiKey(key: FactKey): key is ApiKeyName {
   return key.startsWith('k:');
 }
 
-/** The account in the fact's name: the parent whose `external_id` or count it is, or the account itself. */
-function tenantOf(key: FactKey): string {
-  return key.slice(2, 2 + uuidLength);
+/**
+ * Whose turn it is to load a fact: for a key the client's network, for others the account in the fact's name, which is the
+ * parent whose `external_id` or count it is, or the account itself.
+ */
+function turnOf(key: FactKey, from: string): string {
+  return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);
 }
 
 const uuidLength = 36;
