@@ -21,6 +21,8 @@ export interface BringUpParts {
 }
 
 export interface BringUp {
+  /** Begins; until then the store is left alone. */
+  start(): void;
   /** What is still missing; `null` once everything has begun. */
   missing(): Unreadiness | null;
   /** Resolves when everything has begun, or after {@link BringUp.stop}; rejects where trying again cannot help. */
@@ -94,8 +96,8 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     logger.warn(fields, message);
   }
 
-  void attempt(firstRetryMs);
   return {
+    start: () => void attempt(firstRetryMs),
     missing: () => missing,
     done,
     stop: () => {

@@ -35,6 +35,8 @@ export interface Engine {
   readonly usage: UsageRecorder;
   /** What keeps requests from being sent here: nothing can be decided, or the process is about to end. */
   unready(): readonly Unreadiness[];
+  /** Begins to wait for the store. To be called once the process listens: a port that is taken is told of before a store is made. */
+  start(): void;
   /** Resolves once the store is there and everything has begun. */
   readonly begun: Promise<void>;
   /** By what name this replica is registered; `null` before it is. */
@@ -45,8 +47,8 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Starts it. The store may be away; then it rejects every request with `unavailable` and keeps trying. */
-export function startEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
+/** Makes it. The store may be away; then it rejects every request with `unavailable` and, once started, keeps trying. */
+export function makeEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
   const coherence = lateCoherence();
   const events = coherenceMetrics(registry, () => coherence.snapshot());
   const cache = openCache(config, {
@@ -109,6 +111,7 @@ export function startEngine({ config, store, clock, timers, logger, registry }: 
       const missing = starting.missing() ?? (coherence.ready() ? null : lapsed);
       return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
     },
+    start: () => starting.start(),
     begun: starting.done,
     replicaId,
     leave: () => {

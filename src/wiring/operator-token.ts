@@ -19,7 +19,7 @@ export function readOperatorToken(dataDir: string): string | undefined {
 
 /** The token in `dataDir`, made there the first time, for the eyes of this user alone. */
 export function ensureOperatorToken(dataDir: string, randomBytes: (size: number) => Buffer): string {
-  mkdirSync(dataDir, { recursive: true });
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const present = readOperatorToken(dataDir);
   if (present !== undefined) return present;
   const token = randomBytes(32).toString('base64url');

@@ -10,7 +10,7 @@ import { systemTimers, type Timers } from '../ports/timers.ts';
 import type { TurnWaits } from '../ports/turn-waits.ts';
 import type { Fleet } from './fleet.ts';
 import { EchoRoute } from './echo/echo-route.ts';
-import { startEngine, type Engine } from './engine.ts';
+import { makeEngine, type Engine } from './engine.ts';
 import { ensureOperatorToken } from './operator-token.ts';
 import type { Stage, Stages } from './stages.ts';
 import { openStore, type Store } from './store.ts';
@@ -44,7 +44,7 @@ export async function openServices(
   const [clock, timers] = [systemClock, systemTimers];
   const store = await stages.open(
     'store',
-    () => openStore(given),
+    () => openStore(given, logger),
     (store) => store.close(),
   );
   const echo = await stages.open(
@@ -63,7 +63,7 @@ export async function openServices(
   );
   const engine = await stages.open(
     'engine',
-    () => startEngine({ config, store, clock, timers, logger, registry }),
+    () => makeEngine({ config, store, clock, timers, logger, registry }),
     (engine) => engine.stop(),
   );
   const metrics = requestMetrics(registry);

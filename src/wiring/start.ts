@@ -28,11 +28,11 @@ export interface RunningGateway {
 }
 
 /**
- * Puts the process together: the store, what decides over it, the two listeners. PostgreSQL may be away; then it
- * listens, answers 503 and keeps trying.
+ * Puts the process together: the store, what decides over it, the two listeners. The store is looked for once these are open.
+ * PostgreSQL may be away; then it listens, answers 503 and keeps trying.
  *
  * @param fleet where this process is one of several that share the listeners
- * @throws where it cannot listen, or the embedded store cannot be opened; nothing is left behind then
+ * @throws where it cannot listen, or the directory of the embedded store cannot be had; nothing is left behind then
  */
 export async function startGateway(
   given: Config,
@@ -44,6 +44,7 @@ export async function startGateway(
     const services = await openServices(given, logger, stages, fleet);
     const listeners = await openListeners(services, stages, fleet);
     const { applications, publicAddress, internalAddress, prepare } = listeners;
+    services.engine.start();
     return {
       get config() {
         return applications.config;

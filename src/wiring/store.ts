@@ -1,17 +1,23 @@
 import type { Config } from '../config.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { storeMsFor } from '../coherence/timing.ts';
+import type { Logger } from '../ops/logger.ts';
 
 export type { Store };
 
-/** Opens the store the configuration asks for. PostgreSQL is connected to when it is first used. */
-export async function openStore({ store, coherence }: Pick<Config, 'store' | 'coherence'>): Promise<Store> {
+/** Opens the store the configuration asks for. It is connected to, and an embedded one made, when it is first used. */
+export async function openStore(
+  { store, coherence }: Pick<Config, 'store' | 'coherence'>,
+  logger: Pick<Logger, 'info'>,
+): Promise<Store> {
   if (store.kind === 'postgres') {
     return openPostgres({ ...store, deadlines: { coherenceMs: storeMsFor(coherence.leaseMs) } });
   }
   // Loaded only where it is wanted: the container image does without it.
   const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);
-  return openEmbedded(store.dataDir);
+  return openEmbedded(store.dataDir, () =>
+    logger.info({ data_dir: store.dataDir }, 'making the embedded store, which takes some seconds'),
+  );
 }
 
 function explain(error: unknown): never {

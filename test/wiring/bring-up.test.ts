@@ -29,6 +29,7 @@ t.test(
       begin: () => Promise.resolve(),
     });
     t.match(up.missing(), { reason: 'starting' });
+    up.start();
     for (const seconds of [1, 5, 40]) {
       await time.advance((seconds - 1) * 1_000);
       const waitsFor = `AccessExclusiveLock on replica, held by process 7 (pg_dump, its transaction began ${seconds} s ago)`;

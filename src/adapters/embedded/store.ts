@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PGlite } from '@electric-sql/pglite';
-import postgres from 'postgres';
+import type { PGlite } from '@electric-sql/pglite';
 import { Hints } from '../postgres/coherence/hints.ts';
 import { sayCause, storeCause } from '../postgres/connection/causes.ts';
-import { Pool } from '../postgres/connection/pool.ts';
-import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
+import { unavailable } from '../postgres/connection/failure.ts';
+import { Pool, type Runner } from '../postgres/connection/pool.ts';
 import { assembleStore, type Store } from '../postgres/store.ts';
+import { createDatabase, isCreated } from './creation/create.ts';
 import { lockDataDir, type DataDirLock } from './data-dir-lock.ts';
+import { connectTo, openDatabase } from './database.ts';
 import { startMaintenance } from './maintenance.ts';
-import { PgliteSocket } from './pglite-socket.ts';
 
 /** Of one statement, in milliseconds. While PGlite works nothing else in this process does, so one limit does for all. */
 const deadlineMs = 5_000;
@@ -19,77 +19,115 @@ const migrationMs = 600_000;
  * The store for one process without a database server: PGlite in `dataDir`, driven by the very statements that run on
  * PostgreSQL. Survives a SIGKILL; what a power cut may take is in `docs/embedded-store.md`.
  *
+ * The directory is taken at once. The database is opened, and made where there is none, by the first `migrate` or `ping`;
+ * until that resolves everything else rejects with `unavailable`.
+ *
  * @param dataDir made if it is not there
+ * @param onCreate told before a database is made, which takes some seconds
  * @throws {import('./data-dir-lock.ts').DataDirInUse} where another process has it
  */
-export async function openEmbedded(dataDir: string): Promise<Store> {
-  const { lock, db } = await openDataDir(dataDir).catch((error: unknown) => {
-    const cause = storeCause(error);
-    throw cause === undefined
-      ? error
-      : new Error(`${sayCause(cause)} DATA_DIR is ${dataDir}.`, { cause: error });
-  });
-  // `socket` is an option that the types do not know.
-  const connect: Connect = (extra = {}) =>
-    postgres({ ...baseOptions, socket: () => new PgliteSocket(db), ...extra } as typeof baseOptions);
-  const pool = new Pool(connect, 1);
-  const maintenance = startMaintenance(pool.withDeadline(deadlineMs, 'maintenance'));
+export async function openEmbedded(dataDir: string, onCreate: () => void = () => undefined): Promise<Store> {
+  const databaseDir = join(dataDir, 'pglite');
+  const lock = await takeDataDir(dataDir, databaseDir).catch(explain(dataDir));
+  const database = new LateDatabase(databaseDir, onCreate);
   // One connection for everything: what each is for takes turns, and so do tenants.
-  return assembleStore({
-    facts: pool.withDeadline(deadlineMs, 'facts'),
-    queries: pool.withDeadline(deadlineMs, 'queries'),
-    reports: pool.withDeadline(deadlineMs, 'reports'),
-    background: pool.withDeadline(deadlineMs, 'background'),
-    log: pool.withDeadline(deadlineMs, 'log'),
-    migrations: pool.withDeadline(migrationMs),
+  const pool = new Pool(
+    connectTo(() => database.opened),
+    1,
+  );
+  const within = (ms: number, kind?: string): Runner => database.onceOpen(pool.withDeadline(ms, kind));
+  const maintenance = startMaintenance(within(deadlineMs, 'maintenance'));
+  const store = assembleStore({
+    facts: within(deadlineMs, 'facts'),
+    queries: within(deadlineMs, 'queries'),
+    reports: within(deadlineMs, 'reports'),
+    background: within(deadlineMs, 'background'),
+    log: within(deadlineMs, 'log'),
+    migrations: within(migrationMs),
     hints: new Hints(),
     // There is no other process whose mutations could be missed.
     onFirstHintWanted: () => undefined,
     close: async () => {
       maintenance.stop();
-      await pool.close();
-      await db.close();
+      await database.close(() => pool.close());
       await lock.release();
     },
   });
+  const open = (): Promise<void> => database.open().catch(explain(dataDir));
+  return {
+    ...store,
+    migrate: async (events) => {
+      await open();
+      return store.migrate(events);
+    },
+    ping: async () => {
+      await open();
+      await store.ping();
+    },
+  };
 }
 
-const settings = {
-  // 128 MB of buffers are too much for a laptop; the log holds what comes between two checkpoints of `startMaintenance`.
-  shared_buffers: '16MB',
-  max_wal_size: '64MB',
-  min_wal_size: '32MB',
-};
+/** A database that is opened when it is first wanted. */
+class LateDatabase {
+  readonly #databaseDir: string;
+  readonly #onCreate: () => void;
+  readonly #abort = new AbortController();
+  #opening: Promise<void> | undefined;
+  #db: PGlite | undefined;
 
-async function openDataDir(dataDir: string): Promise<{ readonly lock: DataDirLock; readonly db: PGlite }> {
-  const databaseDir = join(dataDir, 'pglite');
+  constructor(databaseDir: string, onCreate: () => void) {
+    this.#databaseDir = databaseDir;
+    this.#onCreate = onCreate;
+  }
+
+  get opened(): PGlite {
+    if (this.#db === undefined) throw new Error('the embedded store is not open yet');
+    return this.#db;
+  }
+
+  open(): Promise<void> {
+    return (this.#opening ??= this.#open());
+  }
+
+  onceOpen(runner: Runner): Runner {
+    return {
+      run: (work, tenant) => {
+        if (this.#db !== undefined) return runner.run(work, tenant);
+        return Promise.reject(unavailable(new Error('the embedded store is not open yet')));
+      },
+    };
+  }
+
+  /** Ends the making of a database, or closes it after `connections`. */
+  async close(connections: () => Promise<void>): Promise<void> {
+    this.#abort.abort();
+    await this.#opening?.catch(() => undefined);
+    await connections();
+    await this.#db?.close();
+  }
+
+  async #open(): Promise<void> {
+    const { signal } = this.#abort;
+    if (!(await isCreated(this.#databaseDir))) {
+      this.#onCreate();
+      await createDatabase(this.#databaseDir, signal);
+    }
+    signal.throwIfAborted();
+    this.#db = await openDatabase(this.#databaseDir);
+  }
+}
+
+async function takeDataDir(dataDir: string, databaseDir: string): Promise<DataDirLock> {
   await mkdir(databaseDir, { recursive: true, mode: 0o700 });
-  const lock = await lockDataDir(dataDir);
-  try {
-    return { lock, db: await openDatabase(databaseDir) };
-  } catch (error) {
-    await lock.release();
-    throw error;
-  }
+  return lockDataDir(dataDir);
 }
 
-/** @throws with what the engine printed, where it cannot start */
-async function openDatabase(dataDir: string): Promise<PGlite> {
-  const printed: string[] = [];
-  const note = (line: string): boolean => printed.push(line) > 0;
-  try {
-    return await PGlite.create({
-      dataDir,
-      startParams: [
-        ...PGlite.defaultStartParams,
-        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-      ],
-      onStdout: note,
-      onStderr: note,
-    });
-  } catch (error) {
-    throw new Error(`the embedded store in ${dataDir} cannot be opened: ${printed.slice(-5).join('\n')}`, {
-      cause: error,
-    });
-  }
+/** Makes what rethrows an error with its cause in words, where that is one of the usual things. */
+function explain(dataDir: string): (error: unknown) => never {
+  return (error) => {
+    const cause = storeCause(error);
+    throw cause === undefined
+      ? error
+      : new Error(`${sayCause(cause)} DATA_DIR is ${dataDir}.`, { cause: error });
+  };
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,8 @@ import t from 'tap';
 import { DataDirInUse, lockDataDir } from '../../../src/adapters/embedded/data-dir-lock.ts';
 import { openEmbedded } from '../../../src/adapters/embedded/store.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
-import { createSub } from '../../support/store.ts';
+import { eventually } from '../../support/eventually.ts';
+import { createSub, problemCode } from '../../support/store.ts';
 
 const register = new URL('../../../scripts/typescript/register.mjs', import.meta.url).href;
 const writer = fileURLToPath(new URL('../../support/embedded-writer.ts', import.meta.url));
@@ -39,6 +40,12 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
 
   const store = await openEmbedded(dataDir);
   t.teardown(() => store.close());
+  t.equal(
+    await problemCode(store.tenants.listParents({}, { limit: 1 })),
+    'unavailable',
+    'until it was opened, nothing of it is there',
+  );
+  await store.ping();
   const [parent, ...subs] = said;
   if (!parent) throw new Error('it said nothing');
   const found = await store.tenants.listSubAccounts(parent, {}, { limit: 1_000 });
@@ -60,6 +67,7 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
     await store.close();
     t.same(readdirSync(dataDir), ['pglite']);
     const again = await openEmbedded(dataDir);
+    await again.ping();
     await createSub(again.tenants, parent);
     t.equal((await again.tenants.getParent(parent))?.activeSubAccounts, ids.size + 1);
     await again.close();
@@ -68,8 +76,51 @@ t.test('a killed process loses nothing it has said, and leaves the directory fre
 
 t.test('a directory whose database cannot be opened is said so, and let go', async (t) => {
   const dataDir = t.testdir({ pglite: { PG_VERSION: '9\n' } });
-  await t.rejects(openEmbedded(dataDir), new RegExp(join(dataDir, 'pglite')));
+  const store = await openEmbedded(dataDir);
+  await t.rejects(store.migrate(), new RegExp(join(dataDir, 'pglite')));
+  await store.close();
   await (await lockDataDir(dataDir)).release();
+});
+
+t.test('a database is made by a process of its own, and is there whole or not at all', async (t) => {
+  const dataDir = join(t.testdir(), 'data');
+  const drafts = (): string[] => readdirSync(dataDir).filter((name) => name.startsWith('pglite.new-'));
+  const killed = spawn(process.execPath, ['--import', register, writer, dataDir], {
+    stdio: 'ignore',
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  t.teardown(() => killed.kill('SIGKILL'));
+  await eventually(
+    () => existsSync(dataDir) && drafts().some((name) => readdirSync(join(dataDir, name)).length > 0),
+  );
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
+  const [left] = drafts();
+
+  const store = await openEmbedded(dataDir);
+  t.teardown(() => store.close());
+  const opening = store.migrate();
+  opening.catch(() => undefined);
+  await eventually(() =>
+    drafts().some((name) => name !== left && readdirSync(join(dataDir, name)).length > 0),
+  );
+  await store.close();
+  await t.rejects(opening);
+  t.same(readdirSync(join(dataDir, 'pglite')), [], 'what was not finished has not got its name');
+  t.same(
+    drafts().filter((name) => name !== left),
+    [],
+    'and was removed',
+  );
+  // The process that was making the first one notices that its own is gone, and ends.
+  await eventually(async () => {
+    const again = await openEmbedded(dataDir);
+    const cut = again.migrate();
+    cut.catch(() => undefined);
+    await eventually(() => drafts().some((name) => name !== left));
+    await again.close();
+    return drafts().length === 0;
+  });
 });
 
 t.test('of many that want a directory exactly one gets it, after a kill too', async (t) => {

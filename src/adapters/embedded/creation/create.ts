@@ -1,0 +1,73 @@
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What the process that makes a database says where it cannot. */
+export interface CreationFailure {
+  readonly message: string;
+  /** As `storeCause` knows it. */
+  readonly code: string | null;
+}
+
+/** Whether there is a database in `databaseDir`; a directory that is empty or not there has none. */
+export async function isCreated(databaseDir: string): Promise<boolean> {
+  return (await filesIn(databaseDir)).length > 0;
+}
+
+/**
+ * Makes the database, with all its tables, in a process of its own: PostgreSQL's `initdb` takes some 800 MB, which a process that
+ * has had them does not give back. It is made beside `databaseDir` and gets its name when it is whole, so a process that is
+ * killed meanwhile leaves no half of one to be taken for a database; what it left is removed here.
+ *
+ * @param signal ends it
+ * @throws why it cannot be made, or that it was ended
+ */
+export async function createDatabase(databaseDir: string, signal: AbortSignal): Promise<void> {
+  const [folder, prefix] = [dirname(databaseDir), `${basename(databaseDir)}.new-`];
+  for (const name of await filesIn(folder)) if (name.startsWith(prefix)) await remove(join(folder, name));
+  const draft = join(folder, `${prefix}${randomUUID()}`);
+  try {
+    await mkdir(draft, { mode: 0o700 });
+    await runProgram(draft, signal);
+    await rename(draft, databaseDir);
+  } catch (error) {
+    await remove(draft);
+    throw error;
+  }
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/** One whose gateway was killed may be writing there still: it sees that soon, and the next start removes the rest. */
+function remove(draft: string): Promise<void> {
+  return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
+}
+
+/** Beside this file, compiled or not. */
+const program = fileURLToPath(new URL(`program${extname(import.meta.url)}`, import.meta.url));
+
+function runProgram(databaseDir: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let failure: Error | undefined;
+    const child = fork(program, [databaseDir], {
+      signal,
+      killSignal: 'SIGKILL',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.on('error', (error) => (failure ??= error));
+    child.on('message', ({ message, code }: CreationFailure) => {
+      failure ??= Object.assign(new Error(message), code !== null && { code });
+    });
+    child.on('exit', (code, killedBy) => {
+      if (code === 0) return resolve();
+      reject(failure ?? new Error(`the process that makes the embedded store ended (${killedBy ?? code})`));
+    });
+  });
+}

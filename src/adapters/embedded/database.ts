@@ -1,0 +1,46 @@
+import { PGlite } from '@electric-sql/pglite';
+import postgres from 'postgres';
+import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
+import { PgliteSocket } from './pglite-socket.ts';
+
+const settings = {
+  // 128 MB of buffers are too much for a laptop; the log holds what comes between two checkpoints of `startMaintenance`.
+  shared_buffers: '16MB',
+  max_wal_size: '64MB',
+  min_wal_size: '32MB',
+};
+
+/**
+ * Opens the database in `databaseDir`, and makes it where there is none.
+ *
+ * @throws with what the engine printed, where it cannot start
+ */
+export async function openDatabase(databaseDir: string): Promise<PGlite> {
+  const printed: string[] = [];
+  const note = (line: string): boolean => printed.push(line) > 0;
+  try {
+    return await PGlite.create({
+      dataDir: databaseDir,
+      startParams: [
+        ...PGlite.defaultStartParams,
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      onStdout: note,
+      onStderr: note,
+    });
+  } catch (error) {
+    throw new Error(
+      `the embedded store in ${databaseDir} cannot be opened: ${printed.slice(-5).join('\n')}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** @param db is asked for at each connection: there may be no database yet */
+export function connectTo(db: () => PGlite): Connect {
+  // `socket` is an option that the types do not know.
+  return (extra = {}) =>
+    postgres({ ...baseOptions, socket: () => new PgliteSocket(db()), ...extra } as typeof baseOptions);
+}
