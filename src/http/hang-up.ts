@@ -53,8 +53,18 @@ export function readAfterParser(socket: Socket): void {
  */
 export function cutResponse(response: ServerResponse): void {
   const { socket, req } = response;
-  if (req.httpVersion === '1.0' && socket !== null) tcpSocket(socket)?.resetAndDestroy();
+  const below = req.httpVersion === '1.0' && socket !== null ? tcpSocket(socket) : null;
+  if (below) resetConnection(below);
   response.destroy();
+}
+
+/**
+ * Ends a connection with a TCP reset; one that was ended already is only closed. libuv takes no reset (EINVAL) while
+ * it shuts a connection down, and Node then keeps that socket for ever: its descriptor is lost, and the process cannot end.
+ */
+export function resetConnection(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 /** What can be reset: with TLS the socket below, which Node keeps here. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
-import { hangUp } from '../../src/http/hang-up.ts';
+import { hangUp, resetConnection } from '../../src/http/hang-up.ts';
 import { certificate } from '../support/config-certificates.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText, tlsClient } from '../support/raw-client.ts';
@@ -117,6 +117,26 @@ t.test('a client that goes on sending, or falls silent, is cut', async (t) => {
     await eventually(() => near.destroyed, name);
     clearInterval(more);
     far.destroy();
+  }
+});
+
+t.test('a connection is reset, and one that is just ending is closed all the same', async (t) => {
+  for (const [name, end] of [
+    ['open', () => undefined],
+    ['ending', (near: Socket) => near.end()],
+    ['ended a moment ago', (near: Socket) => new Promise((resolve) => near.end(() => resolve(undefined)))],
+  ] as const) {
+    const { near, far } = await pair(t);
+    const closed = once(near, 'close');
+    const failed = name === 'open' ? once(far, 'error') : null;
+    await end(near);
+    // In the tick in which the end is said, Node itself would lose the connection.
+    await new Promise<void>((resolve) => process.nextTick(() => process.nextTick(resolve)));
+    resetConnection(near);
+    await closed;
+    far.resume();
+    if (failed !== null) t.match(await failed, [{ code: 'ECONNRESET' }]);
+    t.ok(near.destroyed, name);
   }
 });
 

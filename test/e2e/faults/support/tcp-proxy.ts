@@ -1,6 +1,7 @@
 /** A TCP proxy on loopback that can cut and stall what goes through it. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { resetConnection } from '../../../../src/http/hang-up.ts';
 import type { Scope } from '../../../support/servers.ts';
 
 /** The client of a connection, or the server behind the proxy. */
@@ -35,8 +36,8 @@ export class TcpProxy {
   /** Ends every connection at once, as a firewall that loses its state would. */
   cut(): void {
     for (const [near, far] of this.#pairs) {
-      near.resetAndDestroy();
-      far.resetAndDestroy();
+      resetConnection(near);
+      resetConnection(far);
     }
   }
 
