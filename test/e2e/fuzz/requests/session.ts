@@ -56,9 +56,12 @@ export class Session {
     const sighting: Sighting = { ...seen, id: String(++this.#sightings) };
     if (sighting.target === '/started') return sighting.id;
     const waiting = this.#outstanding.get(keyOf(sighting)) ?? [];
+    const unseen = waiting.filter(({ seen }) => seen === null);
+    // Where the fuzzer has changed the word that tells requests apart, several are alike: it is the one that it fits.
     const sent =
-      waiting.find((each) => each.seen === null && each.request.body === seen.body) ??
-      waiting.find((each) => each.seen === null);
+      unseen.find((each) => this.#fits(each, sighting)) ??
+      unseen.find(({ request }) => request.body === seen.body) ??
+      unseen[0];
     if (sent === undefined) {
       const { kind, method, target, body } = sighting;
       const text = `${target} ${body} ${sighting.fields.join()}`;
@@ -77,6 +80,11 @@ export class Session {
     if (kindOf(sighting.target) !== sighting.kind)
       this.#fault(`${sighting.target} came to ${sighting.kind}`, sent.of);
     return sighting.id;
+  }
+
+  #fits({ request }: Sent, sighting: Sighting): boolean {
+    const identity = identityOf(this.#world, request);
+    return identity !== null && misreadings(request, identity, sighting).length === 0;
   }
 
   /** Sends one case to every upstream. */
