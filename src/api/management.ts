@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { parseAccountId } from '../domain/ids.ts';
 import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
-import { apiKeyRoutes } from './api-keys/routes.ts';
+import { keyLifeRoutes } from './api-keys/key-life.ts';
+import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { claimPrefix } from './rest/claim-prefix.ts';
 import { installJsonBodies } from './rest/json-body.ts';
 import type { TypeBoxProvider } from './rest/typebox.ts';
@@ -29,29 +30,27 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     subAccountRoutes(typed, deps, countChange);
     byExternalIdRoute(typed, deps, countChange);
     usageReportRoute(typed, deps);
-    apiKeyRoutes(
-      typed,
-      {
-        ...deps,
-        enforcedHeader: config.headers.enforced,
-        keysPerAccount: config.limits.keysPerAccount,
-        keyPrefix: config.keys.prefix,
+    const keyDeps = {
+      ...deps,
+      enforcedHeader: config.headers.enforced,
+      keysPerAccount: config.limits.keysPerAccount,
+      keyPrefix: config.keys.prefix,
+    };
+    const keyRules: ApiKeyRoutesRules = {
+      path: '/:owner_id/api-keys',
+      ownerField: 'sub_account_id',
+      owner: async (request, text) => {
+        const id = parseAccountId(text);
+        const account = id && (await tenants.getSubAccount(callerOf(request).accountId, id));
+        return account?.id ?? null;
       },
-      {
-        path: '/:owner_id/api-keys',
-        ownerField: 'sub_account_id',
-        owner: async (request, text) => {
-          const id = parseAccountId(text);
-          const account = id && (await tenants.getSubAccount(callerOf(request).accountId, id));
-          return account?.id ?? null;
-        },
-        caller: callerOf,
-        countChange,
-        grantable: grantableToSubAccount,
-        read: { scope: managementScopes.read },
-        write: { scope: managementScopes.write },
-      },
-    );
+      caller: callerOf,
+      grantable: grantableToSubAccount,
+      read: { scope: managementScopes.read },
+      write: { scope: managementScopes.write },
+    };
+    apiKeyRoutes(typed, keyDeps, keyRules);
+    keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });
   });
   done();
 }

@@ -100,6 +100,13 @@ export function callerKnown(facts: Facts, { digest }: ProxiedRequest, nowMs: num
   return !(authenticate(facts, digest, nowMs) instanceof MissingFact);
 }
 
+/** When the key of a request expires: milliseconds since 1970, `null` for never. One that there is no more has expired. */
+export function expiryOf(facts: Facts, { digest }: ProxiedRequest): number | null | MissingFact {
+  const key = facts.key(digest);
+  if (key === undefined) return new MissingFact(factKey.key(digest));
+  return key === null || key.revoked ? 0 : key.expiresAtMs;
+}
+
 /** Facts whose revocation ends what was admitted: the key, its account, that account's parent, and the target. */
 export function dependencies(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
   const keys = [

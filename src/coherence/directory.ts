@@ -64,6 +64,10 @@ export class CoherentDirectory implements Directory {
     return this.#parts.revocations.onRevoked(listener);
   }
 
+  onKeysChanged(listener: (keys: ReadonlySet<FactKey>) => void): () => void {
+    return this.#parts.revocations.onKeysChanged(listener);
+  }
+
   onForgotten(listener: () => number): () => void {
     return this.#parts.revocations.onForgotten(listener);
   }

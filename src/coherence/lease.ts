@@ -195,9 +195,10 @@ export class Lease {
     let reading: LogReading;
     do {
       reading = await log.readAfter(view.through, mostEntries);
-      const revoked = view.take(reading);
-      if (revoked === 'lost') return this.#beginAnew();
-      ended += revocations.announce(revoked);
+      const taken = view.take(reading);
+      if (taken === 'lost') return this.#beginAnew();
+      ended += revocations.announce(taken.revoked);
+      revocations.announceChanged(taken.changedKeys);
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     // A crash of the store may have undone a confirmation: then the row says less than this replica last confirmed. A row

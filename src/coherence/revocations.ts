@@ -1,16 +1,23 @@
 import type { FactKey } from '../ports/facts.ts';
 
 type RevocationListener = (keys: ReadonlySet<FactKey>) => number;
+type ChangedListener = (keys: ReadonlySet<FactKey>) => void;
 type ForgottenListener = () => number;
 
-/** What keeps exchanges open and must end them before this replica confirms a change. */
+/** What keeps exchanges open, and must hear of changes: of those that end them, before this replica confirms them. */
 export class Revocations {
   readonly #revoked = new Set<RevocationListener>();
+  readonly #changed = new Set<ChangedListener>();
   readonly #forgotten = new Set<ForgottenListener>();
 
   onRevoked(listener: RevocationListener): () => void {
     this.#revoked.add(listener);
     return () => void this.#revoked.delete(listener);
+  }
+
+  onKeysChanged(listener: ChangedListener): () => void {
+    this.#changed.add(listener);
+    return () => void this.#changed.delete(listener);
   }
 
   onForgotten(listener: ForgottenListener): () => void {
@@ -23,6 +30,11 @@ export class Revocations {
     let ended = 0;
     if (keys.size > 0) for (const listener of this.#revoked) ended += listener(keys);
     return ended;
+  }
+
+  /** Tells that the records of these API keys have changed. */
+  announceChanged(keys: ReadonlySet<FactKey>): void {
+    if (keys.size > 0) for (const listener of this.#changed) listener(keys);
   }
 
   /** Ends every exchange. Returns how many. */

@@ -162,6 +162,8 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
+  /** The key in whose place this one was made. */
+  readonly rotatedFrom: KeyId | null;
 }
 
 /** @param nowMs milliseconds since 1970 */

@@ -26,6 +26,7 @@ export const catalogue = {
   api_key_taken: { status: 409, title: 'The API key belongs to another account' },
   id_taken: { status: 409, title: 'The id is taken' },
   external_id_taken: { status: 409, title: 'The external_id is taken' },
+  key_not_active: { status: 409, title: 'The API key is not active any more' },
   limit_reached: { status: 409, title: 'A limit is reached' },
   idempotency_in_flight: {
     status: 409,

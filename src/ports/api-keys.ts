@@ -38,6 +38,22 @@ export interface ImportRejected {
   readonly positions: readonly number[];
 }
 
+/** What is to change of a key; a member that is absent stays. */
+export interface KeyChange {
+  readonly name?: string;
+  /** `null`: never. */
+  readonly expiresAt?: Date | null;
+}
+
+/** A key to be made in place of another one, whose name and scopes it gets. */
+export interface KeyRotation extends Omit<NewApiKey, 'name' | 'scopes'> {
+  /** Seconds until the other one expires, where it does not before; 0 revokes it. */
+  readonly overlapS: number;
+}
+
+/** The key is revoked or has expired, so that it is too late for what was asked. */
+export type KeyInactive = 'inactive';
+
 /** Which keys of all accounts to find; a member that is absent does not filter. */
 export interface KeyFilter {
   readonly id?: KeyId;

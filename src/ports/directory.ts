@@ -71,6 +71,12 @@ export interface Directory {
   onRevoked(listener: (keys: ReadonlySet<FactKey>) => number): () => void;
 
   /**
+   * Calls `listener` with API keys whose records have changed and may still permit what they did: they may expire at another
+   * time now. Returns how to stop.
+   */
+  onKeysChanged(listener: (keys: ReadonlySet<FactKey>) => void): () => void;
+
+  /**
    * Calls `listener` when this replica can no longer tell what changed while it was away (the log was pruned past
    * it, or the database is another one): every exchange must be ended. Returns how to stop.
    */

@@ -1,9 +1,19 @@
-import type { ApiKey, KeyDigest } from '../domain/api-key.ts';
+import type { ApiKey, ApiKeyStatus, KeyDigest } from '../domain/api-key.ts';
 import type { AccountChange, Metadata, ParentAccount, SubAccount } from '../domain/account.ts';
 import type { ParentCaller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Seq } from './facts.ts';
-import type { HeldKey, ImportedKeys, ImportRejected, KeyFilter, KeyToImport, NewApiKey } from './api-keys.ts';
+import type {
+  HeldKey,
+  ImportedKeys,
+  ImportRejected,
+  KeyChange,
+  KeyFilter,
+  KeyInactive,
+  KeyRotation,
+  KeyToImport,
+  NewApiKey,
+} from './api-keys.ts';
 
 /**
  * What a mutation made, and the position that every replica must have reached before the client may get a 2xx.
@@ -26,6 +36,12 @@ export interface PageQuery {
 export interface AccountPageQuery extends PageQuery {
   /** Goes by id alone, as lists of 0.1.0 did: for a client whose cursor is from there. */
   readonly byId?: true;
+}
+
+/** Asks for one page of the keys of an account. */
+export interface KeyPageQuery extends PageQuery {
+  /** Only those with this status. */
+  readonly status?: ApiKeyStatus;
 }
 
 /** One page of a list. */
@@ -110,7 +126,8 @@ export interface TenantStore {
     draft: NewParent,
     claim?: IdempotencyClaim | null,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
-  getParent(id: AccountId): Promise<ParentAccount | null>;
+  /** @param tenant the parent that asks; absent where an operator does */
+  getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
   listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
   /** `'too-many-pairs'` where the merged metadata would hold too many pairs. */
   updateParent(
@@ -171,6 +188,7 @@ export interface TenantStore {
   /**
    * Mints a key for any account; that the account is one of the caller's must have been checked before.
    *
+   * @param limit most active keys the account may have
    * @param caller tenants take turns, here and below; absent where an operator asks
    */
   createKey(
@@ -185,7 +203,7 @@ export interface TenantStore {
    * are in use before they are imported, so a 2xx waits for the position.
    *
    * @param keys no digest twice
-   * @param limit most keys an account may have
+   * @param limit most active keys an account may have
    * @throws ProblemError `unavailable` while a registered replica is of a version that could not enforce it
    */
   importKeys(
@@ -195,11 +213,32 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
   ): Promise<Committed<ImportedKeys> | ImportRejected | null>;
   /** @param tenant the parent that asks; absent where an operator does */
-  listKeys(account: AccountId, page: PageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
+  listKeys(account: AccountId, page: KeyPageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
+  /** @param tenant as for {@link listKeys} */
+  getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;
   /** Keys of all accounts, for operators. */
   findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
   /** The digest of a key of any account, by which decisions look it up. It appears in no response. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
+  /** `'inactive'` where another `expiresAt` comes too late; a name may change whatever the status. */
+  updateKey(
+    account: AccountId,
+    key: KeyId,
+    change: KeyChange,
+    caller?: ChangeCaller,
+  ): Promise<Committed<ApiKey> | KeyInactive | null>;
+  /**
+   * Makes a key in place of another one of the same account, which is revoked or expires soon. No limit counts it.
+   *
+   * @returns the new key
+   */
+  rotateKey(
+    account: AccountId,
+    key: KeyId,
+    rotation: KeyRotation,
+    claim?: IdempotencyClaim | null,
+    caller?: ChangeCaller,
+  ): Promise<Committed<ApiKey> | KeyInactive | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
   revokeKey(
     account: AccountId,

@@ -9,8 +9,12 @@ export interface ActiveExchange {
   dependsOn(): readonly FactKey[];
   /** Ends it because one of those facts was revoked. `false` where nothing has to be ended. */
   revoke(): boolean;
+  /** The record of its API key has changed, which permits it still: it may have to end at another time. */
+  keyChanged(): void;
   /** Ends it because the process is about to end, if it would not end by itself. */
   goAway(): void;
+  /** Notes that its API key is in use. */
+  noteUse(): void;
   /** Called every now and then, to look for a side that has fallen silent. @param nowMs monotonic */
   check(nowMs: number): void;
 }
@@ -45,17 +49,26 @@ export class ActiveExchanges {
     for (const exchange of [...this.#active]) exchange.check(nowMs);
   }
 
+  /** @see ActiveExchange.noteUse */
+  noteUse(): void {
+    for (const exchange of [...this.#active]) exchange.noteUse();
+  }
+
   /** @see ActiveExchange.goAway */
   goAway(): void {
     for (const exchange of [...this.#active]) exchange.goAway();
   }
 
-  /** Ends the exchanges that a directory's revocations concern, before they are confirmed. Returns how to stop. */
+  /** Ends the exchanges that a directory's revocations concern, before they are confirmed, and tells those whose keys changed. Returns how to stop. */
   follow(directory: Directory): () => void {
     const stops = [
       directory.onRevoked((keys) =>
         this.#end((exchange) => exchange.dependsOn().some((key) => keys.has(key))),
       ),
+      directory.onKeysChanged((keys) => {
+        for (const exchange of [...this.#active])
+          if (exchange.dependsOn().some((key) => keys.has(key))) exchange.keyChanged();
+      }),
       directory.onForgotten(() => this.#end(() => true)),
     ];
     return () => {

@@ -2,6 +2,7 @@ import {
   callerKnown,
   decideProxiedRequest,
   dependencies,
+  expiryOf,
   readProxiedRequest,
   type Admission,
   type ProxiedRequest,
@@ -11,7 +12,13 @@ import type { Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { KeyId } from '../domain/ids.ts';
 import type { Problem } from '../domain/problem.ts';
-import type { Evaluate, Facts, Lookup, MissingFact } from '../ports/directory.ts';
+import {
+  decideWithLookups,
+  type Evaluate,
+  type Facts,
+  type Lookup,
+  type MissingFact,
+} from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { RequestHead } from './ingress/framing.ts';
@@ -38,6 +45,10 @@ export class Decision {
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
   #request: ProxiedRequest | null = null;
+  /** Set where the key's record has changed, and could not be loaded since. */
+  #expiryUnknown = false;
+  /** How often it is being asked for. */
+  #asking = 0;
 
   /** @param trace `null` where requests are not traced */
   constructor(route: Route, trace: RequestTrace | null) {
@@ -98,10 +109,34 @@ export class Decision {
     return saysTheSame(now.permit, before.permit) && directory.mayAct();
   }
 
-  /** True once the key has expired. Expiry sends no revocation, so it is polled. */
-  get expired(): boolean {
+  /**
+   * The key's record has changed: asks when it expires. Where that cannot be found out, what was known holds, and
+   * {@link checkExpiry} asks again.
+   */
+  async renewExpiry(): Promise<void> {
+    const request = this.#request as ProxiedRequest;
+    this.#expiryUnknown = false;
+    this.#asking += 1;
+    try {
+      const expiresAtMs = await decideWithLookups(this.#route.deps.directory, (facts) =>
+        expiryOf(facts, request),
+      );
+      if (this.admission !== null) this.admission = { ...this.admission, expiresAtMs };
+    } catch {
+      this.#expiryUnknown = true;
+    } finally {
+      this.#asking -= 1;
+    }
+  }
+
+  /** True once the key has expired, by what is known of it. Expiry sends no revocation, so it is polled. */
+  checkExpiry(): boolean {
+    // It may have been moved to a later time. A look-up ends soon, one way or the other.
+    if (this.#asking > 0) return false;
     const expiresAtMs = this.admission?.expiresAtMs ?? null;
-    return expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs();
+    if (expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs()) return true;
+    if (this.#expiryUnknown) void this.renewExpiry();
+    return false;
   }
 
   /** Facts that must stay as they are for the request to go on. */

@@ -195,6 +195,16 @@ export abstract class Exchange implements ActiveExchange {
     return this.decision.dependsOn();
   }
 
+  noteUse(): void {
+    const { admission } = this.decision;
+    if (admission !== null)
+      this.route.deps.usage.touch(admission.permit.resolvedTenant, admission.caller.keyId);
+  }
+
+  keyChanged(): void {
+    void this.decision.renewExpiry();
+  }
+
   revoke(): boolean {
     switch (exchangeStates[this.state].onRevocation) {
       case 'decides again':

@@ -189,7 +189,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     }
     if (this.state === 'receiving' && this.#bodyLength === undefined) this.#checkHeld(nowMs);
     if (this.state !== 'sent' && this.state !== 'responding' && this.state !== 'receiving') return;
-    if (this.decision.expired) return this.endEarly(accessRevoked, 'withdrawn');
+    if (this.decision.checkExpiry()) return this.endEarly(accessRevoked, 'withdrawn');
     const awaited = this.#writer.status === 0 ? 'head' : 'body';
     this.#timeouts ??= new SideTimeouts(this.route.config, this.route.deps.limits);
     const silent = this.#timeouts.silentSide(

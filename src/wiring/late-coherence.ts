@@ -33,6 +33,7 @@ export function lateCoherence(): LateCoherence {
     mayAct: () => coherence?.directory.mayAct() ?? false,
     lookUp: (from) => coherence?.directory.lookUp(from) ?? noLookup,
     onRevoked: (listener) => later((directory) => directory.onRevoked(listener)),
+    onKeysChanged: (listener) => later((directory) => directory.onKeysChanged(listener)),
     onForgotten: (listener) => later((directory) => directory.onForgotten(listener)),
   };
 

@@ -6,6 +6,7 @@ import { coherenceLogContract } from './coherence-log.ts';
 import { factSourceContract } from './fact-source.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { importKeysContract } from './import-keys.ts';
+import { keyLifeContract } from './key-life.ts';
 import { mutationContract } from './mutations.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { tenantStoreContract } from './tenant-store.ts';
@@ -15,6 +16,7 @@ import { usageStoreContract } from './usage-store.ts';
 export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('accounts and keys', (t) => tenantStoreContract(t, store));
   await t.test('sub-accounts by external_id', (t) => putSubAccountContract(t, store));
+  await t.test('the life of a key', (t) => keyLifeContract(t, store));
   await t.test('any key', (t) => anyKeysContract(t, store));
   await t.test('what mutations log', (t) => mutationContract(t, store));
   await t.test('requests that come again', (t) => idempotencyContract(t, store));

@@ -17,6 +17,7 @@ import {
 
 export async function callerContract(t: Test, { tenants, log }: Store): Promise<void> {
   const noLimit = 1_000;
+  const inAnHour = new Date(Date.now() + 3_600_000);
   let claims = 0;
 
   type World = Awaited<ReturnType<typeof newWorld>>;
@@ -65,6 +66,9 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
       deactivate: () => tenants.setSubAccountStatus(parent, sub, 'deactivated', claim(), caller),
       reactivate: () => tenants.setSubAccountStatus(parent, sub, 'active', claim(), caller),
       mint: () => tenants.createKey(sub, keyDraft(), noLimit, claim(), caller),
+      rename: () => tenants.updateKey(sub, subKey, { name: 'New' }, caller),
+      reschedule: () => tenants.updateKey(sub, subKey, { expiresAt: inAnHour }, caller),
+      rotate: () => tenants.rotateKey(sub, subKey, { ...keyDraft(), overlapS: 60 }, claim(), caller),
       revoke: () => tenants.revokeKey(sub, subKey, claim(), caller),
     };
   }

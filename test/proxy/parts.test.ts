@@ -102,6 +102,8 @@ t.test('what is under way is found, whatever the order in which others left', as
           slot: 0,
           dependsOn: () => [`a:${i}`],
           revoke: () => found.push(exchange) > 0,
+          keyChanged() {},
+          noteUse() {},
           goAway() {},
           check() {},
         };

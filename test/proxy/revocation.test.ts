@@ -2,6 +2,8 @@ import t from 'tap';
 import { ProblemError } from '../../src/domain/problem.ts';
 import { systemClock } from '../../src/ports/clock.ts';
 import { factKey } from '../../src/ports/facts.ts';
+import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
+import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 import { eventually, standstill, startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
@@ -73,6 +75,87 @@ t.test('an open stream ends when the key runs out', async (t) => {
   await client.end();
   await eventually(() => socket.closed?.code === 4403, 'the close');
   t.match(finished, [{ code: 'withdrawn' }, { code: 'withdrawn' }]);
+});
+
+t.test(
+  'an open stream ends at the expiry of its key as it stands, be it sooner or later than at first',
+  async (t) => {
+    let now = 0;
+    const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
+    const webSockets = await startWebSocketUpstream(t);
+    const { port, parent, directory, finished } = await startGateway(t, {
+      routes: { '/': upstream.url, '/ws': webSockets.url },
+      limits: { bodyIdleMs: 400 },
+      clock: { ...systemClock, wallMs: () => now },
+    });
+    const open = async (key: string) => {
+      const client = await rawClient(t, port);
+      client.send(requestText('GET', '/', [['Authorization', `Bearer ${key}`]]));
+      await client.until(() => client.text.includes('some'));
+      const socket = await openWebSocket(t, port, '/ws', { authorization: `Bearer ${key}` });
+      socket.socket.send('hello');
+      await eventually(() => socket.messages.length === 1, 'the echo');
+      return { client, socket };
+    };
+    const [sooner, later] = [parent, directory.addParent()];
+    const [never, slow] = [directory.addParent(), directory.addParent()];
+    directory.reschedule(later, 1000);
+    directory.reschedule(never, 1000);
+    directory.reschedule(slow, 500);
+    const [first, second] = [await open(sooner.key), await open(later.key)];
+    const [third, fourth] = [await open(never.key), await open(slow.key)];
+    directory.reschedule(sooner, 500);
+    // Its record is still being loaded when it was to expire.
+    directory.late.add(slow.keyKey);
+    directory.reschedule(slow, null);
+    await eventually(() => directory.waiting === 2, 'the look-ups');
+    // Its record cannot be loaded at first; then the stream asks again.
+    directory.failure = new ProblemError({ code: 'unavailable', detail: '' });
+    directory.reschedule(later, 2000);
+    directory.reschedule(never, null);
+    await everythingThatFollows();
+    directory.failure = undefined;
+    const before = directory.decisions;
+    await eventually(() => directory.decisions >= before + 4, 'the second question');
+
+    now = 500;
+    await first.client.end();
+    await eventually(() => first.socket.closed?.code === 4403, 'the close');
+    directory.deliver();
+    now = 1999;
+    const still = await open(never.key);
+    t.equal(finished.length, 2, 'the others go on');
+    now = 2000;
+    await second.client.end();
+    await eventually(() => second.socket.closed?.code === 4403, 'the close');
+    t.ok(finished.every(({ code }) => code === 'withdrawn'));
+    for (const { client, socket } of [third, fourth, still]) {
+      t.notOk(client.socket.destroyed);
+      t.equal(socket.closed, null);
+    }
+  },
+);
+
+t.test('the key of an open stream is in use, for whom it acts as', async (t) => {
+  const upstream = await startRawUpstream(t, () => (_request, response) => void response.write('some'));
+  const exchanges = new ActiveExchanges();
+  const gateway = await startGateway(t, { routes: { '/': upstream.url }, exchanges });
+  const { port, parent, directory, touched, usage } = gateway;
+  const child = directory.addSubAccount(parent, 'child');
+  const client = await rawClient(t, port);
+  const headers: [string, string][] = [
+    ['Authorization', `Bearer ${parent.key}`],
+    ['X-Service-Acting-Tenant', 'ext:child'],
+  ];
+  client.send(requestText('GET', '/', headers));
+  await client.until(() => client.text.includes('some'));
+  exchanges.noteUse();
+  t.same(touched, [{ accountId: child.id, keyId: parent.keyId }]);
+  t.same(usage, [], 'which counts nothing');
+  client.socket.destroy();
+  await eventually(() => usage.length === 1);
+  exchanges.noteUse();
+  t.equal(touched.length, 1);
 });
 
 t.test('all streams end when it is not known what was withdrawn', async (t) => {

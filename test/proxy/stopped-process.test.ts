@@ -33,6 +33,7 @@ async function startStoppable(t: Scope) {
       return { decide: (evaluate) => stopAfter(lookup.decide(evaluate)), load: () => lookup.load() };
     },
     onRevoked: (listener) => real.onRevoked(listener),
+    onKeysChanged: (listener) => real.onKeysChanged(listener),
     onForgotten: (listener) => real.onForgotten(listener),
   };
   const gateway = await startGateway(t, {

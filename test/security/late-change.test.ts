@@ -13,6 +13,8 @@ const held: ReadonlySet<unknown> = new Set<keyof TenantStore>([
   'putSubAccount',
   'setSubAccountStatus',
   'createKey',
+  'updateKey',
+  'rotateKey',
   'revokeKey',
 ]);
 
@@ -82,6 +84,13 @@ async function everyWrite(parent: Parent): Promise<{
       ['deactivate', () => call('POST', `/${active.id}/deactivate`)],
       ['reactivate', () => call('POST', `/${inactive.id}/reactivate`)],
       ['mint', () => call('POST', `/${active.id}/api-keys`, { body: { name: 'Late' } })],
+      ['rename a key', () => call('PATCH', `/${active.id}/api-keys/${keyId}`, { body: { name: 'Late' } })],
+      [
+        'change an expiry',
+        () =>
+          call('PATCH', `/${active.id}/api-keys/${keyId}`, { body: { expires_at: '2999-01-01T00:00:00Z' } }),
+      ],
+      ['rotate', () => call('POST', `/${active.id}/api-keys/${keyId}/rotate`, { body: { expires_in: 0 } })],
       ['revoke', () => call('POST', `/${active.id}/api-keys/${keyId}/revoke`)],
     ],
     look: async (call) => [

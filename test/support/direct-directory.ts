@@ -49,6 +49,10 @@ export class DirectDirectory implements Directory {
     return () => undefined;
   }
 
+  onKeysChanged(): () => void {
+    return () => undefined;
+  }
+
   onForgotten(): () => void {
     return () => undefined;
   }

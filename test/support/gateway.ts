@@ -52,6 +52,8 @@ export interface TestGateway {
   readonly directory: MemoryDirectory;
   readonly finished: Omit<RequestRecord, 'head'>[];
   readonly usage: UsageEvent[];
+  /** Uses of keys that were noted without being counted. */
+  readonly touched: Pick<UsageEvent, 'accountId' | 'keyId'>[];
   /** Everything that was logged. */
   readonly log: { text: string };
   /** A parent account without sub-accounts. */
@@ -74,6 +76,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
   const parent = directory.addParent(['tracking:read', 'tracking:write']);
   const finished: Omit<RequestRecord, 'head'>[] = [];
   const usage: UsageEvent[] = [];
+  const touched: TestGateway['touched'] = [];
   const log = { text: '' };
   const config = configFor(options, await tlsFiles(t, options.tls));
   const stream = new Writable({
@@ -86,7 +89,11 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     ...noStore,
     config,
     directory: options.directory?.(directory) ?? directory,
-    usage: { ...noStore.usage, record: (event) => usage.push(event), touch: () => undefined },
+    usage: {
+      ...noStore.usage,
+      record: (event) => usage.push(event),
+      touch: (accountId, keyId) => touched.push({ accountId, keyId }),
+    },
     clock: options.clock ?? systemClock,
     randomBytes,
     logger: pino({ level: 'trace' }, stream),
@@ -106,6 +113,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     directory,
     finished,
     usage,
+    touched,
     log,
     parent,
     call(method, target, { key = parent.key, headers = [], body = '' } = {}) {

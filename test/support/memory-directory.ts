@@ -29,6 +29,7 @@ export class MemoryDirectory implements Directory {
   readonly lookedUpFor: (string | undefined)[] = [];
   readonly #waiting: (() => void)[] = [];
   readonly #revoked = new Set<(keys: ReadonlySet<FactKey>) => number>();
+  readonly #changed = new Set<(keys: ReadonlySet<FactKey>) => void>();
   readonly #forgotten = new Set<() => number>();
 
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
@@ -69,6 +70,11 @@ export class MemoryDirectory implements Directory {
     return () => void this.#revoked.delete(listener);
   }
 
+  onKeysChanged(listener: (keys: ReadonlySet<FactKey>) => void): () => void {
+    this.#changed.add(listener);
+    return () => void this.#changed.delete(listener);
+  }
+
   onForgotten(listener: () => number): () => void {
     this.#forgotten.add(listener);
     return () => void this.#forgotten.delete(listener);
@@ -81,6 +87,12 @@ export class MemoryDirectory implements Directory {
     const keys = new Set(changes.map(([key]) => key));
     for (const listener of this.#revoked) ended += listener(keys);
     return ended;
+  }
+
+  /** Lets a key expire at another time, as a mutation elsewhere would. */
+  reschedule({ keyKey }: Holder, expiresAtMs: number | null): void {
+    this.facts.set(keyKey, { ...(this.facts.get(keyKey) as KeyFact), expiresAtMs });
+    for (const listener of this.#changed) listener(new Set([keyKey]));
   }
 
   forget(): number {

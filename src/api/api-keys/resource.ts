@@ -8,15 +8,21 @@ import {
   keyHints,
   secretRandomBytes,
   type ApiKey,
+  type ApiKeyStatus,
 } from '../../domain/api-key.ts';
 import { uuidV7, type KeyId } from '../../domain/ids.ts';
+import { parseInstant } from '../../domain/rfc3339.ts';
 import { scopeMaxLength, scopePattern, scopesPerKey } from '../../domain/scope.ts';
 import type { NewApiKey } from '../../ports/api-keys.ts';
+import { invalidField } from '../../http/invalid-request.ts';
 import { displayName } from '../rest/display-name.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
 /** The member that names the account a key belongs to: parents' keys are the operator's, the others their parent's. */
 export type OwnerField = 'account_id' | 'sub_account_id';
+
+/** What a key can be. */
+export const statuses = ['active', 'expired', 'revoked'] as const satisfies readonly ApiKeyStatus[];
 
 /** The members of a key in every response. */
 export const apiKeyFields = {
@@ -27,22 +33,25 @@ export const apiKeyFields = {
   scopes: Type.Array(Type.String()),
   prefix: nullableText(),
   last4: nullableText(),
-  status: Type.Enum(['active', 'expired', 'revoked']),
+  status: Type.Enum([...statuses]),
   created_at: timestamp,
   last_used_at: nullableTimestamp,
   expires_at: nullableTimestamp,
   revoked_at: nullableTimestamp,
+  rotated_from: nullableText(),
 };
 
 /** A key in responses. The schema is what keeps secrets out: a member it does not name is not written. */
 export const apiKeyBody = closed(apiKeyFields);
 
-/** The response to a mint, the only one with the secrets (spec section 4, rule 1): replayed, it has them no more. */
-export const mintedKeyBody = closed({
-  ...apiKeyFields,
+/** The secrets of a key, in the response to the request that made it; replayed, it has them no more. */
+export const secretFields = {
   api_key: Type.Optional(Type.String()),
   client_secret: Type.Optional(Type.String()),
-});
+};
+
+/** The response to a mint or a rotation, the only ones with the secrets (spec section 4, rule 1). */
+export const mintedKeyBody = closed({ ...apiKeyFields, ...secretFields });
 
 /** The scopes of a new key. */
 export const scopesField = Type.Optional(
@@ -56,7 +65,7 @@ export const scopesField = Type.Optional(
   ),
 );
 
-/** When a new key expires. */
+/** When a key expires. */
 export const expiresAtField = Type.Optional(
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
@@ -69,6 +78,25 @@ export const expiresAtField = Type.Optional(
 export const mintBody = closed({
   name: displayName('name', nameMaxLength),
   scopes: scopesField,
+  expires_at: expiresAtField,
+});
+
+/** The request to change one. */
+export const updateBody = closed(
+  { name: Type.Optional(displayName('name', nameMaxLength)), expires_at: expiresAtField },
+  { minProperties: 1 },
+);
+
+/** Seconds for which a key may go on working beside the one that takes its place: 30 days. */
+const longestOverlapS = 2_592_000;
+
+/** The request to rotate one. */
+export const rotateBody = closed({
+  expires_in: Type.Integer({
+    minimum: 0,
+    maximum: longestOverlapS,
+    description: 'seconds for which the old key goes on working; 0 revokes it at once',
+  }),
   expires_at: expiresAtField,
 });
 
@@ -86,24 +114,45 @@ export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Sta
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    rotated_from: key.rotatedFrom,
   };
 }
 
-/** A new key: the secrets for the client, and what is stored of them. @param prefix what the key begins with */
-export function newApiKey(
-  draft: { readonly name: string; readonly scopes: readonly string[]; readonly expiresAt: Date | null },
+/** Reads when a key is to expire. @throws ProblemError `invalid_request` unless that is in the future */
+export function readExpiry(text: string | null, nowMs: number): Date | null {
+  const instant = text === null ? null : parseInstant(text);
+  if (instant === null) return null;
+  if (instant === undefined || instant <= nowMs) throw invalidField('/expires_at', 'must lie in the future.');
+  return new Date(instant);
+}
+
+/** What of a new key is made here. */
+type Made = Pick<NewApiKey, 'id' | 'digest' | 'clientSecretDigest' | 'prefix' | 'last4'>;
+
+/**
+ * A new key: the secrets for the client, and what is stored of them.
+ *
+ * @param draft what else there is to store
+ * @param prefix what the key begins with
+ */
+export function newApiKey<Draft extends object>(
+  draft: Draft,
   prefix: string,
   nowMs: number,
   randomBytes: (size: number) => Uint8Array,
-): { readonly apiKey: string; readonly clientSecret: string; readonly stored: NewApiKey } {
+): {
+  readonly apiKey: string;
+  readonly clientSecret: string;
+  readonly stored: Draft & Made;
+} {
   const apiKey = formatSecret(prefix, randomBytes(secretRandomBytes));
   const clientSecret = formatSecret(clientSecretPrefix, randomBytes(secretRandomBytes));
   return {
     apiKey,
     clientSecret,
     stored: {
-      id: uuidV7(nowMs, randomBytes(10)) as KeyId,
       ...draft,
+      id: uuidV7(nowMs, randomBytes(10)) as KeyId,
       digest: digestSecret(apiKey),
       clientSecretDigest: digestSecret(clientSecret),
       ...keyHints(apiKey),

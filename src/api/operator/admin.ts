@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { parseAccountId } from '../../domain/ids.ts';
 import { importRoute } from '../api-keys/import.ts';
-import { apiKeyRoutes } from '../api-keys/routes.ts';
+import { keyLifeRoutes } from '../api-keys/key-life.ts';
+import { apiKeyRoutes, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider, TypedApp } from '../rest/typebox.ts';
@@ -53,7 +54,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   accountRoutes(app, deps);
   subAccountRoutes(app, deps);
   importRoute(app, keyDeps);
-  apiKeyRoutes(app, keyDeps, {
+  const keyRules: ApiKeyRoutesRules = {
     path: '/accounts/:owner_id/api-keys',
     ownerField: 'account_id',
     owner: async (_request, text) => {
@@ -65,8 +66,10 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
     grantable: () => true,
     read: {},
     write: {},
-  });
-  anyKeyRoutes(app, deps);
+  };
+  apiKeyRoutes(app, keyDeps, keyRules);
+  keyLifeRoutes(app, keyDeps, keyRules);
+  anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);
   deps.more?.(app);
 }

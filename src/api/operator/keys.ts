@@ -1,28 +1,47 @@
 import { Type, type Static } from 'typebox';
 import type { KeyDigest } from '../../domain/api-key.ts';
-import { parseAccountId, parseKeyId, type KeyId } from '../../domain/ids.ts';
+import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
 import { found } from '../../http/not-found.ts';
 import { invalidField } from '../../http/invalid-request.ts';
-import { operatorCaller } from '../../ports/tenant-store.ts';
+import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { HeldKey, KeyFilter } from '../../ports/api-keys.ts';
-import { apiKeyFields, apiKeyToBody } from '../api-keys/resource.ts';
-import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
+import {
+  revokeKey,
+  rotateKey,
+  updateKey,
+  type KeyLifeDeps,
+  type KeyPlace,
+  type KeyToChange,
+} from '../api-keys/key-life.ts';
+import {
+  apiKeyFields,
+  apiKeyToBody,
+  rotateBody,
+  secretFields,
+  statuses,
+  updateBody,
+} from '../api-keys/resource.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
-import { enforced } from '../rest/receipt.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
-import type { AdminDeps } from './deps.ts';
+
+/** What the routes need. */
+export interface AnyKeyDeps extends KeyLifeDeps {
+  readonly tenants: KeyLifeDeps['tenants'] & Pick<TenantStore, 'findKeys'>;
+}
 
 const path = closed({ key_id: Type.String() });
 
 const holder = { id: Type.String(), name: Type.String(), status: Type.String() };
-const keyBody = closed({
+const keyFields = {
   ...apiKeyFields,
   account: closed({ ...holder, external_id: nullableText() }),
   parent: Type.Unsafe<Static<ReturnType<typeof closedHolder>> | null>({
     ...closedHolder(),
     type: ['object', 'null'],
   }),
-});
+};
+const keyBody = closed(keyFields);
+const rotatedBody = closed({ ...keyFields, ...secretFields });
 
 const filters = {
   prefix: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
@@ -34,20 +53,28 @@ const filters = {
     }),
   ),
   account_id: Type.Optional(Type.String({ description: 'the account that has the key' })),
-  status: Type.Optional(Type.Enum(['active', 'expired', 'revoked'])),
+  status: Type.Optional(Type.Enum([...statuses])),
 };
 
 /**
- * Find, show and revoke any key, a parent's or a sub-account's: what is at hand when a key has leaked is its first and
- * last characters, or the key itself, of which only the digest is sent.
+ * Find, show, change, rotate and revoke any key, a parent's or a sub-account's: what is at hand when a key has leaked is its
+ * first and last characters, or the key itself, of which only the digest is sent.
  */
-export function anyKeyRoutes(app: TypedApp, deps: AdminDeps): void {
-  const { tenants, barrier, clock, config } = deps;
+export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
+  const { tenants, clock } = deps;
 
   const held = async (text: string): Promise<HeldKey> => {
     const id = found(parseKeyId(text));
     return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0]);
   };
+
+  const keyOf = (text: string): KeyToChange<KeyPlace & { readonly before: HeldKey }> => ({
+    find: async () => {
+      const before = await held(text);
+      return { account: before.key.accountId, id: before.key.id, before };
+    },
+    caller: undefined,
+  });
 
   app.get(
     '/api-keys',
@@ -86,6 +113,29 @@ export function anyKeyRoutes(app: TypedApp, deps: AdminDeps): void {
     async (request) => toBody(await held(request.params.key_id), clock.wallMs()),
   );
 
+  app.patch(
+    '/api-keys/:key_id',
+    { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: keyBody } } },
+    async (request, reply) => {
+      const { key, place } = await updateKey(deps, keyOf(request.params.key_id), request.body, reply);
+      return toBody({ ...place.before, key }, clock.wallMs());
+    },
+  );
+
+  app.post(
+    '/api-keys/:key_id/rotate',
+    { schema: { params: path, querystring: noQuery, body: rotateBody, response: { 201: rotatedBody } } },
+    async (request, reply) => {
+      const { key, place, secrets, asOfMs } = await rotateKey(
+        deps,
+        keyOf(request.params.key_id),
+        request,
+        reply,
+      );
+      return { ...toBody({ ...place.before, key }, asOfMs), ...secrets };
+    },
+  );
+
   app.post(
     '/api-keys/:key_id/revoke',
     {
@@ -93,13 +143,8 @@ export function anyKeyRoutes(app: TypedApp, deps: AdminDeps): void {
       config: { action: true },
     },
     async (request, reply) => {
-      const claim = idempotencyClaim(request, operatorCaller);
-      const before = await held(request.params.key_id);
-      const id: KeyId = before.key.id;
-      const committed = found(await tenants.revokeKey(before.key.accountId, id, claim));
-      noteReplay(reply, committed);
-      const key = await enforced(committed, barrier, reply, config.headers.enforced);
-      return toBody({ ...before, key }, clock.wallMs());
+      const { key, place } = await revokeKey(deps, keyOf(request.params.key_id), reply);
+      return toBody({ ...place.before, key }, clock.wallMs());
     },
   );
 }

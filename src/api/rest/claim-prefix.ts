@@ -22,7 +22,8 @@ export function claimPrefix(app: FastifyInstance, register: () => void, unknown:
   for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
   if (!known.has('')) reject(app, '', unknown);
   // A trailing slash is not an empty parameter.
-  reject(app, '/', unknown);
+  const slashes = new Set(['/', ...[...known.keys()].flatMap((url) => /^.*\/(?=:[^/]+$)/.exec(url) ?? [])]);
+  for (const url of slashes) reject(app, url, unknown);
   reject(app, '/*', unknown);
 }
 

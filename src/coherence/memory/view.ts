@@ -12,6 +12,14 @@ export interface ViewSize {
   readonly unknownKeys: number;
 }
 
+/** What of a reading of the log open exchanges must hear of. */
+export interface Taken {
+  /** Facts that no longer permit what they did. */
+  readonly revoked: ReadonlySet<FactKey>;
+  /** API keys whose records have changed in another way. */
+  readonly changedKeys: ReadonlySet<FactKey>;
+}
+
 /**
  * What this replica knows: the log up to a position, and facts that are no older. Whether it may decide by them
  * right now is the lease's to say.
@@ -93,27 +101,29 @@ export class View {
   }
 
   /**
-   * Takes in a reading of the log. Returns the facts that were revoked, or `'lost'` where the reading does not continue
+   * Takes in a reading of the log. Returns what is in it that open exchanges must hear of, or `'lost'` where the reading does not continue
    * what is known: then nothing was taken in, and everything must be forgotten.
    *
    * After a page that does not go up to its own position, {@link applied} stays: such a page may lack changes that later
    * ones have replaced.
    */
-  take(reading: LogReading): ReadonlySet<FactKey> | 'lost' {
+  take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
     const revoked = new Set<FactKey>();
+    const changedKeys = new Set<FactKey>();
     for (const { seq, key, revoked: isRevoked } of reading.entries) {
       this.#recentChanges.record(key, seq);
       const name = nameInMemory(key);
       for (const cache of key.startsWith('k:') ? [this.#keys, this.#unknownKeys] : [this.#others])
         cache.dropOlder(name, seq);
       if (isRevoked) revoked.add(key);
+      else if (key.startsWith('k:')) changedKeys.add(key);
     }
     this.#recentChanges.raiseFloor(reading.floor);
     this.#incarnation = reading.incarnation;
     this.#through = reading.through;
     if (reading.through >= reading.seq) this.#applied = reading.seq;
-    return revoked;
+    return { revoked, changedKeys };
   }
 
   forget(): void {

@@ -159,7 +159,7 @@ export class WebSocketExchange extends Exchange {
     const late =
       (this.state === 'queued' && waitedMs > connectMs) || (this.state === 'sent' && waitedMs > headersMs);
     if (late) return this.reject(upstreamProblem({ code: 'ETIMEDOUT' }));
-    if (this.decision.expired) return void this.revoke();
+    if (this.decision.checkExpiry()) return void this.revoke();
     if (this.state === 'open' && this.#tunnel?.idle(nowMs)) {
       this.#close(policyCode, 'nothing was read for too long', 'request_timeout');
     } else if (this.state === 'responding') {

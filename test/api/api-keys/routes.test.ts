@@ -16,6 +16,7 @@ const listed = [
   'name',
   'prefix',
   'revoked_at',
+  'rotated_from',
   'scopes',
   'status',
   'sub_account_id',
@@ -37,6 +38,7 @@ t.test('a key is minted, listed, revoked, and its secrets are in the first respo
       last_used_at: null,
       expires_at: null,
       revoked_at: null,
+      rotated_from: null,
     },
   });
   t.same(Object.keys(minted.body).sort(), ['api_key', 'client_secret', ...listed].sort());

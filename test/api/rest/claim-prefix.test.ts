@@ -23,6 +23,7 @@ t.test('nothing under a claimed prefix falls to the catch-all beside it, whateve
         owner.post('', () => 'create');
         owner.get('/static', () => 'static');
         owner.patch('/:id', () => 'update');
+        owner.get('/:id/parts/:part', () => 'part');
       });
       done();
     },
@@ -43,6 +44,10 @@ t.test('nothing under a claimed prefix falls to the catch-all beside it, whateve
     ['/v1/things//', []],
     ['/v1/things/static/', []],
     ['/v1/things/1/2', []],
+    ['/v1/things/1/parts', []],
+    ['/v1/things/1/parts/', []],
+    ['/v1/things/1/parts/2', ['GET', 'HEAD']],
+    ['/v1/things/1/parts/2/', []],
     ['/v1/things/1/2/3?x', []],
     [`/v1/things/${'x'.repeat(5000)}`, []],
   ];

@@ -146,7 +146,8 @@ t.test('query parameters that are wrong, unknown or repeated are rejected by nam
     ['?__proto__=x', '__proto__'],
     ['?constructor=x', 'constructor'],
     [`/${id}?expand=keys`, 'expand'],
-    [`/${id}/api-keys?status=active`, 'status'],
+    [`/${id}/api-keys?status=lost`, 'status'],
+    [`/${id}/api-keys?name=x`, 'name'],
     [`/usage?sub_account_id=${id}`, 'sub_account_id'],
   ];
   for (const [path, parameter] of rows)

@@ -14,6 +14,8 @@ t.test('every path has its methods and no others, and nothing of it reaches the 
     [`/${id}/deactivate`, 'POST'],
     [`/${id}/reactivate`, 'POST'],
     [`/${id}/api-keys`, 'GET, HEAD, POST'],
+    [`/${id}/api-keys/${parent.keyId}`, 'GET, HEAD, PATCH'],
+    [`/${id}/api-keys/${parent.keyId}/rotate`, 'POST'],
     [`/${id}/api-keys/${parent.keyId}/revoke`, 'POST'],
   ];
   for (const [path, allow] of paths) {
@@ -30,7 +32,8 @@ t.test('every path has its methods and no others, and nothing of it reaches the 
     '/',
     `/${id}/`,
     `/${id}/api-keys/`,
-    `/${id}/api-keys/${parent.keyId}`,
+    `/${id}/api-keys/${parent.keyId}/`,
+    `/${id}/api-keys/${parent.keyId}/rotate/`,
     '/usage/x',
     '/usage/',
   ]) {
@@ -65,11 +68,14 @@ t.test('reads ask for sub_accounts:read and writes for sub_accounts:write, exact
     ['GET', '/usage', 'read'],
     ['GET', `/${id}`, 'read'],
     ['GET', `/${id}/api-keys`, 'read'],
+    ['GET', `/${id}/api-keys/${all.keyId}`, 'read'],
     ['POST', '', 'write'],
     ['PATCH', `/${id}`, 'write'],
     ['POST', `/${id}/deactivate`, 'write'],
     ['POST', `/${id}/reactivate`, 'write'],
     ['POST', `/${id}/api-keys`, 'write'],
+    ['PATCH', `/${id}/api-keys/${all.keyId}`, 'write'],
+    ['POST', `/${id}/api-keys/${all.keyId}/rotate`, 'write'],
     ['POST', `/${id}/api-keys/${all.keyId}/revoke`, 'write'],
   ];
   for (const scopes of [

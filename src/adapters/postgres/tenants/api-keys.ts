@@ -16,7 +16,15 @@ import { toApiKey, type KeyRow } from './rows.ts';
 
 type ApiKeys = Pick<
   TenantStore,
-  'createKey' | 'importKeys' | 'listKeys' | 'findKeys' | 'keyDigest' | 'revokeKey'
+  | 'createKey'
+  | 'importKeys'
+  | 'listKeys'
+  | 'getKey'
+  | 'findKeys'
+  | 'keyDigest'
+  | 'updateKey'
+  | 'rotateKey'
+  | 'revokeKey'
 >;
 
 /** What `api_key_import` returns beside what every change does. */
@@ -40,7 +48,7 @@ function importedRow({ digest, expiresAt, ...key }: KeyToImport) {
 const importsKeys = 2;
 
 /** Replicas of 0.1.0 take a key with another prefix for a mistyped one. */
-function isReadBy010({ prefix }: NewApiKey): boolean {
+function isReadBy010({ prefix }: Pick<NewApiKey, 'prefix'>): boolean {
   return prefix.startsWith(`${usualKeyPrefix}_`);
 }
 
@@ -83,15 +91,25 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       }
     },
 
-    async listKeys(account, { limit, after = aboveEveryId }, tenant) {
+    async listKeys(account, { limit, after = aboveEveryId, status }, tenant) {
       const rows = await db.run(
         (sql) => sql<{ readonly key: KeyRow }[]>`
           select api_key_json(k) as key from api_key k
           where account_id >= ${account} and (account_id, id) < (${account}, ${after})
+            ${status === undefined ? sql`` : statusCondition(sql, status)}
           order by account_id desc, id desc limit ${limit + 1}`,
         tenant,
       );
       return pageOf(rows, limit, (row) => toApiKey(row.key));
+    },
+
+    async getKey(account, id, tenant) {
+      const [row] = await db.run(
+        (sql) => sql<{ readonly key: KeyRow }[]>`
+          select api_key_json(k) as key from api_key k where id = ${id} and account_id = ${account}`,
+        tenant,
+      );
+      return row === undefined ? null : toApiKey(row.key);
     },
 
     async findKeys(filter, { limit, after = aboveEveryId }) {
@@ -117,6 +135,38 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
         (sql) => sql<{ readonly digest: Buffer }[]>`select digest from api_key where id = ${id}`,
       );
       return row === undefined ? null : (row.digest.toString('base64url') as KeyDigest);
+    },
+
+    async updateKey(account, key, { name, expiresAt }, caller) {
+      const change = {
+        ...(name !== undefined && { name }),
+        ...(expiresAt !== undefined && { expires_at: expiresAt }),
+      };
+      const made = await changes.run<'none' | 'inactive'>(
+        null,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from api_key_update(${request}, ${account}, ${key}, ${sql.json(change)}) c`,
+        caller,
+      );
+      if (made.outcome === 'none') return null;
+      return made.outcome === 'inactive' ? made.outcome : committed(made, toApiKey(made.key));
+    },
+
+    async rotateKey(account, key, rotation, claim = null, caller) {
+      const made = await changes.run<'none' | 'inactive'>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+            ${isReadBy010(rotation) ? sql`` : sql`, fleet_require(${importsKeys})`}
+          from api_key_rotate(
+            ${request}, ${account}, ${key}, ${rotation.overlapS}, ${rotation.id}, ${digestBytes(rotation.digest)},
+            ${digestBytes(rotation.clientSecretDigest)}, ${rotation.prefix}, ${rotation.last4}, ${rotation.expiresAt}
+          ) c`,
+        caller,
+      );
+      if (made.outcome === 'none') return null;
+      return made.outcome === 'inactive' ? made.outcome : committed(made, toApiKey(made.key));
     },
 
     async revokeKey(account, key, claim = null, caller) {

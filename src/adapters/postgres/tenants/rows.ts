@@ -46,6 +46,8 @@ export interface KeyRow {
   readonly last_used_at: Time | null;
   readonly expires_at: Time | null;
   readonly revoked_at: Time | null;
+  /** Absent from what was noted for a request before there was this column. */
+  readonly rotated_from?: KeyId | null;
 }
 
 export function toParent(row: AccountRow): ParentAccount {
@@ -96,6 +98,7 @@ export function toApiKey(row: KeyRow): ApiKey {
     lastUsedAt: dateOrNull(row.last_used_at),
     expiresAt: dateOrNull(row.expires_at),
     revokedAt: dateOrNull(row.revoked_at),
+    rotatedFrom: row.rotated_from ?? null,
   };
 }
 

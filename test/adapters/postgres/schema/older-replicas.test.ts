@@ -179,6 +179,59 @@ t.test('a parent gets an external_id once no replica is left that would not send
   await t.rejects(register010(sql, 'old'), { code: 'TG002' });
 });
 
+t.test(
+  'beside 0.1.0, whose streams would outlive it, another expiry ends the streams of the key',
+  async (t) => {
+    const { sql, store } = await databaseOf010(t);
+    await store.migrate();
+    const { tenants, log } = store;
+    const { id } = await createParent(tenants);
+    const { id: key } = (await tenants.createKey(id, keyDraft(), noLimit)) as { id: KeyId };
+    const withdrawn = async (change: () => Promise<unknown>): Promise<boolean[]> => {
+      const { seq } = await log.replicas();
+      await change();
+      return (await log.readAfter(seq, 10)).entries.map(({ revoked }) => revoked);
+    };
+    const inHours = (hours: number) => () =>
+      tenants.updateKey(id, key, { expiresAt: new Date(Date.now() + hours * 3_600_000) });
+    const { name: _name, scopes: _scopes, ...draft } = keyDraft();
+    t.same(await withdrawn(inHours(5)), [false]);
+    await register010(sql, 'old');
+    t.same(await withdrawn(inHours(4)), [true]);
+    t.same(await withdrawn(() => tenants.rotateKey(id, key, { ...draft, overlapS: 60 })), [true]);
+    await sql`delete from replica`;
+    t.same(await withdrawn(() => tenants.updateKey(id, key, { expiresAt: null })), [false]);
+
+    // One that comes while the change waits for its position.
+    let changed: Promise<boolean[]> | undefined;
+    await sql.begin(async (tx) => {
+      await tx`select from coherence_seq for update`;
+      changed = withdrawn(inHours(3));
+      await eventually(async () => {
+        const rows = await tx`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+        return rows.length === 1;
+      });
+      await register010(tx, 'old');
+    });
+    t.same(await changed, [true]);
+  },
+);
+
+t.test('a batch of usage that 0.1.0 adds says when a key was used by its hour', async (t) => {
+  const { sql, store } = await databaseOf010(t);
+  await store.migrate();
+  const { tenants } = store;
+  const { id } = await createParent(tenants);
+  const { id: key } = (await tenants.createKey(id, keyDraft(), noLimit)) as { id: KeyId };
+  const counts = {
+    ...{ account_id: id, key_id: key, hour: '2026-01-01T10:00:00Z', requests: 1, reads: 1, writes: 0 },
+    ...{ client_errors: 0, server_errors: 0, bytes_in: 0, bytes_out: 0 },
+  };
+  await sql`select usage_add('batch', ${sql.json([counts])}, 'old', 0)`;
+  t.same((await tenants.getKey(id, key))?.lastUsedAt, new Date('2026-01-01T11:00:00Z'));
+});
+
 t.test('what this version did for an Idempotency-Key is replayed by 0.1.0', async (t) => {
   const { sql, store } = await databaseOf010(t);
   await store.migrate();
