@@ -4,6 +4,7 @@ import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
 import { keyLifeRoutes } from './api-keys/key-life.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { claimPrefix } from './rest/claim-prefix.ts';
+import { callerRoute } from './caller.ts';
 import { installJsonBodies } from './rest/json-body.ts';
 import type { TypeBoxProvider } from './rest/typebox.ts';
 import { installValidation } from './rest/validation.ts';
@@ -30,6 +31,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     subAccountRoutes(typed, deps, countChange);
     byExternalIdRoute(typed, deps, countChange);
     usageReportRoute(typed, deps);
+    callerRoute(typed, deps);
     const keyDeps = {
       ...deps,
       enforcedHeader: config.headers.enforced,

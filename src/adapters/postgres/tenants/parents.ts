@@ -26,10 +26,11 @@ export function parents(db: Runner, changes: Changes): Parents {
       return committed(made, toParent(made.account));
     },
 
-    async getParent(id) {
+    async getParent(id, tenant) {
       const [row] = await db.run(
         (sql) => sql<AccountRow[]>`
           select ${sql(accountColumns)} from account where id = ${id} and parent_id is null`,
+        tenant,
       );
       return row ? toParent(row) : null;
     },

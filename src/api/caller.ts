@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+import { managementScopes } from '../domain/scope.ts';
+import { found } from '../http/not-found.ts';
+import { apiKeyFields, apiKeyToBody } from './api-keys/resource.ts';
+import type { ManagementDeps } from './deps.ts';
+import { callerOf } from './guard.ts';
+import { closed, noQuery, nullableText, timestamp, type TypedApp } from './rest/typebox.ts';
+
+/** Who calls. The metadata of a parent is its operator's, and not shown. */
+const callerBody = closed({
+  account: closed({
+    id: Type.String(),
+    name: Type.String(),
+    external_id: nullableText(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+  api_key: closed(apiKeyFields),
+  active_sub_accounts: Type.Integer(),
+});
+
+/** `GET /v1/sub-accounts/caller`: the account and the key that call, and whether writes must say for whom they are. */
+export function callerRoute(
+  app: TypedApp,
+  { tenants, clock }: Pick<ManagementDeps, 'tenants' | 'clock'>,
+): void {
+  app.get(
+    '/caller',
+    {
+      schema: { querystring: noQuery, response: { 200: callerBody } },
+      config: { scope: managementScopes.read },
+    },
+    async (request) => {
+      const { accountId, keyId } = callerOf(request);
+      // Both are there, unless a backup without them was brought back this instant.
+      const account = found(await tenants.getParent(accountId, accountId));
+      const key = found(await tenants.getKey(accountId, keyId, accountId));
+      return {
+        account: {
+          id: account.id,
+          name: account.name,
+          external_id: account.externalId,
+          created_at: account.createdAt.toISOString(),
+          updated_at: account.updatedAt.toISOString(),
+        },
+        api_key: apiKeyToBody(key, 'account_id', clock.wallMs()),
+        active_sub_accounts: account.activeSubAccounts,
+      };
+    },
+  );
+}
