@@ -17,6 +17,8 @@ export interface UsageRow extends UsageCounts {
   readonly keyId: KeyId;
   /** Start of the hour, milliseconds since 1970, UTC. */
   readonly hourMs: number;
+  /** When the key was last in use in that hour, milliseconds since 1970. */
+  readonly lastUsedMs: number;
 }
 
 export type UsageGranularity = 'hour' | 'day' | 'month' | 'total';

@@ -58,6 +58,9 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
+/** How often the keys of open exchanges are noted as in use: `last_used_at` is never a minute behind (`0017_last_used.sql`). */
+const useNotedEveryMs = 20_000;
+
 /** How often exchanges are looked at for a side that has fallen silent, at most. */
 const checkEveryMs = 1000;
 
@@ -93,6 +96,7 @@ export async function openProxy({
   const { exchanges } = deps;
   const unfollow = exchanges.follow(directory);
   const checking = setInterval(() => exchanges.check(clock.monotonicMs()), checkInterval(config)).unref();
+  const noting = setInterval(() => exchanges.noteUse(), useNotedEveryMs).unref();
 
   return {
     take(index, head, request, response) {
@@ -109,6 +113,7 @@ export async function openProxy({
     },
     close: async () => {
       clearInterval(checking);
+      clearInterval(noting);
       unfollow();
       for (const { upstream } of routes) upstream.close();
     },

@@ -100,7 +100,14 @@ export class UsageRecorder implements UsageSink {
   }
 
   #countsOf(keyId: KeyId, accountId: AccountId): Counts {
-    const hour = Math.floor(this.#parts.clock.wallMs() / hourMs) * hourMs;
+    const nowMs = this.#parts.clock.wallMs();
+    const hour = Math.floor(nowMs / hourMs) * hourMs;
+    const counts = this.#rowOf(keyId, accountId, hour);
+    counts.lastUsedMs = nowMs;
+    return counts;
+  }
+
+  #rowOf(keyId: KeyId, accountId: AccountId, hour: number): Counts {
     if (hour !== this.#hour) {
       this.#hour = hour;
       this.#live = new Map();
@@ -195,6 +202,7 @@ function newCounts(accountId: AccountId, keyId: KeyId, hour: number): Counts {
     accountId,
     keyId,
     hourMs: hour,
+    lastUsedMs: 0,
     requests: 0,
     reads: 0,
     writes: 0,

@@ -25,6 +25,7 @@ export function usageRow(
     accountId: accountId as AccountId,
     keyId: '0190a0a0-0000-7000-8000-000000000001' as KeyId,
     hourMs: Math.floor(atMs / hour) * hour,
+    lastUsedMs: atMs,
     ...zero,
     ...(counts as object),
   };

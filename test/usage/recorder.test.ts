@@ -49,6 +49,23 @@ t.test('requests are counted by account, key and hour, and added when it is time
   t.equal(added[1]?.throughMs, world.wallMs);
 });
 
+t.test('a row says when its key was last used in that hour, whatever for', async (t) => {
+  const { recorder, added, world } = setting();
+  await recorder.begin();
+  const from = world.wallMs;
+  recorder.record(event);
+  world.wallMs += 1_000;
+  recorder.record(event);
+  recorder.record({ ...event, keyId: 'other' as KeyId });
+  world.wallMs += 1_000;
+  recorder.touch(event.accountId, 'other' as KeyId);
+  await world.tick();
+  t.match(added[1]?.rows, [
+    { keyId: 'key', lastUsedMs: from + 1_000 },
+    { keyId: 'other', lastUsedMs: from + 2_000 },
+  ]);
+});
+
 t.test('a key that is used for what is not counted is noted with the rest', async (t) => {
   const { recorder, added, world } = setting();
   await recorder.begin();

@@ -17,6 +17,7 @@ t.test('the report over all accounts adds up, by account, by sub-account and by 
     ...counts,
     ...row,
     hourMs,
+    lastUsedMs: hourMs,
     accountId: row.accountId as AccountId,
     keyId: row.keyId as KeyId,
   }));

@@ -16,6 +16,7 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
         account_id: row.accountId,
         key_id: row.keyId,
         hour: new Date(row.hourMs).toISOString(),
+        last_used: new Date(row.lastUsedMs).toISOString(),
         requests: row.requests,
         reads: row.reads,
         writes: row.writes,
