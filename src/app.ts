@@ -7,6 +7,7 @@ import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
 import { explainRoute, type Destination } from './api/operator/explain.ts';
 import { replicasRoute, type ReplicasDeps } from './api/operator/replicas.ts';
+import { whoamiRoute, type WhoamiDeps } from './api/operator/whoami.ts';
 import type { TypedApp } from './api/rest/typebox.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { managementPath } from './domain/paths.ts';
@@ -38,7 +39,7 @@ import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
 /** What both listeners work with. Everything they do goes through these; nothing is global. */
-export interface AppDeps extends ReplicasDeps {
+export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
@@ -170,6 +171,7 @@ export async function internalServer(
       more: (operator: TypedApp) => {
         explainRoute(operator, deps);
         replicasRoute(operator, deps);
+        whoamiRoute(operator, deps);
       },
     });
   });

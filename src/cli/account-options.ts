@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 
 /** What commands that create or change an account take. */
 export interface AccountOptions {
@@ -21,10 +21,10 @@ export function createOptions(command: Command): Command {
     .option('--metadata <key=value...>', 'pairs to keep with it', addPair);
 }
 
-/** Adds the options of a list. @param statuses there are, for the help */
-export function filterOptions(command: Command, statuses: string): Command {
+/** Adds the options of a list. @param statuses there are */
+export function filterOptions(command: Command, statuses: readonly string[]): Command {
   return command
-    .option('--status <status>', `only those that are ${statuses}`)
+    .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
     .option('--external-id <id>', 'only the one with this external_id')
     .option('--name-start <text>', 'only those whose name starts so, in any case');
 }

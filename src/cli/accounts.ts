@@ -37,7 +37,7 @@ export function accountCommands(program: Command, context: Context): void {
     });
 
   const list = accounts.command('list').description('list parent accounts, newest first');
-  filterOptions(pageOptions(list), 'active or suspended').action(
+  filterOptions(pageOptions(list), ['active', 'suspended']).action(
     async (options: PageOptions & FilterOptions) => {
       const query = pageQuery(options, filterQuery(options));
       const page = await context.api().call<Listing<Account>>('GET', `/accounts${query}`);

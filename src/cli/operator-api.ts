@@ -25,6 +25,7 @@ export interface ApiKey {
   readonly last_used_at: string | null;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  readonly rotated_from: string | null;
 }
 
 /** A key of any account, with whose it is. */

@@ -1,36 +1,52 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { accountCommands } from './accounts.ts';
+import { completionCommand } from './completion/command.ts';
 import { configCommands } from './config-check.ts';
 import type { Context } from './context.ts';
 import { version } from '../wiring/version.ts';
 import { explainCommand } from './explain.ts';
 import { exitCode, Failure, type ExitCode } from './failure.ts';
-import { keyCommands } from './keys.ts';
+import { keyCommands } from './keys/keys.ts';
 import { migrateCommand } from './migrate.ts';
 import { operatorApi } from './operator-api.ts';
 import { standardOutput, type Output } from './output.ts';
 import { replicasCommand } from './replicas.ts';
 import { restoredCommand } from './restored.ts';
 import { subAccountCommands } from './sub-accounts.ts';
-import { findTarget } from './target.ts';
+import { findTarget, type Target } from './target.ts';
 import { usageCommand } from './usage.ts';
+import { whoamiCommand } from './whoami.ts';
+
+interface GlobalOptions {
+  readonly json?: true;
+  readonly output: 'table' | 'json';
+  readonly url?: string;
+}
 
 /** Runs one command line. Never throws: what goes wrong is written, and told by the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = new Command('tenancy-gateway')
     .description('Operate Tenancy Gateway: accounts, keys, migrations, configuration.')
     .version(version(), '-V, --version')
-    .option('--json', 'write JSON, for programs')
+    .addOption(
+      new Option('--output <format>', 'table for people, json for programs')
+        .choices(['table', 'json'])
+        .default('table'),
+    )
+    .option('--json', 'the same as --output json')
     .option('--url <url>', 'internal address of the gateway (otherwise INTERNAL_HOST and INTERNAL_PORT)')
     .showHelpAfterError('(--help shows what there is)')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .addHelpText('after', notes);
 
-  const output = (): Output => standardOutput(program.opts<{ json?: boolean }>().json === true);
+  const options = (): GlobalOptions => program.opts<GlobalOptions>();
+  const output = (): Output => standardOutput(options().json === true || options().output === 'json');
+  const target = (): Target => findTarget(process.env, options().url);
   const context: Context = {
     env: process.env,
-    api: () => operatorApi(findTarget(process.env, program.opts<{ url?: string }>().url)),
+    api: () => operatorApi(target()),
+    target,
     output,
   };
   for (const add of [
@@ -43,6 +59,8 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     migrateCommand,
     restoredCommand,
     configCommands,
+    whoamiCommand,
+    completionCommand,
   ])
     add(program, context);
 

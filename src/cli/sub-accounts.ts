@@ -22,7 +22,7 @@ export function subAccountCommands(program: Command, context: Context): void {
     .command('list')
     .description('list the sub-accounts of an account, newest first')
     .argument('<account-id>');
-  filterOptions(pageOptions(list), 'active or deactivated')
+  filterOptions(pageOptions(list), ['active', 'deactivated'])
     .option('--metadata <key=value...>', 'only those with these pairs', addPair)
     .action(async (id: string, options: PageOptions & FilterOptions & AccountOptions) => {
       const pairs = Object.entries(options.metadata ?? {});

@@ -9,6 +9,8 @@ export interface Target {
   /** Origin of the internal listener. */
   readonly url: string;
   readonly token: string;
+  /** Where the token was found, for people. */
+  readonly tokenFrom: string;
 }
 
 /** The configuration, as far as a command needs it. @throws {Failure} */
@@ -28,10 +30,23 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
  */
 export function findTarget(env: NodeJS.ProcessEnv, url: string | undefined): Target {
   const { internal, store } = commandConfig(env);
-  const token =
-    internal.adminToken ?? (store.kind === 'embedded' ? readOperatorToken(store.dataDir) : undefined);
-  if (token === undefined) throw noToken(store);
-  return { url: url === undefined ? origin(internal) : checked(url), token };
+  const found = findToken(env, internal, store);
+  if (found === undefined) throw noToken(store);
+  return { url: url === undefined ? origin(internal) : checked(url), ...found };
+}
+
+function findToken(
+  env: NodeJS.ProcessEnv,
+  { adminToken }: Config['internal'],
+  store: Config['store'],
+): Pick<Target, 'token' | 'tokenFrom'> | undefined {
+  if (adminToken !== null) {
+    const tokenFrom = env['ADMIN_TOKEN'] ? 'ADMIN_TOKEN' : 'internal.admin_token in the file of CONFIG';
+    return { token: adminToken, tokenFrom };
+  }
+  const token = store.kind === 'embedded' ? readOperatorToken(store.dataDir) : undefined;
+  if (token === undefined || store.kind !== 'embedded') return undefined;
+  return { token, tokenFrom: operatorTokenFile(store.dataDir) };
 }
 
 function noToken(store: Config['store']): Failure {

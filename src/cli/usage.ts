@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { Context } from './context.ts';
 import type { Listing } from './operator-api.ts';
 import { table } from './output.ts';
@@ -38,8 +38,14 @@ export function usageCommand(program: Command, context: Context): void {
       .argument('[account-id]')
       .option('--from <time>', 'RFC 3339 date or time, UTC (start of this month)')
       .option('--to <time>', 'not after this one (now)')
-      .option('--granularity <unit>', 'hour, day, month or total')
-      .option('--group-by <what>', 'account, sub_account or api_key', 'account'),
+      .addOption(
+        new Option('--granularity <unit>', 'one line for each').choices(['hour', 'day', 'month', 'total']),
+      )
+      .addOption(
+        new Option('--group-by <what>', 'one line for each')
+          .choices(['account', 'sub_account', 'api_key'])
+          .default('account'),
+      ),
   ).action(async (id: string | undefined, options: Options) => {
     const query = new URLSearchParams(pageQuery(options));
     const { from, to, granularity, groupBy } = options;

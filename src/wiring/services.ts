@@ -82,6 +82,7 @@ export async function openServices(
     barrier: engine.barrier,
     tenants: store.tenants,
     replicaList: store.replicaList,
+    version: version(),
     ownReplicaId: () => engine.replicaId(),
     usage: {
       record: (event) => engine.usage.record(event),

@@ -136,6 +136,108 @@ t.test('customers come with ids and names of their own, from the command line', 
   t.match(await cli(env, 'accounts', 'create', 'B', '--id', id), { code: 1, stderr: /The id is taken/ });
 });
 
+t.test('keys of any account are renamed, rescheduled and rotated from the command line', async (t) => {
+  const { internalOrigin, call, parent: newParent } = await startReplicas(t);
+  const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
+  const json = async (...args: readonly string[]): Promise<Record<string, never>> =>
+    JSON.parse((await cli(env, ...args, '--output', 'json')).stdout) as Record<string, never>;
+  const parent = await newParent();
+  const child = await parent.create();
+  const minted = await parent.call('POST', `/${child.id}/api-keys`, {
+    body: { name: 'CI', scopes: ['a:b'] },
+  });
+  const [id, old] = [String(minted.body['id']), String(minted.body['api_key'])];
+  const status = async (key: string): Promise<number> => (await call('GET', '/x', { key })).status;
+
+  t.match(
+    await cli(env, 'keys', 'update', id, '--name', 'Warehouse', '--expires-at', '2999-01-01T00:00:00Z'),
+    {
+      code: 0,
+      stdout: /Warehouse.*expires: 2999-01-01T00:00:00.000Z/,
+    },
+  );
+  t.match(await json('keys', 'update', id, '--no-expires-at'), { name: 'Warehouse', expires_at: null });
+  t.match(await cli(env, 'keys', 'update', id), { code: 64, stderr: /nothing to change/ });
+
+  const both = await json(
+    'keys',
+    'rotate',
+    id,
+    '--expires-in',
+    '24h',
+    '--expires-at',
+    '2999-01-01T00:00:00Z',
+  );
+  t.match(both, {
+    name: 'Warehouse',
+    scopes: ['a:b'],
+    rotated_from: id,
+    expires_at: /^2999/,
+    api_key: /^tgw_/,
+  });
+  t.same([await status(old), await status(String(both['api_key']))], [200, 200]);
+  const { stdout } = await cli(env, 'keys', 'show', id);
+  t.ok(Math.abs(Date.parse(/expires +(\S+)/.exec(stdout)?.[1] ?? '') - Date.now() - 86_400_000) < 3_600_000);
+  const last = await cli(env, 'keys', 'rotate', both['id'] ?? '', '--expires-in', '0');
+  t.match(last, { code: 0, stdout: /api key +tgw_[^]*not shown again/ });
+  t.same(await status(String(both['api_key'])), 401);
+  const [, newId] = /^id +(\S+)/.exec(last.stdout) ?? [];
+  t.match(await cli(env, 'keys', 'show', newId ?? ''), { stdout: new RegExp(`in place of +${both['id']}`) });
+  t.match(await json('keys', 'list', parent.id, '--status', 'revoked'), { data: [] });
+  t.match(await cli(env, 'keys', 'rotate', both['id'] ?? '', '--expires-in', '0'), {
+    code: 1,
+    stderr: /not active/,
+  });
+  t.match(await cli(env, 'keys', 'rotate', id), { code: 64, stderr: /--expires-in/ });
+  t.match(await cli(env, 'keys', 'rotate', id, '--expires-in', 'soon'), { code: 64, stderr: /24h/ });
+});
+
+t.test('who one is to which gateway is told, and where the token came from', async (t) => {
+  const { internalOrigin, origin } = await startReplicas(t);
+  const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
+  const { stdout } = await cli(env, 'whoami', '--output', 'json');
+  t.match(JSON.parse(stdout), {
+    url: internalOrigin,
+    version: /^\d+\.\d+\.\d+/,
+    replica_id: String,
+    operator: 'operator',
+    token_from: 'ADMIN_TOKEN',
+  });
+  t.match(await cli(env, 'whoami'), { code: 0, stdout: /gateway +http[^]*operator +operator/ });
+  t.notMatch(stdout, operatorToken);
+  t.match(await cli({ ...env, ADMIN_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
+  t.match(await cli(env, '--url', origin, 'whoami'), { code: 77, stderr: /internal/ });
+});
+
+t.test('every command that shows something writes JSON with --output json, as with --json', async (t) => {
+  const { internalOrigin, parent: newParent } = await startReplicas(t);
+  const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
+  const { id, keyId } = await newParent();
+  const shows: readonly (readonly string[])[] = [
+    ['accounts', 'list'],
+    ['accounts', 'show', id],
+    ['sub-accounts', 'list', id],
+    ['keys', 'list', id],
+    ['keys', 'find', '--account', id],
+    ['keys', 'show', keyId],
+    ['usage', id],
+    ['explain', '--key-id', keyId],
+    ['replicas'],
+    ['whoami'],
+    ['config', 'check'],
+    ['completion', 'bash'],
+  ];
+  for (const args of shows) {
+    const { code, stdout } = await cli(env, ...args, '--output', 'json');
+    t.equal(code, 0, args.join(' '));
+    t.type(JSON.parse(stdout), Object, args.join(' '));
+  }
+  const short = await cli(env, '--json', 'keys', 'show', keyId);
+  t.match(JSON.parse(short.stdout), { id: keyId });
+  t.match(await cli(env, '--output', 'table', 'keys', 'show', keyId), { code: 0, stdout: /^id +\w/ });
+  t.match(await cli(env, 'accounts', 'list', '--output', 'yaml'), { code: 64, stderr: /table, json/ });
+});
+
 const awayUrl = 'postgres://nobody@127.0.0.1:1/none';
 
 t.test('what goes wrong is said with the next step and told by the exit code', async (t) => {

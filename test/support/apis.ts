@@ -111,6 +111,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       touch: () => undefined,
     },
     replicaList: store.replicaList,
+    version: '0.0.0-test',
     ownReplicaId: () => null,
     clock: options.clock ?? systemClock,
     randomBytes,

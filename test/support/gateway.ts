@@ -167,6 +167,7 @@ const noStore = {
   usage: missing<UsageStore>('usage'),
   barrier: missing<Barrier>('barrier'),
   replicaList: missing<ReplicaList>('replicaList'),
+  version: '0.0.0-test',
   ownReplicaId: () => null,
 };
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import type { Command } from 'commander';
-import type { Context } from './context.ts';
-import { exitCode, Failure } from './failure.ts';
-import type { ApiKey, HeldKey, Listing } from './operator-api.ts';
-import { fields, status, table } from './output.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
+import { Option, type Command } from 'commander';
+import type { Context } from '../context.ts';
+import { exitCode, Failure } from '../failure.ts';
+import type { ApiKey, HeldKey, Listing } from '../operator-api.ts';
+import { fields, status, table } from '../output.ts';
+import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
 
 interface FindOptions extends PageOptions {
   readonly prefix?: string;
@@ -25,7 +25,7 @@ export function findCommands(keys: Command, context: Context): void {
       .option('--last4 <text>', 'the last four')
       .option('--stdin', 'by the key itself, read from standard input; only its digest leaves this process')
       .option('--account <id>', 'the account, or sub-account, that has it')
-      .option('--status <status>', 'active, expired or revoked'),
+      .addOption(statusOption()),
   ).action(async (options: FindOptions) => {
     const query = new URLSearchParams(pageQuery(options));
     const { prefix, last4, account, status, stdin } = options;
@@ -72,6 +72,7 @@ function show(key: HeldKey): string {
     ['last used', key.last_used_at ?? 'never'],
     ['expires', key.expires_at ?? 'never'],
     ...(key.revoked_at === null ? [] : [['revoked', key.revoked_at] as const]),
+    ...(key.rotated_from === null ? [] : [['in place of', key.rotated_from] as const]),
   ]);
 }
 
@@ -87,6 +88,15 @@ function list(page: Listing<HeldKey>): string {
     key.last_used_at ?? 'never',
   ]);
   return table(['ID', 'NAME', 'KEY', 'STATUS', 'ACCOUNT', 'PARENT', 'LAST USED'], rows) + moreNote(page);
+}
+
+/** Which keys a list shows. */
+export function statusOption(): Option {
+  return new Option('--status <status>', 'only those with this status').choices([
+    'active',
+    'expired',
+    'revoked',
+  ]);
 }
 
 /** What a key is recognised by. Of an imported one either part may not be known. */

@@ -1,12 +1,11 @@
-import { styleText } from 'node:util';
 import type { Command } from 'commander';
-import { managementScopes } from '../domain/scope.ts';
-import { exitCode, Failure } from './failure.ts';
-import { findCommands, hintsOf } from './find-keys.ts';
-import type { ApiKey, Listing, MintedKey } from './operator-api.ts';
-import { fields, status, table } from './output.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
-import type { Context } from './context.ts';
+import { managementScopes } from '../../domain/scope.ts';
+import { changeCommands, showMinted } from './change-keys.ts';
+import { findCommands, hintsOf, statusOption } from './find-keys.ts';
+import type { ApiKey, Listing, MintedKey } from '../operator-api.ts';
+import { status, table } from '../output.ts';
+import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
+import type { Context } from '../context.ts';
 
 interface CreateOptions {
   readonly name: string;
@@ -16,7 +15,7 @@ interface CreateOptions {
 
 const usualScopes: readonly string[] = Object.values(managementScopes);
 
-/** `keys create | list`, for the keys of parent accounts; `keys find | show | revoke`, for any. */
+/** `keys create | list`, for the keys of parent accounts; `keys find | show | update | rotate | revoke`, for any. */
 export function keyCommands(program: Command, context: Context): void {
   const keys = program
     .command('keys')
@@ -44,50 +43,24 @@ export function keyCommands(program: Command, context: Context): void {
     });
 
   pageOptions(
-    keys.command('list').description('list the keys of an account, newest first').argument('<account-id>'),
-  ).action(async (id: string, options: PageOptions) => {
-    const page = await context.api().call<Listing<ApiKey>>('GET', keysOf(id) + pageQuery(options));
+    keys
+      .command('list')
+      .description('list the keys of an account, newest first')
+      .argument('<account-id>')
+      .addOption(statusOption()),
+  ).action(async (id: string, options: PageOptions & { readonly status?: string }) => {
+    const query = pageQuery(options, { status: options.status });
+    const page = await context.api().call<Listing<ApiKey>>('GET', keysOf(id) + query);
     context.output().result(page, () => list(id, page));
   });
 
   findCommands(keys, context);
 
-  keys
-    .command('revoke')
-    .description('revoke a key: once this returns, every replica refuses it')
-    .usage('[options] [account-id] <key-id>')
-    .argument('<ids...>', 'id of the key; the id of its account may stand before it')
-    .action(async (ids: string[]) => {
-      const [first = '', second] = ids;
-      if (ids.length > 2)
-        throw new Failure(exitCode.usage, 'One key at a time: one id, or two with its account.');
-      const path = second === undefined ? `/api-keys/${encodeURIComponent(first)}` : keyOf(first, second);
-      const key = await context.api().call<ApiKey>('POST', `${path}/revoke`);
-      context.output().result(key, () => `${hintsOf(key)} (${key.name}) is ${status(key.status)}.`);
-    });
+  changeCommands(keys, context);
 }
 
 function keysOf(accountId: string): string {
   return `/accounts/${encodeURIComponent(accountId)}/api-keys`;
-}
-
-function keyOf(accountId: string, keyId: string): string {
-  return `${keysOf(accountId)}/${encodeURIComponent(keyId)}`;
-}
-
-function showMinted(key: MintedKey): string {
-  return [
-    fields([
-      ['id', key.id],
-      ['name', key.name],
-      ['scopes', key.scopes.join(' ') || '(none)'],
-      ['expires', key.expires_at ?? 'never'],
-      ['api key', styleText('green', key.api_key)],
-      ['client secret', styleText('green', key.client_secret)],
-    ]),
-    '',
-    'Keep the key and the secret now: they are not shown again.',
-  ].join('\n');
 }
 
 /** What people recognise a key by; of one that was imported there may be nothing. */

@@ -1,0 +1,20 @@
+import { Type } from 'typebox';
+import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
+
+export interface WhoamiDeps {
+  /** Of this build. */
+  readonly version: string;
+  /** The id under which this replica is registered; `null` while it is not. */
+  readonly ownReplicaId: () => string | null;
+}
+
+const body = closed({ operator: Type.String(), version: Type.String(), replica_id: nullableText() });
+
+/** `GET /whoami`: whose the token is, and which gateway it was told to. It asks no database. */
+export function whoamiRoute(app: TypedApp, { version, ownReplicaId }: WhoamiDeps): void {
+  app.get('/whoami', { schema: { querystring: noQuery, response: { 200: body } } }, async () => ({
+    operator: 'operator',
+    version,
+    replica_id: ownReplicaId(),
+  }));
+}

@@ -1,0 +1,106 @@
+import { styleText } from 'node:util';
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Context } from '../context.ts';
+import { exitCode, Failure } from '../failure.ts';
+import { hintsOf } from './find-keys.ts';
+import type { ApiKey, MintedKey } from '../operator-api.ts';
+import { fields, status } from '../output.ts';
+
+interface UpdateOptions {
+  readonly name?: string;
+  /** `false` for `--no-expires-at`. */
+  readonly expiresAt?: string | false;
+}
+
+interface RotateOptions {
+  readonly expiresIn: number;
+  readonly expiresAt?: string;
+}
+
+/** `keys update | rotate | revoke`: what becomes of any key. */
+export function changeCommands(keys: Command, context: Context): void {
+  keys
+    .command('update')
+    .description('give a key another name or another expiry; what is not named stays')
+    .argument('<key-id>')
+    .option('--name <name>', 'what the key is for')
+    .option(
+      '--expires-at <time>',
+      'RFC 3339, such as 2030-01-01T00:00:00Z; holds everywhere once this returns',
+    )
+    .option('--no-expires-at', 'it never expires')
+    .action(async (id: string, { name, expiresAt }: UpdateOptions) => {
+      const body = {
+        ...(name !== undefined && { name }),
+        ...(expiresAt !== undefined && { expires_at: expiresAt === false ? null : expiresAt }),
+      };
+      if (Object.keys(body).length === 0)
+        throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
+      const key = await context.api().call<ApiKey>('PATCH', pathOf(id), body);
+      context
+        .output()
+        .result(key, () => `${hintsOf(key)} (${key.name}) expires: ${key.expires_at ?? 'never'}.`);
+    });
+
+  keys
+    .command('rotate')
+    .description('put a new key in the place of another one; its value is shown once and cannot be had again')
+    .argument('<key-id>')
+    .requiredOption(
+      '--expires-in <time>',
+      'how long the old key goes on working, such as 90s, 15m, 24h or 7d; 0 revokes it at once',
+      readSeconds,
+    )
+    .option('--expires-at <time>', 'when the new key expires (otherwise never), RFC 3339')
+    .action(async (id: string, { expiresIn, expiresAt }: RotateOptions) => {
+      const key = await context.api().call<MintedKey>('POST', `${pathOf(id)}/rotate`, {
+        expires_in: expiresIn,
+        ...(expiresAt !== undefined && { expires_at: expiresAt }),
+      });
+      context.output().result(key, () => showMinted(key));
+    });
+
+  keys
+    .command('revoke')
+    .description('revoke a key: once this returns, every replica refuses it')
+    .usage('[options] [account-id] <key-id>')
+    .argument('<ids...>', 'id of the key; the id of its account may stand before it')
+    .action(async (ids: string[]) => {
+      const [first = '', second] = ids;
+      if (ids.length > 2)
+        throw new Failure(exitCode.usage, 'One key at a time: one id, or two with its account.');
+      const path =
+        second === undefined ? pathOf(first) : `/accounts/${encodeURIComponent(first)}${pathOf(second)}`;
+      const key = await context.api().call<ApiKey>('POST', `${path}/revoke`);
+      context.output().result(key, () => `${hintsOf(key)} (${key.name}) is ${status(key.status)}.`);
+    });
+}
+
+function pathOf(id: string): string {
+  return `/api-keys/${encodeURIComponent(id)}`;
+}
+
+const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** Reads a time such as `24h`; a number alone is seconds. */
+function readSeconds(text: string): number {
+  const [, number, unit = 's'] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
+  if (number === undefined) throw new InvalidArgumentError('It must be such as 0, 90s, 15m, 24h or 7d.');
+  return Number(number) * (secondsIn[unit] ?? 1);
+}
+
+/** A new key with its secrets. */
+export function showMinted(key: MintedKey): string {
+  return [
+    fields([
+      ['id', key.id],
+      ['name', key.name],
+      ['scopes', key.scopes.join(' ') || '(none)'],
+      ['expires', key.expires_at ?? 'never'],
+      ['api key', styleText('green', key.api_key)],
+      ['client secret', styleText('green', key.client_secret)],
+    ]),
+    '',
+    'Keep the key and the secret now: they are not shown again.',
+  ].join('\n');
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { version } from '../wiring/version.ts';
+import type { Context } from './context.ts';
+import { fields } from './output.ts';
+
+interface Answer {
+  readonly operator: string;
+  readonly version: string;
+  readonly replica_id: string | null;
+}
+
+/** `whoami`: which gateway the commands talk to, and who they are to it. */
+export function whoamiCommand(program: Command, context: Context): void {
+  program
+    .command('whoami')
+    .description('which gateway commands talk to, its version, and by which operator token')
+    .action(async () => {
+      const { url, tokenFrom } = context.target();
+      const {
+        operator,
+        version: itsVersion,
+        replica_id,
+      } = await context.api().call<Answer>('GET', '/whoami');
+      const shown = {
+        ...{ url, version: itsVersion, replica_id, operator },
+        ...{ token_from: tokenFrom, cli_version: version() },
+      };
+      context.output().result(shown, () =>
+        fields([
+          ['gateway', url],
+          ['version', itsVersion],
+          ['replica', replica_id ?? '(not registered)'],
+          ['operator', operator],
+          ['token from', tokenFrom],
+          ['this command', version()],
+        ]),
+      );
+    });
+}
