@@ -92,7 +92,8 @@ export class Tenants {
       const response = await this.#ask(method, path, sent, via);
       if (response !== undefined && response.status < 300)
         return { body: response.body, uncertain: attempt > 0 };
-      if (response !== undefined && response.status < 500)
+      // 429: attempts that this program has given up may still wait in a replica that cannot reach its store.
+      if (response !== undefined && response.status < 500 && response.status !== 429)
         throw new Error(`${path}: ${JSON.stringify(response)}`);
       await pause(20);
     }
