@@ -12,6 +12,7 @@ import { operatorApi } from './operator-api.ts';
 import { standardOutput, type Output } from './output.ts';
 import { replicasCommand } from './replicas.ts';
 import { restoredCommand } from './restored.ts';
+import { serveCommand } from './serve.ts';
 import { subAccountCommands } from './sub-accounts.ts';
 import { findTarget, type Target } from './target.ts';
 import { usageCommand } from './usage.ts';
@@ -26,7 +27,7 @@ interface GlobalOptions {
 /** Runs one command line. Never throws: what goes wrong is written, and told by the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = new Command('tenancy-gateway')
-    .description('Operate Tenancy Gateway: accounts, keys, migrations, configuration.')
+    .description('Run and operate Tenancy Gateway: accounts, keys, migrations, configuration.')
     .version(version(), '-V, --version')
     .addOption(
       new Option('--output <format>', 'table for people, json for programs')
@@ -50,6 +51,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     output,
   };
   for (const add of [
+    serveCommand,
     accountCommands,
     subAccountCommands,
     keyCommands,

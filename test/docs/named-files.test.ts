@@ -9,6 +9,7 @@ const configurations = [
   '.dockerignore',
   '.github/CODEOWNERS',
   '.github/workflows/ci.yml',
+  '.github/workflows/release.yml',
   '.prettierignore',
   '.taprc',
   'eslint.config.js',
