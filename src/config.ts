@@ -20,6 +20,8 @@ export interface Config {
   readonly problems: { readonly typeBase: string };
   /** CIDRs whose `X-Forwarded-*` and `X-Request-Id` count. */
   readonly trustedProxies: readonly string[];
+  /** Of the files that are named in it, as they were when it was read. */
+  readonly certificates: readonly CertificateConfig[];
   readonly management: { readonly requireActingHeader: boolean };
   /** Longest prefix wins. Empty only on the embedded store, where requests go to the echo upstream. */
   readonly routes: readonly RouteConfig[];
@@ -33,6 +35,15 @@ export interface Config {
   readonly drainDelayMs: number;
   /** Part of it, too: how long clients are told to leave before idle connections are closed. */
   readonly drainIdleMs: number;
+}
+
+/** When a certificate is valid. Wall-clock times, by the certificate. */
+export interface CertificateConfig {
+  readonly use: 'listener' | 'upstream_ca' | 'upstream_client' | 'redis_ca' | 'redis_client';
+  /** Prefix of the route whose upstream it is for. */
+  readonly route: string | null;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
 }
 
 export interface ListenConfig {

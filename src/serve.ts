@@ -4,17 +4,18 @@ import { loadConfig } from './config/load.ts';
 import { openLog, type Log } from './ops/logger.ts';
 import { identity, Lifecycle } from './wiring/lifecycle.ts';
 import { favourRequests } from './wiring/runtime.ts';
-import { reloader } from './wiring/reload.ts';
+import { reloader, warn } from './wiring/reload.ts';
 import { startGateway } from './wiring/start.ts';
 
 favourRequests();
-const loaded = loadConfig(process.env);
+const loaded = loadConfig(process.env, { datesOfCertificates: 'warning' });
 if ('faults' in loaded) {
   process.stderr.write(formatFaults(loaded.faults, '; nothing was started'));
   process.exit(badConfigurationExitCode);
 }
 const { config } = loaded;
 const log = openLog(config.log.level);
+warn(log.logger, loaded.warnings);
 if (config.workers === 1) await serve(config, log);
 else {
   // Loaded only where it is wanted: one process does without a second one to look after it.

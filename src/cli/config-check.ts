@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatFaults } from '../config/fault.ts';
+import { formatFaults, type Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config.ts';
 import { exitCode, Failure } from './failure.ts';
@@ -20,9 +20,21 @@ export function configCommands(program: Command, context: Context): void {
           faults: loaded.faults,
         });
       }
-      const { config } = loaded;
-      context.output().result({ ok: true }, () => `The configuration is good.\n\n${summary(config)}`);
+      const { config, warnings } = loaded;
+      context
+        .output()
+        .result({ ok: true, warnings }, () =>
+          [
+            'The configuration is good.',
+            summary(config),
+            ...(warnings.length > 0 ? [soon(warnings)] : []),
+          ].join('\n\n'),
+        );
     });
+}
+
+function soon(warnings: readonly Fault[]): string {
+  return ['Warnings:', ...warnings.map(({ where, detail }) => `  ${where}  ${detail}`)].join('\n');
 }
 
 function summary({ listen, internal, store, redisUrl, routes }: Config): string {

@@ -7,23 +7,33 @@ import { makeConfig } from './make.ts';
 import { formatPath, isMapping, removeAt, type Path } from './pointer.ts';
 import { inheritRouteDefaults, namesUpstream } from './routes.ts';
 import { nodeAt, withDefaults } from './schema.ts';
-import { validate } from './validate.ts';
+import { checkDates, readCertificates } from './tls/certificates.ts';
+import { validate, type SchemaFault } from './validate.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
-/** A configuration that may be used, or everything that is wrong with it. */
-export type Loaded = { readonly config: Config } | { readonly faults: readonly Fault[] };
+/** A configuration that may be used, with what will be wrong with it soon; or everything that is wrong with it. */
+export type Loaded =
+  { readonly config: Config; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
 
 /** What the configuration is read for. */
 export interface LoadOptions {
   /** `command`: only to find a gateway or its store. Faults between keys, such as a missing upstream, do not matter. */
   readonly purpose?: 'serve' | 'command';
+  /**
+   * Whether a certificate that has expired, or is not valid yet, is a fault. It is a warning where the process would not start
+   * otherwise: a restart at night must not make an outage of what most clients may not even look at.
+   */
+  readonly datesOfCertificates?: 'fault' | 'warning';
+  /** Wall-clock time. */
+  readonly nowMs?: number;
 }
 
 /**
  * Reads the variables and the file that `CONFIG` names, in steps: read, lay the variables over the file, hold it
  * against the schema, check what no schema can say, make the typed value. Reads files; changes and starts nothing.
  */
-export function loadConfig(env: NodeJS.ProcessEnv, { purpose = 'serve' }: LoadOptions = {}): Loaded {
+export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): Loaded {
+  const { purpose = 'serve', datesOfCertificates = 'fault', nowMs = Date.now() } = options;
   const file = env['CONFIG'] ? readYamlFile(env['CONFIG']) : emptyFile;
   if ('faults' in file) return { faults: inOrder(file.faults) };
   const document = withoutEmpty(file.value);
@@ -37,15 +47,22 @@ export function loadConfig(env: NodeJS.ProcessEnv, { purpose = 'serve' }: LoadOp
   const databaseNamed = isMapping(database) && database['url'] !== undefined;
   for (const { path, incomplete } of rejected) if (incomplete === undefined) removeAt(document, path);
   const filled = withDefaults(inheritRouteDefaults(document)) as UncheckedFile;
+  const certificates = purpose === 'serve' ? readCertificates(filled, nowMs) : [];
+  const { invalid, soon } = checkDates(certificates, nowMs);
   const faults = [
     ...rejected,
     ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed, databaseNamed }) : []),
+    ...(datesOfCertificates === 'fault' ? invalid : []),
   ];
+  const located = (found: readonly SchemaFault[]): Fault[] =>
+    inOrder(found.map(({ path, detail }) => ({ where: where(file, origins, path), detail })));
+  if (faults.length > 0) return { faults: located(faults) };
   // Without a fault nothing was taken out, so nothing the schema requires is missing.
-  if (faults.length === 0) return { config: makeConfig(filled as GatewayFile) };
-  return {
-    faults: inOrder(faults.map(({ path, detail }) => ({ where: where(file, origins, path), detail }))),
-  };
+  const config = makeConfig(
+    filled as GatewayFile,
+    certificates.map(({ path: _, ...certificate }) => certificate),
+  );
+  return { config, warnings: located([...invalid, ...soon]) };
 }
 
 const emptyFile: YamlFile = { value: {}, locate: () => '' };

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import type { Config, CorsConfig, RouteConfig } from '../config.ts';
+import type { CertificateConfig, Config, CorsConfig, RouteConfig } from '../config.ts';
 import { headerNames, type HeaderNames } from '../domain/header-names.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile, RouteSettings } from './route-file.ts';
@@ -9,8 +9,12 @@ import { nodeAt, withDefaults } from './schema.ts';
 
 const heapShare = 0.85;
 
-/** The typed configuration from a file without faults. */
-export function makeConfig(file: GatewayFile): Config {
+/**
+ * The typed configuration from a file without faults.
+ *
+ * @param certificates of the files that it names
+ */
+export function makeConfig(file: GatewayFile, certificates: readonly CertificateConfig[]): Config {
   const { listen, internal, database, limits, tracing } = file;
   const names = headerNames(file.headers.prefix, file.authentication.headers);
   return {
@@ -45,6 +49,7 @@ export function makeConfig(file: GatewayFile): Config {
     keys: { prefix: file.keys.prefix },
     problems: { typeBase: file.problems.type_base },
     trustedProxies: file.trusted_proxies.map(asNetwork),
+    certificates,
     management: { requireActingHeader: file.management.require_acting_header },
     routes: effectiveRoutes(file).map((route) => makeRoute(route, names)),
     limits: {

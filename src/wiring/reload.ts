@@ -1,9 +1,15 @@
+import type { Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Logger } from '../ops/logger.ts';
 import { NeedsRestart } from './restart-needed.ts';
 import type { RunningGateway } from './start.ts';
 
-type Reloaded = Pick<RunningGateway, 'reload'>;
+type Reloaded = Pick<RunningGateway, 'reload' | 'noteReload'>;
+
+/** Logs what will be wrong with a configuration that can be used. */
+export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): void {
+  for (const { where, detail } of warnings) logger.warn({ where }, `the configuration: ${detail}`);
+}
 
 /**
  * Makes the function that reads the configuration anew and hands it to a gateway: all of it or nothing. The log says
@@ -23,6 +29,7 @@ export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Relo
 }
 
 async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger): Promise<void> {
+  let successful = false;
   try {
     const loaded = loadConfig(env);
     if ('faults' in loaded) {
@@ -30,6 +37,8 @@ async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger)
       return;
     }
     await gateway.reload(loaded.config);
+    successful = true;
+    warn(logger, loaded.warnings);
     logger.info(
       { routes: loaded.config.routes.map(({ prefix }) => prefix) },
       'the configuration was reloaded',
@@ -37,6 +46,8 @@ async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger)
   } catch (error) {
     if (error instanceof NeedsRestart) logger.error(`${rejected} ${error.message}`);
     else logger.error({ err: error }, `${rejected} it cannot be used`);
+  } finally {
+    gateway.noteReload(successful);
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Registry } from 'prom-client';
 import type { AppDeps } from '../app.ts';
 import type { Config } from '../config.ts';
 import { accessLog } from '../ops/access-log.ts';
@@ -30,6 +31,8 @@ export interface Services {
   /** What is told of each request, by the trusted proxies of that configuration. */
   readonly observerOf: (config: Config) => RequestObserver;
   readonly timers: Timers;
+  /** Of this process alone. */
+  readonly registry: Registry;
   /** Shows the requests that wait for a connection, by the prefix of their route. */
   readonly waitsOf: (prefix: string) => TurnWaits;
 }
@@ -97,7 +100,8 @@ export async function openServices(
     tracer: tracing?.tracer ?? null,
     unready: fleet?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
-  return { given, complete, store, engine, deps, observerOf, timers, waitsOf: turnWaitMetrics(registry) };
+  const waitsOf = turnWaitMetrics(registry);
+  return { given, complete, store, engine, deps, observerOf, timers, registry, waitsOf };
 }
 
 function withOperatorToken(config: Config): Config {

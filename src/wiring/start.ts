@@ -1,5 +1,7 @@
 import type { Config } from '../config.ts';
+import { certificateMetrics, reloadMetrics } from '../ops/config-metrics.ts';
 import type { Logger } from '../ops/logger.ts';
+import { systemClock } from '../ports/clock.ts';
 import type { Address } from '../server/listen.ts';
 import type { Fleet } from './fleet.ts';
 import { openListeners } from './listeners.ts';
@@ -23,6 +25,8 @@ export interface RunningGateway {
    * @throws {NeedsRestart} or whatever keeps `wanted` from being used; then everything goes on as it was
    */
   reload(wanted: Config, agreed?: () => Promise<void>): Promise<void>;
+  /** Shows how an attempt to reload ended. */
+  noteReload(successful: boolean): void;
   /** Closes every stage, in {@link shutdownOrder}. */
   stop(): Promise<void>;
 }
@@ -44,6 +48,9 @@ export async function startGateway(
     const services = await openServices(given, logger, stages, fleet);
     const listeners = await openListeners(services, stages, fleet);
     const { applications, publicAddress, internalAddress, prepare } = listeners;
+    certificateMetrics(services.registry, () => applications.config.certificates);
+    // Of several processes the primary reads the configuration.
+    const noteReload = fleet === null ? reloadMetrics(services.registry, systemClock) : () => undefined;
     services.engine.start();
     return {
       get config() {
@@ -54,6 +61,7 @@ export async function startGateway(
       internalAddress,
       begun: services.engine.begun,
       reload: (wanted, agreed) => applications.reload(wanted, prepare, agreed),
+      noteReload,
       stop: () => stages.close(),
     };
   } catch (error) {

@@ -137,6 +137,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     keys: { prefix: options.keyPrefix ?? usualKeyPrefix },
     problems: { typeBase: options.problemTypeBase ?? usualTypeBase },
     trustedProxies: options.trustedProxies ?? [],
+    certificates: [],
     management: { requireActingHeader: false },
     routes: Object.entries(options.routes).map(([prefix, route]): RouteConfig => {
       return { ...defaultRoute, prefix, ...(typeof route === 'string' ? { upstream: route } : route) };

@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts';
 import { scrub } from '../../ops/describe-error.ts';
 import type { Log } from '../../ops/logger.ts';
+import { reloadMetrics } from '../../ops/config-metrics.ts';
 import { counter, createRegistry, gauge } from '../../ops/metrics.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemTimers } from '../../ports/timers.ts';
@@ -50,6 +51,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   gauge(registry, 'workers', 'Workers that can decide.', () => workers.readyCount);
   const reloading = new ReloadAll(workers, timers);
   const scraping = new ScrapeAll(workers, registry, timers);
+  const noteReload = reloadMetrics(registry, clock);
   const readAndReload = reloader(env, logger);
   process.on('uncaughtException', fail);
   process.on('unhandledRejection', fail);
@@ -57,7 +59,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   process.on('SIGINT', stop);
   process.on('SIGHUP', (signal) => {
     if (!env['CONFIG']) return stop(signal);
-    if (!stopping) void readAndReload({ reload });
+    if (!stopping) void readAndReload({ reload, noteReload });
   });
 
   function hear(from: Member, message: FromWorker): void {

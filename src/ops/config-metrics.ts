@@ -1,0 +1,57 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { CertificateConfig } from '../config.ts';
+import type { Clock } from '../ports/clock.ts';
+import { gauge } from './metrics.ts';
+
+/**
+ * Shows how the last reload of the configuration ended, under the names that Prometheus and its kin have for it. A start
+ * counts as one that went well.
+ *
+ * @returns to be told of the end of each
+ */
+export function reloadMetrics(
+  registry: Registry,
+  clock: Pick<Clock, 'wallMs'>,
+): (successful: boolean) => void {
+  let last = { successful: true, succeededMs: clock.wallMs() };
+  gauge(
+    registry,
+    'config_last_reload_successful',
+    '1 if the last reload of the configuration was used, 0 if it was rejected.',
+    () => Number(last.successful),
+  );
+  gauge(
+    registry,
+    'config_last_reload_success_timestamp_seconds',
+    'When the configuration in use was read.',
+    () => last.succeededMs / 1000,
+  );
+  return (successful) => {
+    last = { successful, succeededMs: successful ? clock.wallMs() : last.succeededMs };
+  };
+}
+
+/**
+ * Shows until when the certificates in use are valid: as they were when the configuration was read.
+ *
+ * @param certificates asked at each scrape
+ */
+export function certificateMetrics(
+  registry: Registry,
+  certificates: () => readonly CertificateConfig[],
+): void {
+  const metric: Gauge = new Gauge({
+    name: 'tenancy_gateway_certificate_expiration_timestamp_seconds',
+    help: 'When a certificate in use expires, by what it is for and the route whose upstream it is for.',
+    labelNames: ['use', 'route'],
+    aggregator: 'min',
+    registers: [],
+    collect: () => {
+      metric.reset();
+      for (const { use, route, notAfterMs } of certificates()) {
+        metric.set({ use, ...(route !== null && { route }) }, notAfterMs / 1000);
+      }
+    },
+  });
+  registry.registerMetric(metric);
+}
