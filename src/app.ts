@@ -50,7 +50,10 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly randomBytes: (size: number) => Buffer;
   readonly logger: Logger;
   readonly registry: Pick<Registry, 'metrics' | 'contentType'>;
+  /** Is told of the requests of the public listener. */
   readonly observe: RequestObserver;
+  /** Is told of those of the operator API. */
+  readonly observeOperator: RequestObserver;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
   /** What keeps this process from deciding; empty when it is ready. */
@@ -149,7 +152,7 @@ export async function publicServer(
 export async function internalServer(
   deps: AppDeps & Pick<PublicApplication, 'destinationOf'>,
 ): Promise<ServedApplication> {
-  const { config, registry, unready, observe } = deps;
+  const { config, registry, unready, observeOperator } = deps;
   const newRequestId = requestIds(deps.randomBytes, () => false);
   const app = Fastify({
     ...fastifyOptions(config.limits),
@@ -164,7 +167,7 @@ export async function internalServer(
   healthRoutes(app, unready);
   metricsRoute(app, registry);
   app.register(async (scope) => {
-    observeReplies(scope, (url) => url ?? 'none', observe);
+    observeReplies(scope, (url) => url ?? 'none', observeOperator);
     await scope.register(admin, {
       ...deps,
       prefix: '/admin/v1',

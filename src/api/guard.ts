@@ -116,6 +116,7 @@ function tooManyChanges({ perSecond }: ChangeRate, waitMs: number): Problem {
     code: 'too_many_requests',
     detail: `This account makes more changes that every replica must hear of than the ${perSecond} a second that it may (limits.changes_per_second). Nothing was changed: send this one again after Retry-After.`,
     retryAfter: Math.ceil(waitMs / 1000),
+    limit: 'changes',
   };
 }
 

@@ -18,7 +18,8 @@ export interface CoherenceEvents {
   breakerState?(state: 'closed' | 'open' | 'half-open'): void;
   /** @param ms from its start to the new deadline */
   leaseRenewed?(ms: number): void;
-  leaseRenewalFailed?(): void;
+  /** @param error why */
+  leaseRenewalFailed?(error: unknown): void;
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
   /** This replica lost track of the log and began anew. */

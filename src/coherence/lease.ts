@@ -169,7 +169,7 @@ export class Lease {
     } catch (error) {
       this.#pauseUntil = clock.monotonicMs() + this.#backoff.failed();
       this.#renewAt = this.#pauseUntil;
-      events.leaseRenewalFailed?.();
+      events.leaseRenewalFailed?.(error);
       if (this.#backoff.failures === 2) onHealth(error);
       if (this.#backoff.failures > 1) this.#rejectWaiters(unavailable(error));
     }

@@ -29,5 +29,6 @@ export function tooManyLookUps(): ProblemError {
     detail:
       'Too many requests of this account name accounts that were not used lately. Send fewer of them at once.',
     retryAfter: 1,
+    limit: 'look_ups',
   });
 }

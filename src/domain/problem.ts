@@ -59,6 +59,12 @@ export interface FieldFault {
   readonly detail: string;
 }
 
+/**
+ * What an account may have no more of: requests or WebSockets at once (`limits.in_flight_per_tenant`, `websockets` of a route), changes a
+ * second (`limits.changes_per_second`), facts to be loaded, or statements that wait for the store.
+ */
+export type ReachedLimit = 'requests_in_flight' | 'websockets' | 'changes' | 'look_ups' | 'store_queue';
+
 /** Why a request is rejected, before it is written as `application/problem+json` (RFC 9457). */
 export interface Problem {
   readonly code: ProblemCode;
@@ -69,6 +75,8 @@ export interface Problem {
   readonly retryAfter?: number;
   /** `Allow`, for 405. */
   readonly allow?: readonly string[];
+  /** Which limit was reached, of those that a 429 can be about. For metrics; it is not in the body. */
+  readonly limit?: ReachedLimit;
   /** Extension members of the body, such as the scope that is missing. */
   readonly extra?: Readonly<Record<string, string>>;
 }

@@ -1,12 +1,14 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
-import type { ProblemCode } from '../domain/problem.ts';
+import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 
 /** What is known about a request that Fastify responds to, for logs, metrics and usage. */
 export interface Outcome {
   /** Set where it was rejected. */
   readonly code?: ProblemCode;
+  /** Which limit was reached, where that is why. */
+  readonly limit?: ReachedLimit | undefined;
   /** Set once it is known who calls. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
   /** Whose key came with a call that was rejected, as far as that is known: for the log, which does not count it as a use. */

@@ -15,7 +15,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   const { request, server } = reply;
   const typeBase = server.getDecorator<string>(typeBaseDecorator);
   const context = { instance: pathOf(request.url), requestId: request.id, typeBase };
-  noteOutcome(request, { code: problem.code });
+  noteOutcome(request, { code: problem.code, limit: problem.limit });
   if (bodyMayBeLong(request.raw)) reply.header('connection', 'close');
   return (
     reply

@@ -15,7 +15,7 @@ export function observeReplies(
 ): void {
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.raw.once('close', () => {
-      const { code, caller, rejected } = outcomeOf(request);
+      const { code, limit, caller, rejected } = outcomeOf(request);
       observe({
         requestId: request.id,
         method: request.method,
@@ -23,6 +23,7 @@ export function observeReplies(
         route: nameOf(request.routeOptions.url),
         status: statusOf(reply),
         code: code ?? null,
+        limit,
         keyId: caller?.keyId ?? rejected?.keyId ?? null,
         caller: caller?.accountId ?? rejected?.accountId ?? null,
         resolvedTenant: caller?.accountId ?? null,

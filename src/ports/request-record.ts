@@ -1,5 +1,5 @@
 import type { Permit } from '../domain/acting-decision.ts';
-import type { ProblemCode } from '../domain/problem.ts';
+import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 
 /** A finished request as it is logged and counted: proxied, or responded to by the gateway itself. */
 export interface RequestRecord {
@@ -13,6 +13,8 @@ export interface RequestRecord {
   readonly status: number;
   /** The problem code of a response of the gateway itself, or how an exchange ended early; `null` for a complete response. */
   readonly code: ProblemCode | 'client_gone' | 'cut_by_upstream' | 'withdrawn' | null;
+  /** Which limit was reached, where that is why it was rejected. */
+  readonly limit?: ReachedLimit | undefined;
   /** Of the key that was sent, if it is one of this service's; also where it is revoked or expired. */
   readonly keyId: string | null;
   /** The account that called: the key's. `null` where that is not known. */

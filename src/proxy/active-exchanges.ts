@@ -1,10 +1,12 @@
 import type { Directory } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
+import type { ExchangeState } from './exchange-states.ts';
 
 /** Something under way that depends on facts: a proxied request, or an open WebSocket. */
 export interface ActiveExchange {
   /** Its position in {@link ActiveExchanges}, which alone writes to it. */
   slot: number;
+  readonly state: ExchangeState;
   /** Facts whose revocation ends it; empty while nothing was decided. */
   dependsOn(): readonly FactKey[];
   /** Ends it because one of those facts was revoked. `false` where nothing has to be ended. */
@@ -31,6 +33,11 @@ export class ActiveExchanges {
 
   get size(): number {
     return this.#active.length;
+  }
+
+  /** Adds to `counts` how many are in each state. Looks at them all: for what is asked now and then. */
+  countInto(counts: Map<ExchangeState, number>): void {
+    for (const { state } of this.#active) counts.set(state, (counts.get(state) ?? 0) + 1);
   }
 
   enter(exchange: ActiveExchange): void {

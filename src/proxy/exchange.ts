@@ -33,7 +33,7 @@ export interface ResponseProgress {
  */
 export abstract class Exchange implements ActiveExchange {
   slot = 0;
-  protected state: ExchangeState = 'deciding';
+  state: ExchangeState = 'deciding';
   /** When the present wait began: for a connection, or for the upstream. Monotonic. */
   protected waitingSinceMs = 0;
   /** From the hand-over to the upstream's head; `null` before that. */
@@ -51,6 +51,7 @@ export abstract class Exchange implements ActiveExchange {
   #superseded = 0;
   /** Of the body of a problem, where that was the response. */
   #problemBytes: number | null = null;
+  #limit: Problem['limit'];
 
   constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
     this.route = route;
@@ -141,6 +142,7 @@ export abstract class Exchange implements ActiveExchange {
       typeBase: deps.problemTypeBase,
       headers: cors === null ? headers : cors.replace(headers, this.request.headers.origin),
     });
+    this.#limit = problem.limit;
     this.finish(problemStatus(problem.code), problem.code, cause);
   }
 
@@ -162,6 +164,7 @@ export abstract class Exchange implements ActiveExchange {
       target: this.target,
       status,
       code,
+      limit: this.#limit,
       startedMs: this.#startedMs,
       upstreamMs: this.upstreamMs,
       bytesIn,

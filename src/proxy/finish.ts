@@ -15,6 +15,7 @@ export interface End {
   readonly target: string;
   readonly status: number;
   readonly code: RequestRecord['code'];
+  readonly limit: RequestRecord['limit'];
   readonly startedMs: number;
   readonly upstreamMs: number | null;
   readonly bytesIn: number;
@@ -60,6 +61,7 @@ export function reportFinished(
     route: config.prefix,
     status,
     code,
+    limit: end.limit,
     reason: admission?.permit.reason ?? null,
     keyId,
     caller: caller?.accountId ?? null,

@@ -16,6 +16,7 @@ export const tooManyInFlight: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has too many requests in flight. Wait for responses to some of them.',
   retryAfter: 1,
+  limit: 'requests_in_flight',
 };
 
 /** The tenant has its share of the route's `websockets`, or all of them are open. */
@@ -23,6 +24,7 @@ export const tooManyWebSockets: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has its share of the WebSockets there may be to this service. Close some of them.',
   retryAfter: 1,
+  limit: 'websockets',
 };
 
 /** The client stopped sending its body. */

@@ -27,6 +27,8 @@ export interface Drainable {
    * @returns how many had to be cut
    */
   readonly drain: (plan: DrainPlan) => Promise<number>;
+  /** How many connections are open. */
+  readonly connections: () => number;
 }
 
 /** To be called before the listener listens. Costs nothing per request until it drains. */
@@ -37,7 +39,10 @@ export function drainable(listener: Listener, timers: Timers): Drainable {
   const tls = server instanceof TlsServer;
   server.on(tls ? 'secureConnection' : 'connection', trackIn(open.all));
   if (tls) server.on('connection', trackIn(open.below));
-  return { drain: (plan) => new Promise((resolve) => new Drain(listener, open, timers, plan, resolve)) };
+  return {
+    drain: (plan) => new Promise((resolve) => new Drain(listener, open, timers, plan, resolve)),
+    connections: () => (tls ? open.below : open.all).size,
+  };
 }
 
 interface Connections {

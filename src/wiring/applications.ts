@@ -1,5 +1,6 @@
 import type { Config, LimitsConfig } from '../config.ts';
 import type { Logger } from '../ops/logger.ts';
+import type { ExchangeState } from '../proxy/exchange-states.ts';
 import type { Generation } from './generation.ts';
 import { mustNotNeedRestart } from './restart-needed.ts';
 
@@ -58,6 +59,13 @@ export class Applications {
     const done = this.#reloading.then(() => this.#replace(wanted, prepare, agreed));
     this.#reloading = done.catch(() => undefined);
     return done;
+  }
+
+  /** How many proxied requests and WebSockets are in which state. */
+  underWay(): ReadonlyMap<ExchangeState, number> {
+    const counts = new Map<ExchangeState, number>();
+    for (const { exchanges } of this.#generations) exchanges.countInto(counts);
+    return counts;
   }
 
   /** Rejects reloads from now on; resolves when the one under way is done. */

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
+import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import { startCoherence } from '../coherence/coherence.ts';
+import type { CoherenceEvents } from '../coherence/events.ts';
 import type { Config } from '../config.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
@@ -50,7 +52,19 @@ export interface Engine {
 /** Makes it. The store may be away; then it rejects every request with `unavailable` and, once started, keeps trying. */
 export function makeEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
   const coherence = lateCoherence();
-  const events = coherenceMetrics(registry, () => coherence.snapshot());
+  const counted = coherenceMetrics(registry, () => coherence.snapshot());
+  let trouble: unknown;
+  const events: CoherenceEvents = {
+    ...counted,
+    leaseRenewed: (ms) => {
+      trouble = undefined;
+      counted.leaseRenewed?.(ms);
+    },
+    leaseRenewalFailed: (error) => {
+      trouble = error;
+      counted.leaseRenewalFailed?.(error);
+    },
+  };
   const cache = openCache(config, {
     clock,
     timers,
@@ -108,7 +122,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     barrier: coherence.barrier,
     usage,
     unready: () => {
-      const missing = starting.missing() ?? (coherence.ready() ? null : lapsed);
+      const missing = starting.missing() ?? (coherence.ready() ? null : lapsed(trouble));
       return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
     },
     start: () => starting.start(),
@@ -130,7 +144,9 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
 
 const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
 
-const lapsed: Unreadiness = {
-  reason: 'lease_lapsed',
-  detail: 'The lease ran out and cannot be renewed: the database does not answer.',
-};
+/** @param trouble what the last renewal failed with */
+function lapsed(trouble: unknown): Unreadiness {
+  const cause = storeCause(trouble);
+  const why = cause === undefined ? 'the database does not answer.' : sayCause(cause);
+  return { reason: 'lease_lapsed', detail: `The lease ran out and cannot be renewed: ${why}` };
+}

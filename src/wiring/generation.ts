@@ -8,6 +8,8 @@ import type { Application } from '../server/listener.ts';
 export interface Generation {
   readonly publicApp: Application;
   readonly internalApp: Application;
+  /** Requests and WebSockets that began here and are under way. */
+  readonly exchanges: Pick<ActiveExchanges, 'countInto'>;
   /** Resolves once no exchange or WebSocket that began here is under way, and what it holds of upstreams is given up. */
   retire(): Promise<void>;
   /** Tells WebSockets to go elsewhere: they would not end by themselves. */
@@ -46,6 +48,7 @@ export async function generation(
   return {
     publicApp,
     internalApp,
+    exchanges,
     close,
     goAway: () => exchanges.goAway(),
     retire: async () => {

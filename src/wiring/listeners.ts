@@ -15,6 +15,8 @@ export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
+  /** How many connections each of them has. */
+  readonly connections: Readonly<Record<'public' | 'internal', () => number>>;
   /**
    * Makes both ready to serve new applications.
    *
@@ -33,7 +35,7 @@ export async function openListeners(
   stages: Stages<Stage>,
   fleet: Fleet | null,
 ): Promise<OpenListeners> {
-  const { given, complete, deps, observerOf, timers, engine, waitsOf } = services;
+  const { given, complete, deps, observersOf, timers, engine, waitsOf } = services;
   const { config, logger } = deps;
   // One for all generations: a tenant has no more places while there are two.
   const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant, waitsOf);
@@ -41,7 +43,7 @@ export async function openListeners(
     'applications',
     () => {
       const make = (config: typeof given) =>
-        generation({ ...deps, config, observe: observerOf(config), concurrency }, timers);
+        generation({ ...deps, config, ...observersOf(config), concurrency }, timers);
       return Applications.open(config, { given, complete, make, logger });
     },
     (applications) => applications.close(),
@@ -51,13 +53,13 @@ export async function openListeners(
   const internalListener = createListener(internalApp, config.limits, null);
   const publicListener = createListener(publicApp, config.limits, config.listen.tls);
   for (const { server } of [internalListener, publicListener]) fleet?.control(server);
-  const { address: internalAddress } = await stages.open(
+  const { address: internalAddress, connections: internalConnections } = await stages.open(
     'internal listener',
     () => opened(internalListener, config.internal, timers),
     ({ drain }) => drain({ limitMs: 0, idleMs: 0 }),
   );
   logger.info(internalAddress, 'the internal listener is open');
-  const { address: publicAddress } = await stages.open(
+  const { address: publicAddress, connections: publicConnections } = await stages.open(
     'public listener',
     () => opened(publicListener, config.listen, timers),
     async ({ drain }) => {
@@ -86,6 +88,7 @@ export async function openListeners(
     applications,
     publicAddress,
     internalAddress,
+    connections: { public: publicConnections, internal: internalConnections },
     prepare: () => {
       const [servePublic, serveInternal] = [publicListener.prepare(), internalListener.prepare()];
       return (made, limits) => {
@@ -102,6 +105,6 @@ async function opened(
   at: Address,
   timers: Timers,
 ): Promise<Drainable & { readonly address: Address }> {
-  const { drain } = drainable(listener, timers);
-  return { drain, address: await listen(listener.server, at) };
+  const ended = drainable(listener, timers);
+  return { ...ended, address: await listen(listener.server, at) };
 }

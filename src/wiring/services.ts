@@ -4,7 +4,8 @@ import type { AppDeps } from '../app.ts';
 import type { Config } from '../config.ts';
 import { accessLog } from '../ops/access-log.ts';
 import type { Logger } from '../ops/logger.ts';
-import { buildInfo, createRegistry, requestMetrics, turnWaitMetrics } from '../ops/metrics.ts';
+import { buildInfo, createRegistry } from '../ops/metrics.ts';
+import { operatorRequestMetrics, requestMetrics, turnWaitMetrics } from '../ops/request-metrics.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
@@ -14,7 +15,7 @@ import { EchoRoute } from './echo/echo-route.ts';
 import { makeEngine, type Engine } from './engine.ts';
 import { ensureOperatorToken } from './operator-token.ts';
 import type { Stage, Stages } from './stages.ts';
-import { openStore, type Store } from './store.ts';
+import { measured, openStore, type Store } from './store.ts';
 import { openTracing } from './tracing.ts';
 import { version } from './version.ts';
 
@@ -27,9 +28,9 @@ export interface Services {
   readonly store: Store;
   readonly engine: Engine;
   /** For the applications; its configuration is complete. */
-  readonly deps: Omit<AppDeps, 'observe'>;
+  readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
   /** What is told of each request, by the trusted proxies of that configuration. */
-  readonly observerOf: (config: Config) => RequestObserver;
+  readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
   readonly timers: Timers;
   /** Of this process alone. */
   readonly registry: Registry;
@@ -45,11 +46,13 @@ export async function openServices(
   fleet: Fleet | null,
 ): Promise<Services> {
   const [clock, timers] = [systemClock, systemTimers];
-  const store = await stages.open(
+  const registry = createRegistry();
+  const opened = await stages.open(
     'store',
     () => openStore(given, logger),
     (store) => store.close(),
   );
+  const store = measured(opened, registry, clock);
   const echo = await stages.open(
     'echo',
     () => new EchoRoute(),
@@ -57,7 +60,6 @@ export async function openServices(
   );
   const complete = (read: Config): Promise<Config> => echo.into(withOperatorToken(read));
   const config = await complete(given);
-  const registry = createRegistry();
   buildInfo(registry, version());
   const tracing = await stages.open(
     'tracing',
@@ -70,15 +72,12 @@ export async function openServices(
     (engine) => engine.stop(),
   );
   const metrics = requestMetrics(registry);
-  const observerOf = ({ trustedProxies, headers, log }: Config): RequestObserver =>
-    both(
-      metrics,
-      accessLog(logger, {
-        trustedProxies,
-        keyHeaders: headers.apiKey,
-        sample: { share: log.sample2xx, random: Math.random },
-      }),
-    );
+  const operatorMetrics = operatorRequestMetrics(registry);
+  const observersOf: Services['observersOf'] = ({ trustedProxies, headers, log }) => {
+    const sample = { share: log.sample2xx, random: Math.random };
+    const logged = accessLog(logger, { trustedProxies, keyHeaders: headers.apiKey, sample });
+    return { observe: both(metrics, logged), observeOperator: both(operatorMetrics, logged) };
+  };
   const deps: Services['deps'] = {
     config,
     directory: engine.directory,
@@ -101,7 +100,7 @@ export async function openServices(
     unready: fleet?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
   const waitsOf = turnWaitMetrics(registry);
-  return { given, complete, store, engine, deps, observerOf, timers, registry, waitsOf };
+  return { given, complete, store, engine, deps, observersOf, timers, registry, waitsOf };
 }
 
 function withOperatorToken(config: Config): Config {

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts';
 import { certificateMetrics, reloadMetrics } from '../ops/config-metrics.ts';
 import type { Logger } from '../ops/logger.ts';
 import { systemClock } from '../ports/clock.ts';
+import { trafficMetrics } from '../ops/traffic-metrics.ts';
 import type { Address } from '../server/listen.ts';
 import type { Fleet } from './fleet.ts';
 import { openListeners } from './listeners.ts';
@@ -49,6 +50,11 @@ export async function startGateway(
     const listeners = await openListeners(services, stages, fleet);
     const { applications, publicAddress, internalAddress, prepare } = listeners;
     certificateMetrics(services.registry, () => applications.config.certificates);
+    trafficMetrics(services.registry, {
+      connections: listeners.connections,
+      underWay: () => applications.underWay(),
+      ready: () => services.deps.unready().length === 0,
+    });
     // Of several processes the primary reads the configuration.
     const noteReload = fleet === null ? reloadMetrics(services.registry, systemClock) : () => undefined;
     services.engine.start();

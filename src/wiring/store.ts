@@ -1,7 +1,10 @@
 import type { Config } from '../config.ts';
 import { openPostgres, type Store } from '../adapters/postgres/store.ts';
 import { storeMsFor } from '../coherence/timing.ts';
+import type { Registry } from 'prom-client';
 import type { Logger } from '../ops/logger.ts';
+import { poolMetrics, statementTimes } from '../ops/store-metrics.ts';
+import type { Clock } from '../ports/clock.ts';
 
 export type { Store };
 
@@ -18,6 +21,21 @@ export async function openStore(
   return openEmbedded(store.dataDir, () =>
     logger.info({ data_dir: store.dataDir }, 'making the embedded store, which takes some seconds'),
   );
+}
+
+/** The same store, with its connections and the time that each of its calls takes shown in `registry`. */
+export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'monotonicMs'>): Store {
+  poolMetrics(registry, store.pool);
+  const timed = statementTimes(registry, clock);
+  return {
+    ...store,
+    tenants: timed('tenants', store.tenants),
+    facts: timed('facts', store.facts),
+    log: timed('log', store.log),
+    usage: timed('usage', store.usage),
+    replicaList: timed('replicaList', store.replicaList),
+    oldSnapshots: timed('oldSnapshots', store.oldSnapshots),
+  };
 }
 
 function explain(error: unknown): never {

@@ -1,7 +1,8 @@
 import t from 'tap';
 import { coherenceMetrics } from '../../src/ops/coherence-metrics.ts';
 import { Registry } from 'prom-client';
-import { counter, createRegistry, gauge, requestMetrics } from '../../src/ops/metrics.ts';
+import { counter, createRegistry, gauge } from '../../src/ops/metrics.ts';
+import { operatorRequestMetrics, requestMetrics } from '../../src/ops/request-metrics.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
 
 const record: RequestRecord = {
@@ -99,4 +100,31 @@ t.test('a counter without labels is there before anything was counted', async (t
   counted.count();
   t.match(await registry.metrics(), 'tenancy_gateway_things_total 2');
   t.match(await registry.metrics(), 'tenancy_gateway_things_total 2', 'and looking changes nothing');
+});
+
+t.test('bytes are summed by route, and a 429 is counted under the limit that was reached', async (t) => {
+  const registry = new Registry();
+  const observe = requestMetrics(registry);
+  observe({ ...record, bytesIn: 5, bytesOut: 1_000 });
+  observe({ ...record, bytesIn: 0, bytesOut: 24 });
+  observe({ ...record, route: '/v1/sub-accounts', status: 429, code: 'too_many_requests', limit: 'changes' });
+  const text = await registry.metrics();
+  const lines = text.split('\n').filter((line) => /(?:body_bytes|too_many_requests)_total\{/.test(line));
+  t.same(lines, [
+    'tenancy_gateway_too_many_requests_total{limit="changes"} 1',
+    'tenancy_gateway_request_body_bytes_total{route="/v1"} 5',
+    'tenancy_gateway_response_body_bytes_total{route="/v1"} 1024',
+  ]);
+  t.match(text, 'refusals_total{code="too_many_requests"} 1');
+});
+
+t.test('what operators do is counted apart', async (t) => {
+  const registry = new Registry();
+  requestMetrics(registry);
+  const observe = operatorRequestMetrics(registry);
+  observe({ ...record, route: '/admin/v1/accounts', status: 401, code: 'unauthenticated' });
+  const text = await registry.metrics();
+  t.match(text, 'operator_request_duration_seconds_count{route="/admin/v1/accounts",status="4xx"} 1');
+  t.match(text, 'operator_refusals_total{code="unauthenticated"} 1');
+  t.notMatch(text, /^tenancy_gateway_(?:request_duration_seconds_count|refusals_total)\{/m);
 });

@@ -100,6 +100,7 @@ t.test('what is under way is found, whatever the order in which others left', as
       const all = Array.from({ length: 21 }, (_, i): ActiveExchange => {
         const exchange: ActiveExchange = {
           slot: 0,
+          state: 'sent',
           dependsOn: () => [`a:${i}`],
           revoke: () => found.push(exchange) > 0,
           keyChanged() {},

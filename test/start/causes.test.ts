@@ -1,10 +1,11 @@
 /** Why a gateway cannot use its store is said in one line with the remedy, alike in `/readyz`, the log and the command line. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { eventually } from '../support/eventually.ts';
 import { startPostgres } from '../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
+import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../support/process.ts';
 import { rawSql } from '../support/store.ts';
 import type { Scope } from '../support/servers.ts';
 
@@ -90,6 +91,69 @@ t.test('a full disk of PostgreSQL', async (t) => {
   execFileSync('sh', ['-c', `dd if=/dev/zero of=${join(folder, 'fill')} bs=64k 2>/dev/null || true`]);
   await isSaid(t, '53100', url.href);
 });
+
+t.test('a database that becomes read-only while a gateway runs, and is not any more', async (t) => {
+  const server = await startPostgres(t);
+  const { program, internalUrl } = await startProcess(t, {
+    DATABASE_URL: server.url,
+    UPSTREAM_URL,
+    ...short,
+  });
+  await becomes(internalUrl, 200);
+  const sql = rawSql(t, server.url);
+  await sql.unsafe('alter system set default_transaction_read_only = on');
+  await sql`select pg_reload_conf()`;
+  await lapsesBecause(t, internalUrl, '25006');
+  t.match(await logged(program, 'cannot be renewed'), { err: { cause: { code: '25006' } } });
+  // This session is read-only by now, too.
+  await sql.unsafe('set default_transaction_read_only = off');
+  await sql.unsafe('alter system reset default_transaction_read_only');
+  await sql`select pg_reload_conf()`;
+  await becomes(internalUrl, 200);
+});
+
+t.test('a database whose disk fills while a gateway runs', async (t) => {
+  const server = await startPostgres(t);
+  const sql = rawSql(t, server.url);
+  const [found] = await sql<{ data_directory: string }[]>`show data_directory`;
+  const { uid } = statSync(found?.data_directory ?? '');
+  const folder = smallDisk(t, `size=40m,mode=0700,uid=${uid}`);
+  if (folder === null) return void t.pass('a full disk', { skip: noSmallDisk });
+  await sql.unsafe(`create tablespace small location '${folder}'`);
+  await sql.unsafe('create database cramped template template0 tablespace small');
+  const url = new URL(server.url);
+  url.pathname = '/cramped';
+  const { internalUrl } = await startProcess(t, { DATABASE_URL: url.href, UPSTREAM_URL, ...short });
+  await becomes(internalUrl, 200);
+  // While this snapshot is held, each renewal needs a row version of its own, and so a page every now and then.
+  const holder = rawSql(t, url.href);
+  await holder.unsafe('set idle_in_transaction_session_timeout = 0');
+  await holder.unsafe('begin isolation level repeatable read');
+  await holder`select 1`;
+  const fill = join(folder, 'fill');
+  execFileSync('sh', ['-c', `dd if=/dev/zero of=${fill} bs=4k 2>/dev/null || true`]);
+  await lapsesBecause(t, internalUrl, '53100');
+  rmSync(fill);
+  await becomes(internalUrl, 200);
+});
+
+/** A lease that is renewed often, so that it ends soon. */
+const short = { COHERENCE_LEASE_MS: '1000' };
+
+async function lapsesBecause(t: Test, internalUrl: string, code: string): Promise<void> {
+  await becomes(internalUrl, 503, 'lease_lapsed');
+  const detail = async (): Promise<string> => {
+    const body = (await (await fetch(`${internalUrl}/readyz`)).json()) as { reasons?: { detail: string }[] };
+    return body.reasons?.[0]?.detail ?? '';
+  };
+  await eventually(async () => (await detail()).includes(code));
+  t.match(await detail(), words[code]);
+}
+
+async function logged(program: GatewayProcess['program'], text: string): Promise<unknown> {
+  await program.prints(new RegExp(text));
+  return program.log().find(({ msg }) => String(msg).includes(text));
+}
 
 t.test('a data directory that cannot be written to, or whose disk is full', async (t) => {
   // Neither root nor anyone else makes directories here.

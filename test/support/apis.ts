@@ -118,6 +118,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     logger: pino({ level: 'silent' }),
     registry: new Registry(),
     observe: () => undefined,
+    observeOperator: () => undefined,
     tracer: null,
     unready: () => [],
     ...options.deps,

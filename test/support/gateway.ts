@@ -100,6 +100,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     registry: new Registry(),
     // Not their heads, which hold whole requests.
     observe: ({ head: _head, ...exchange }) => finished.push(exchange),
+    observeOperator: () => undefined,
     tracer: null,
     unready: () => [],
     exchanges: options.exchanges ?? new ActiveExchanges(),

@@ -44,6 +44,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
     background: within(deadlineMs, 'background'),
     log: within(deadlineMs, 'log'),
     migrations: within(migrationMs),
+    pool: () => pool.state,
     hints: new Hints(),
     // There is no other process whose mutations could be missed.
     onFirstHintWanted: () => undefined,

@@ -1,6 +1,7 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
 import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
+import type { PoolState } from '../../ports/pool-state.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
@@ -25,6 +26,8 @@ export interface Store {
   readonly usage: UsageStore;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
+  /** How busy the connections are that all but the lease and migrations share. */
+  readonly pool: () => PoolState;
   /**
    * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` where trying
    * again may help, and with {@link SchemaMismatch} where it cannot.
@@ -95,6 +98,7 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
     background: shared.withDeadline(queryMs, 'background', others, background),
     log: session,
     migrations: migrations.withDeadline(migrationMs),
+    pool: () => shared.state,
     hints,
     onFirstHintWanted: () => session.listen(),
     close: async () => {
@@ -129,6 +133,7 @@ export interface StoreParts {
   /** Must not wait for any of the above. */
   readonly log: Runner;
   readonly migrations: Runner;
+  readonly pool: () => PoolState;
   readonly hints: Hints;
   readonly onFirstHintWanted: () => void;
   readonly close: () => Promise<void>;
@@ -150,6 +155,7 @@ export function assembleStore(parts: StoreParts): Store {
     usage: usageStore(queries, reports, background),
     replicaList: replicaList(queries),
     oldSnapshots: oldSnapshots(log),
+    pool: parts.pool,
     migrate: (events) => migrate(migrations, events, queries).catch(unwrapMismatch),
     ping: async () => {
       await queries.run(checkSchema);

@@ -17,6 +17,7 @@ export function tooManyRequests(): ProblemError {
     code: 'too_many_requests',
     detail: 'Too many requests of this account wait for the store already. Send fewer of them at once.',
     retryAfter,
+    limit: 'store_queue',
   });
 }
 

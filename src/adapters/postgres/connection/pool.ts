@@ -1,4 +1,5 @@
 import { Turns } from '../../../domain/turns.ts';
+import type { PoolState } from '../../../ports/pool-state.ts';
 import { tooManyRequests, unavailable } from './failure.ts';
 import { Connection } from './connection.ts';
 import type { Connect, Work } from './sql.ts';
@@ -96,6 +97,12 @@ export class Pool {
   withDeadline(deadlineMs: number, kind = '', ...limits: readonly Limit[]): Runner {
     const within = [this.#all, ...limits];
     return { run: (work, tenant) => this.#run(work, deadlineMs, this.#lineOf(kind, tenant, within)) };
+  }
+
+  /** How busy it is right now. */
+  get state(): PoolState {
+    const most = this.#connections.length;
+    return { inUse: most - this.#free.length, most, waiting: this.#waiting.size };
   }
 
   /** Ends every connection, after what runs on it or one second; what still waits is rejected. */

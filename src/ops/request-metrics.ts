@@ -1,0 +1,177 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { RequestObserver, RequestRecord } from '../ports/request-record.ts';
+import type { TurnWaits } from '../ports/turn-waits.ts';
+import { Histogram } from './histogram.ts';
+import { counter } from './metrics.ts';
+
+const prefix = 'tenancy_gateway_';
+const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/**
+ * Rate, errors, duration and bytes of requests by route and class of status, rejections by code, and acting decisions by
+ * reason. No label holds anything a client wrote: there are as many series as routes times statuses, at most.
+ */
+export function requestMetrics(registry: Registry): RequestObserver {
+  const routes = new Routes(
+    registry,
+    'request_duration_seconds',
+    'Requests by route and class of status, from the first byte to the last.',
+  );
+  const upstreamWaits = new Histogram(
+    registry,
+    `${prefix}upstream_wait_seconds`,
+    'Time an upstream took until its headers arrived, by route.',
+    durationBounds,
+  );
+  const rejections = counter(
+    registry,
+    'refusals_total',
+    'Requests the gateway refused, by code of the problem.',
+    'code',
+  );
+  const limited = counter(
+    registry,
+    'too_many_requests_total',
+    'Requests that got 429, by the limit that was reached.',
+    'limit',
+  );
+  const decisions = counter(registry, 'acting_decisions_total', 'Permits by reason.', 'reason');
+  const upstreamErrors = counter(
+    registry,
+    'upstream_errors_total',
+    'Upstreams that failed.',
+    'route',
+    'code',
+  );
+  routes.showBytes('request_body_bytes_total', 'Bytes of bodies of proxied requests.', 'bytesIn');
+  routes.showBytes('response_body_bytes_total', 'Bytes of bodies of their responses.', 'bytesOut');
+
+  const waits = new Map<string, (seconds: number) => void>();
+  return (record) => {
+    routes.count(record);
+    if (record.upstreamMs !== null) waitsOf(record.route)(record.upstreamMs / 1000);
+    if (record.reason !== null) decisions.count(record.reason);
+    if (record.code === null) return;
+    rejections.count(record.code);
+    if (record.limit !== undefined) limited.count(record.limit);
+    if (record.code.startsWith('upstream_')) upstreamErrors.count(record.route, record.code);
+  };
+
+  function waitsOf(route: string): (seconds: number) => void {
+    let series = waits.get(route);
+    if (series === undefined) waits.set(route, (series = upstreamWaits.series({ route })));
+    return series;
+  }
+}
+
+/** The same of the operator API, apart: what callers see must not look better or worse by what operators do. */
+export function operatorRequestMetrics(registry: Registry): RequestObserver {
+  const routes = new Routes(
+    registry,
+    'operator_request_duration_seconds',
+    'Requests to the operator API by route and class of status.',
+  );
+  const rejections = counter(
+    registry,
+    'operator_refusals_total',
+    'Requests to the operator API that were refused, by code of the problem.',
+    'code',
+  );
+  return (record) => {
+    routes.count(record);
+    if (record.code !== null) rejections.count(record.code);
+  };
+}
+
+/** What is counted of one route. */
+interface RouteCounts {
+  /** By class of status. */
+  readonly durations: Map<number, (seconds: number) => void>;
+  bytesIn: number;
+  bytesOut: number;
+}
+
+/** Durations and bytes by route: one look-up a request for both. */
+class Routes {
+  readonly #registry: Registry;
+  readonly #durations: Histogram;
+  readonly #byRoute = new Map<string, RouteCounts>();
+
+  constructor(registry: Registry, name: string, help: string) {
+    this.#registry = registry;
+    this.#durations = new Histogram(registry, prefix + name, help, durationBounds);
+  }
+
+  count({ route, status, durationMs, bytesIn, bytesOut }: RequestRecord): void {
+    let counts = this.#byRoute.get(route);
+    if (counts === undefined) {
+      this.#byRoute.set(route, (counts = { durations: new Map(), bytesIn: 0, bytesOut: 0 }));
+    }
+    if (bytesIn !== null) counts.bytesIn += bytesIn;
+    if (bytesOut !== null) counts.bytesOut += bytesOut;
+    const statusClass = Math.floor(status / 100);
+    let series = counts.durations.get(statusClass);
+    if (series === undefined) {
+      series = this.#durations.series({ route, status: statusClass === 0 ? 'aborted' : `${statusClass}xx` });
+      counts.durations.set(statusClass, series);
+    }
+    series(durationMs / 1000);
+  }
+
+  /** Shows a sum of bytes, of the routes that have any. */
+  showBytes(name: string, help: string, which: 'bytesIn' | 'bytesOut'): void {
+    const metric: Counter = new Counter({
+      name: prefix + name,
+      help,
+      labelNames: ['route'],
+      registers: [],
+      collect: () => {
+        metric.reset();
+        for (const [route, counts] of this.#byRoute)
+          if (counts[which] > 0) metric.inc({ route }, counts[which]);
+      },
+    });
+    this.#registry.registerMetric(metric);
+  }
+}
+
+/**
+ * How many requests wait for their turn at the connections of a route, and for how long. Costs a request that does not wait
+ * nothing: it is in neither.
+ *
+ * @returns what is to be told of the waits, by the prefix of the route
+ */
+export function turnWaitMetrics(registry: Registry): (route: string) => TurnWaits {
+  const times = new Histogram(
+    registry,
+    `${prefix}upstream_queue_seconds`,
+    'Time requests waited for their turn at the connections of a route; those that did not wait are not counted.',
+    durationBounds,
+  );
+  const byRoute = new Map<string, TurnWaits & { readonly count: () => number }>();
+  const metric: Gauge = new Gauge({
+    name: `${prefix}upstream_queue_requests`,
+    help: 'Requests that wait for their turn at the connections of a route.',
+    labelNames: ['route'],
+    aggregator: 'sum',
+    registers: [],
+    collect: () => byRoute.forEach(({ count }, route) => metric.set({ route }, count())),
+  });
+  registry.registerMetric(metric);
+  return (route) => {
+    const present = byRoute.get(route);
+    if (present !== undefined) return present;
+    const observe = times.series({ route });
+    let waiting = 0;
+    const waits = {
+      count: () => waiting,
+      began: () => void (waiting += 1),
+      ended: (ms: number) => {
+        waiting -= 1;
+        observe(ms / 1000);
+      },
+    };
+    byRoute.set(route, waits);
+    return waits;
+  };
+}
