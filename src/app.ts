@@ -26,6 +26,7 @@ import type { Barrier } from './ports/barrier.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Directory } from './ports/directory.ts';
 import type { RequestObserver } from './ports/request-record.ts';
+import type { Imports } from './ports/imports.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink, UsageStore } from './ports/usage.ts';
@@ -43,7 +44,7 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
-  readonly tenants: TenantStore;
+  readonly tenants: TenantStore & Imports;
   readonly usage: Pick<UsageStore, 'report' | 'completeThrough'> & UsageSink;
   readonly clock: Clock;
   /** A cryptographic source. */

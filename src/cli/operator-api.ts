@@ -51,21 +51,39 @@ export interface Listing<T> {
   readonly next_cursor: string | null;
 }
 
-/** Calls the operator API. */
-export interface OperatorApi {
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT';
+
+/** Calls an API of the gateway. */
+export interface GatewayApi {
   /**
-   * @param path below `/admin/v1`
+   * @param path below the API's prefix
    * @throws {Failure} where it cannot be reached, or rejects the request
    */
-  call<T>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<T>;
+  call<T>(method: Method, path: string, body?: unknown): Promise<T>;
 }
+
+/** Calls the operator API, below `/admin/v1`. */
+export type OperatorApi = GatewayApi;
 
 const timeoutMs = 30_000;
 
-export function operatorApi({ url, token }: Target): OperatorApi {
+export function operatorApi(target: Target): OperatorApi {
+  return gatewayApi(target, '/admin/v1', hints);
+}
+
+/**
+ * One API of a gateway.
+ *
+ * @param hints what to try next, by the code of a problem; also where it is `unreachable` or `not-a-gateway`
+ */
+export function gatewayApi(
+  { url, token }: Pick<Target, 'url' | 'token'>,
+  prefix: string,
+  hints: Readonly<Record<string, string>>,
+): GatewayApi {
   return {
-    async call<T>(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<T> {
-      const response = await fetch(`${url}/admin/v1${path}`, {
+    async call<T>(method: Method, path: string, body?: unknown): Promise<T> {
+      const response = await fetch(`${url}${prefix}${path}`, {
         method,
         headers: {
           authorization: `Bearer ${token}`,
@@ -74,22 +92,22 @@ export function operatorApi({ url, token }: Target): OperatorApi {
         body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       }).catch((error: unknown) => {
-        throw unreachable(url, error);
+        throw unreachable(url, error, hints);
       });
       const received: unknown = await response.json().catch(() => null);
       if (response.ok && received !== null) return received as T;
-      throw rejected(url, response.status, received);
+      throw rejected(url, response, received, hints);
     },
   };
 }
 
-function unreachable(url: string, error: unknown): Failure {
+function unreachable(url: string, error: unknown, hints: Readonly<Record<string, string>>): Failure {
   const { cause } = error as { cause?: { code?: string } };
   const reason = cause?.code ?? (error as Error).name;
   return new Failure(
     exitCode.unreachable,
     `The gateway cannot be reached at ${url} (${reason}).`,
-    'Is it running? `npm start` starts one here. Elsewhere, name its internal address: --url, or INTERNAL_HOST and INTERNAL_PORT.',
+    hints['unreachable'],
     { reason },
   );
 }
@@ -102,22 +120,34 @@ interface Problem {
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
 }
 
-function rejected(url: string, status: number, body: unknown): Failure {
+function rejected(
+  url: string,
+  { status, headers }: Response,
+  body: unknown,
+  hints: Readonly<Record<string, string>>,
+): Failure {
   if (!isProblem(body)) {
     return new Failure(
       exitCode.unreachable,
       `${url} answered ${status}, and not as a gateway does.`,
-      'Is this the internal address (INTERNAL_PORT), and not the public one?',
+      hints['not-a-gateway'],
     );
   }
   const errors = (body.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
   const message = `${body.title}. ${body.detail}${errors.join('')}`;
   const hint = hints[body.code] ?? `The gateway's log has more under request id ${body.request_id}.`;
   const code = status === 401 ? exitCode.notAllowed : status === 503 ? exitCode.unreachable : exitCode.failed;
-  return new Failure(code, message, hint, { problem: body });
+  const retryAfter = Number(headers.get('retry-after') ?? NaN);
+  return new Failure(code, message, hint, {
+    problem: body,
+    ...(retryAfter >= 0 && { retry_after: retryAfter }),
+  });
 }
 
 const hints: Readonly<Record<string, string>> = {
+  unreachable:
+    'Is it running? `npm start` starts one here. Elsewhere, name its internal address: --url, or INTERNAL_HOST and INTERNAL_PORT.',
+  'not-a-gateway': 'Is this the internal address (INTERNAL_PORT), and not the public one?',
   unauthenticated:
     'The operator token is not the one this gateway was started with: look at ADMIN_TOKEN and DATA_DIR.',
   invalid_api_key:

@@ -7,6 +7,7 @@ import { version } from '../wiring/version.ts';
 import { explainCommand } from './explain.ts';
 import { exitCode, Failure, type ExitCode } from './failure.ts';
 import { keyCommands } from './keys/keys.ts';
+import { importCommand } from './import/command.ts';
 import { migrateCommand } from './migrate.ts';
 import { operatorApi } from './operator-api.ts';
 import { standardOutput, type Output } from './output.ts';
@@ -15,6 +16,7 @@ import { restoredCommand } from './restored.ts';
 import { serveCommand } from './serve.ts';
 import { subAccountCommands } from './sub-accounts.ts';
 import { findTarget, type Target } from './target.ts';
+import { syncCommand } from './sync/command.ts';
 import { usageCommand } from './usage.ts';
 import { whoamiCommand } from './whoami.ts';
 
@@ -55,6 +57,8 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     accountCommands,
     subAccountCommands,
     keyCommands,
+    importCommand,
+    syncCommand,
     usageCommand,
     explainCommand,
     replicasCommand,

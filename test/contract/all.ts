@@ -7,6 +7,7 @@ import { factSourceContract } from './fact-source.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { importKeysContract } from './import-keys.ts';
 import { keyLifeContract } from './key-life.ts';
+import { importRowsContract } from './import-rows.ts';
 import { mutationContract } from './mutations.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { tenantStoreContract } from './tenant-store.ts';
@@ -17,6 +18,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('accounts and keys', (t) => tenantStoreContract(t, store));
   await t.test('sub-accounts by external_id', (t) => putSubAccountContract(t, store));
   await t.test('the life of a key', (t) => keyLifeContract(t, store));
+  await t.test('many rows in one call', (t) => importRowsContract(t, store));
   await t.test('any key', (t) => anyKeysContract(t, store));
   await t.test('what mutations log', (t) => mutationContract(t, store));
   await t.test('requests that come again', (t) => idempotencyContract(t, store));

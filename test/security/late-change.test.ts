@@ -24,7 +24,7 @@ const apis = await startApis(t, { store, deps: { tenants: gated(store.tenants) }
 /** Another replica, by which keys are revoked. */
 const { operator } = await startApis(t, { store });
 
-function gated(tenants: TenantStore): TenantStore {
+function gated<Tenants extends TenantStore>(tenants: Tenants): Tenants {
   return new Proxy(tenants, {
     get(target, name) {
       const method = Reflect.get(target, name) as (...parameters: unknown[]) => Promise<unknown>;

@@ -18,6 +18,7 @@ import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
+import type { Imports } from '../../src/ports/imports.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
 import type { UsageEvent, UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
@@ -165,7 +166,7 @@ async function tlsFiles(t: Scope, tls: GatewayOptions['tls']): Promise<Config['l
 
 /** Management is there and decides as ever; what it would read or change is not. */
 const noStore = {
-  tenants: missing<TenantStore>('tenants'),
+  tenants: missing<TenantStore & Imports>('tenants'),
   usage: missing<UsageStore>('usage'),
   barrier: missing<Barrier>('barrier'),
   replicaList: missing<ReplicaList>('replicaList'),

@@ -118,6 +118,17 @@ export async function cliFrom(
   return { code, stdout: program.stdout, stderr: program.stderr };
 }
 
+/** Starts `dist/cli.js`, to be killed with the test at the latest. */
+export function startCli(
+  t: Scope,
+  env: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Program {
+  const program = new Program('cli.js', args, env);
+  t.teardown(() => program.kill('SIGKILL'));
+  return program;
+}
+
 /** A folder that goes away with the test. */
 export function tempFolder(t: Scope): string {
   const folder = mkdtempSync(join(tmpdir(), 'tgw-'));

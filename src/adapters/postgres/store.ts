@@ -3,6 +3,7 @@ import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
 import type { PoolState } from '../../ports/pool-state.ts';
 import type { ReplicaList } from '../../ports/replica-list.ts';
+import type { Imports } from '../../ports/imports.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { coherenceLog } from './coherence/coherence-log.ts';
@@ -20,7 +21,7 @@ import { usageStore } from './usage/usage-store.ts';
 
 /** Everything the gateway stores, in PostgreSQL or in the embedded store. */
 export interface Store {
-  readonly tenants: TenantStore;
+  readonly tenants: TenantStore & Imports;
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;

@@ -12,7 +12,8 @@ import type { ImportRejected, KeyToImport } from '../../ports/api-keys.ts';
 import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { enforced } from '../rest/receipt.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
-import { importBody, mostImported, noSubAccount, readImport } from './import-request.ts';
+import { importBody, noSubAccount, readImport } from './import-request.ts';
+import { mostImported } from './imported-key.ts';
 import { apiKeyBody, apiKeyToBody } from './resource.ts';
 
 /** What the route needs. */
@@ -29,7 +30,7 @@ export interface ImportRouteDeps {
 }
 
 /** A thousand keys with names and scopes; more than other bodies may be long, since one call takes one position in the log. */
-const bodyLimit = 8 * 1024 * 1024;
+export const importBodyLimit = 8 * 1024 * 1024;
 /** A key has eight members, and fifty scopes at most. */
 const mostItems = mostImported * 60;
 
@@ -54,7 +55,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
         body: importBody,
         response: { 200: importedBody },
       },
-      bodyLimit,
+      bodyLimit: importBodyLimit,
       config: { mostItems },
       // So that what the schema finds and what it cannot say are reported together.
       attachValidation: true,

@@ -11,6 +11,7 @@ import { accountRoutes } from './accounts.ts';
 import { anyKeyRoutes } from './keys.ts';
 import { operatorUsageRoute } from './usage.ts';
 import type { AdminDeps } from './deps.ts';
+import { importRoutes } from './import/routes.ts';
 import { requireOperator } from './operator-token.ts';
 import { subAccountRoutes } from './sub-accounts.ts';
 
@@ -53,6 +54,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   };
   accountRoutes(app, deps);
   subAccountRoutes(app, deps);
+  importRoutes(app, deps);
   importRoute(app, keyDeps);
   const keyRules: ApiKeyRoutesRules = {
     path: '/accounts/:owner_id/api-keys',

@@ -2,6 +2,7 @@ import type { Config, LimitsConfig } from '../../config.ts';
 import type { TypedApp } from '../rest/typebox.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Imports } from '../../ports/imports.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 
@@ -10,7 +11,7 @@ export interface AdminDeps {
   readonly config: Pick<Config, 'headers' | 'internal' | 'keys'> & {
     readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
   };
-  readonly tenants: TenantStore;
+  readonly tenants: TenantStore & Imports;
   readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
   readonly barrier: Barrier;
   readonly clock: Clock;

@@ -1,23 +1,29 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { FastifyInstance, FastifySchemaCompiler } from 'fastify';
 import { parseInstant } from '../../domain/rfc3339.ts';
+
+const options = {
+  allErrors: true,
+  verbose: true,
+  allowUnionTypes: true,
+  // TypeBox makes the schemas: to hold each against the schema of schemas takes time at every start.
+  meta: false,
+  validateSchema: false,
+  formats: { 'date-time': isInstant },
+};
+
+/** Validates bodies by a schema, as {@link installValidation} has it done. */
+export function bodyValidator(schema: object): ValidateFunction {
+  return new Ajv(options).compile(schema);
+}
 
 /**
  * Validates requests of `app` by the schemas of its routes. A body is taken as it is or rejected: nothing is coerced,
  * filled in or dropped. Query parameters, which are all text, may become numbers.
  */
 export function installValidation(app: FastifyInstance): void {
-  const shared = {
-    allErrors: true,
-    verbose: true,
-    allowUnionTypes: true,
-    // TypeBox makes the schemas: to hold each against the schema of schemas takes time at every start.
-    meta: false,
-    validateSchema: false,
-    formats: { 'date-time': isInstant },
-  };
-  const strict = new Ajv(shared);
-  const fromText = new Ajv({ ...shared, coerceTypes: true });
+  const strict = new Ajv(options);
+  const fromText = new Ajv({ ...options, coerceTypes: true });
   const compile: FastifySchemaCompiler<object> = ({ schema, httpPart }) =>
     (httpPart === 'querystring' ? fromText : strict).compile(schema);
   app.setValidatorCompiler(compile);

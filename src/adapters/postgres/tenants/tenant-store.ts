@@ -1,13 +1,20 @@
+import type { Imports } from '../../../ports/imports.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import { apiKeys } from './api-keys.ts';
 import { Changes } from './changes.ts';
+import { imports } from './imports.ts';
 import { parents } from './parents.ts';
 import { subAccounts } from './sub-accounts.ts';
 
 /** Accounts and keys in PostgreSQL. `hints` is nudged after every change that a request may wait for. */
-export function tenantStore(db: Runner, hints: Hints): TenantStore {
+export function tenantStore(db: Runner, hints: Hints): TenantStore & Imports {
   const changes = new Changes(db, hints);
-  return { ...parents(db, changes), ...subAccounts(db, changes), ...apiKeys(db, changes) };
+  return {
+    ...parents(db, changes),
+    ...subAccounts(db, changes),
+    ...apiKeys(db, changes),
+    ...imports(changes),
+  };
 }

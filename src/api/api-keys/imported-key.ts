@@ -1,0 +1,203 @@
+import { Type, type Static, type TObject } from 'typebox';
+import { nameMaxLength } from '../../domain/account.ts';
+import {
+  apiKeyPattern,
+  digestSecret,
+  hintsOfAnyKey,
+  mostShown,
+  type KeyDigest,
+  type KeyHints,
+  type ReadApiKey,
+} from '../../domain/api-key.ts';
+import type { FieldFault } from '../../domain/problem.ts';
+import { parseInstant } from '../../domain/rfc3339.ts';
+import { grantableToSubAccount } from '../../domain/scope.ts';
+import type { KeyToImport } from '../../ports/api-keys.ts';
+import { displayName } from '../rest/display-name.ts';
+import { nullableText } from '../rest/typebox.ts';
+import { expiresAtField, scopesField } from './resource.ts';
+
+/** Keys in one import at most. */
+export const mostImported = 1_000;
+
+/** What a request says of a key that was made elsewhere, whoever it belongs to. */
+export const importedKeyFields = {
+  api_key: Type.Optional(
+    Type.String({
+      pattern: apiKeyPattern,
+      description: 'an API key: 16 to 512 visible ASCII characters without comma',
+    }),
+  ),
+  sha256: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'the SHA-256 digest of an API key, 64 hexadecimal digits in lower case',
+    }),
+  ),
+  name: displayName('name', nameMaxLength),
+  scopes: scopesField,
+  expires_at: expiresAtField,
+  prefix: Type.Optional(
+    nullableText({ pattern: '^[!-~]{1,16}$', description: 'the first characters of the key, 16 at most' }),
+  ),
+  last4: Type.Optional(
+    nullableText({ pattern: '^[!-~]{4}$', description: 'the last four characters of the key' }),
+  ),
+};
+
+type Sent = Static<TObject<typeof importedKeyFields>>;
+/** What was sent, where the schema may have found faults: any member may be missing or of another type. */
+type Unchecked = { readonly [name in keyof Sent]?: unknown };
+
+/** What keys are read by. */
+export interface KeyRules {
+  readonly readApiKey: ReadApiKey;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+/** Faults of keys that no schema can say. */
+export interface KeyFaults {
+  /** Scopes that a key of a sub-account may not hold. */
+  readonly ungrantable: readonly FieldFault[];
+  readonly others: readonly FieldFault[];
+}
+
+/** The keys of a body, as far as it has such a list. */
+export function keysIn(body: unknown): readonly unknown[] {
+  const sent = (body as { readonly keys?: unknown } | null | undefined)?.keys;
+  return Array.isArray(sent) ? (sent as readonly unknown[]).slice(0, mostImported) : [];
+}
+
+/**
+ * What is wrong with keys beyond what their schema finds.
+ *
+ * @param list of a body, as it was sent
+ * @param subMember the member by which a key names a sub-account as its owner
+ */
+export function keyFaults(list: readonly unknown[], subMember: string, rules: KeyRules): KeyFaults {
+  const ungrantable: FieldFault[] = [];
+  const others: FieldFault[] = [];
+  for (const [index, element] of list.entries()) {
+    if (typeof element !== 'object' || element === null || Array.isArray(element)) continue;
+    const key: Unchecked = element;
+    const at = `/keys/${index}`;
+    others.push(...secretFaults(key, at, rules.readApiKey));
+    others.push(...expiryFaults(key, at, rules.nowMs), ...hintFaults(key, at, rules.readApiKey));
+    const owner = (element as Readonly<Record<string, unknown>>)[subMember];
+    if (typeof owner === 'string') ungrantable.push(...scopeFaults(key, at));
+  }
+  return { ungrantable, others };
+}
+
+/** What is stored of a key without faults, but for its id and its owner. */
+export function readKey(key: Sent, { readApiKey }: KeyRules): Omit<KeyToImport, 'id' | 'owner'> {
+  const { api_key: text, name, scopes = [], expires_at: expiry } = key;
+  return {
+    name,
+    scopes,
+    digest: keyDigestOf(text, key.sha256, readApiKey) as KeyDigest,
+    expiresAt: typeof expiry === 'string' ? new Date(parseInstant(expiry) as number) : null,
+    ...hintsOf(key),
+  };
+}
+
+/** Keys that are twice in a list. */
+export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyRules): FieldFault[] {
+  const seen = new Map<KeyDigest, number>();
+  return list.flatMap((element, index) => {
+    if (typeof element !== 'object' || element === null) return [];
+    const { api_key: text, sha256 }: Unchecked = element;
+    const digest =
+      text !== undefined && sha256 !== undefined ? undefined : keyDigestOf(text, sha256, readApiKey);
+    const before = digest === undefined ? undefined : seen.get(digest);
+    if (digest !== undefined && before === undefined) seen.set(digest, index);
+    const pointer = `/keys/${index}/${text === undefined ? 'sha256' : 'api_key'}`;
+    return before === undefined ? [] : [{ pointer, detail: `is the key of \`/keys/${before}\` once more.` }];
+  });
+}
+
+/** Whether there is one key or one digest of it, and it is right. */
+function secretFaults(
+  { api_key: text, sha256 }: Unchecked,
+  at: string,
+  readApiKey: ReadApiKey,
+): FieldFault[] {
+  if (text === undefined && sha256 === undefined)
+    return [{ pointer: at, detail: 'needs `api_key` or `sha256`.' }];
+  if (text !== undefined && sha256 !== undefined)
+    return [{ pointer: `${at}/sha256`, detail: 'stands beside `api_key`: send one of them.' }];
+  // Of another form the schema has said so already.
+  const isMistyped = typeof text === 'string' && anyForm.test(text) && readApiKey(text) === undefined;
+  return isMistyped ? [{ pointer: `${at}/api_key`, detail: mistyped }] : [];
+}
+
+const anyForm = new RegExp(apiKeyPattern);
+const mistyped = 'begins like a key of this service, but its checksum is wrong: it is mistyped or cut short.';
+
+/** The digest of a key, where it or its digest is right. */
+export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {
+  if (typeof text === 'string') {
+    const key = readApiKey(text);
+    return key && digestSecret(key);
+  }
+  return typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256)
+    ? (Buffer.from(sha256, 'hex').toString('base64url') as KeyDigest)
+    : undefined;
+}
+
+function expiryFaults({ expires_at }: Unchecked, at: string, nowMs: number): FieldFault[] {
+  const instant = typeof expires_at === 'string' ? parseInstant(expires_at) : undefined;
+  return instant !== undefined && instant <= nowMs
+    ? [{ pointer: `${at}/expires_at`, detail: pastExpiry }]
+    : [];
+}
+
+/** What is said of a key that has expired already. */
+export const pastExpiry = 'must lie in the future.';
+
+/** A hint must be a part of the key, and leave most of it out. Of a digest there is nothing to compare it with. */
+function hintFaults(
+  { api_key: text, prefix, last4 }: Unchecked,
+  at: string,
+  readApiKey: ReadApiKey,
+): FieldFault[] {
+  if (typeof text !== 'string' || readApiKey(text) === undefined) return [];
+  const faults: FieldFault[] = [];
+  if (typeof prefix === 'string' && !text.startsWith(prefix))
+    faults.push({ pointer: `${at}/prefix`, detail: 'is not what the key begins with.' });
+  if (typeof last4 === 'string' && !text.endsWith(last4))
+    faults.push({ pointer: `${at}/last4`, detail: 'is not what the key ends with.' });
+  const shown = lengthOf(prefix) + lengthOf(last4);
+  const most = mostShown(text);
+  if (faults.length === 0 && shown > most) {
+    const detail = `shows too much of the key: with \`last4\` ${most} characters at most.`;
+    faults.push({ pointer: `${at}/prefix`, detail });
+  }
+  return faults;
+}
+
+function lengthOf(hint: unknown): number {
+  return typeof hint === 'string' ? hint.length : 0;
+}
+
+function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
+  if (!Array.isArray(scopes)) return [];
+  return (scopes as readonly unknown[]).flatMap((scope, index) =>
+    typeof scope !== 'string' || grantableToSubAccount(scope)
+      ? []
+      : [
+          {
+            pointer: `${at}/scopes/${index}`,
+            detail: 'is for parent keys alone: a sub-account manages no sub-accounts.',
+          },
+        ],
+  );
+}
+
+/** Those given; where neither is, they are taken from the key. */
+function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
+  return text !== undefined && prefix === undefined && last4 === undefined
+    ? hintsOfAnyKey(text)
+    : { prefix: prefix ?? null, last4: last4 ?? null };
+}

@@ -1,0 +1,168 @@
+import { mostImported, pastExpiry } from '../../api/api-keys/imported-key.ts';
+import { parseInstant } from '../../domain/rfc3339.ts';
+import { Failure } from '../failure.ts';
+import type { OperatorApi } from '../operator-api.ts';
+import type { NamesInFile } from './check.ts';
+import type { Report } from './report.ts';
+import { readRows, rowKinds, type FileRow, type RowFile, type RowType } from './rows.ts';
+import { eachOf, patiently, type Patience } from './send.ts';
+
+/** What has become of the rows of one type, or would. */
+export interface Tally {
+  created: number;
+  updated: number;
+  unchanged: number;
+  left_out: number;
+}
+
+/** What sends rows, and what it needs. */
+export interface ApplyDeps {
+  readonly api: OperatorApi;
+  readonly patience: Patience;
+  /** What the file holds. */
+  readonly names: NamesInFile;
+  readonly report: Report;
+  readonly isPlan: boolean;
+  /** Milliseconds since 1970, when this began. */
+  readonly nowMs: number;
+  /** Told of rows that are done. */
+  readonly onRows: (rows: number) => void;
+}
+
+/** Calls at a time. The database writes one after the other; the next one is on its way while one waits for the replicas. */
+const atATime = 3;
+/** Characters of a call at most, well below what the gateway takes. */
+const longestCall = 4 * 1024 * 1024;
+
+const paths: Readonly<Record<RowType, string>> = {
+  account: '/accounts/import',
+  sub_account: '/sub-accounts/import',
+  api_key: '/api-keys/import',
+};
+
+/** Sends the rows of one type of a file that has no faults. */
+export class Applying {
+  readonly #deps: ApplyDeps;
+  /** What was left out, so that a plan leaves out what belongs to it. */
+  readonly #leftOut = new Set<string>();
+
+  constructor(deps: ApplyDeps) {
+    this.#deps = deps;
+  }
+
+  async rows(file: RowFile, type: RowType): Promise<Tally> {
+    const tally = { created: 0, updated: 0, unchanged: 0, left_out: 0 };
+    await eachOf(this.#batches(file, type, tally), atATime, (batch) => this.#send(type, batch, tally));
+    return tally;
+  }
+
+  async *#batches(file: RowFile, type: RowType, tally: Tally): AsyncGenerator<readonly FileRow[]> {
+    let batch: FileRow[] = [];
+    let length = 0;
+    for await (const each of readRows(file)) {
+      // The file was checked; what is faulty now was changed meanwhile.
+      if ('fault' in each) throw new Failure(1, `Line ${each.line} has changed since the file was checked.`);
+      if (each.type !== type) continue;
+      if (this.#isPast(each)) {
+        this.#leaveOut(each, tally, 'invalid_request', 'It has expired already.');
+        this.#deps.onRows(1);
+        continue;
+      }
+      const rowLength = JSON.stringify(each.row).length;
+      if (batch.length === mostImported || length + rowLength > longestCall) {
+        yield batch;
+        [batch, length] = [[], 0];
+      }
+      batch.push(each);
+      length += rowLength;
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  #isPast({ type, row }: FileRow): boolean {
+    const { expires_at: text } = row;
+    const instant = type === 'api_key' && typeof text === 'string' ? parseInstant(text) : undefined;
+    return instant !== undefined && instant <= this.#deps.nowMs;
+  }
+
+  async #send(type: RowType, batch: readonly FileRow[], tally: Tally): Promise<void> {
+    const { api, patience, isPlan, onRows } = this.#deps;
+    const body = {
+      [rowKinds[type].member]: batch.map(({ row }) => row),
+      ...(isPlan && { plan: true }),
+    };
+    try {
+      const { data } = await patiently(() => api.call<Imported>('POST', paths[type], body), patience);
+      batch.forEach((row, i) => this.#note(row, data[i] as ImportedRow, tally));
+      onRows(batch.length);
+    } catch (error) {
+      const faulty = faultyRows(error, batch.length);
+      if (faulty.size === 0) throw error;
+      // What only the gateway knows to be wrong: its prefix, its clock.
+      for (const [i, detail] of faulty) this.#leaveOut(batch[i] as FileRow, tally, 'invalid_request', detail);
+      onRows(faulty.size);
+      const rest = batch.filter((_, i) => !faulty.has(i));
+      if (rest.length > 0) await this.#send(type, rest, tally);
+    }
+  }
+
+  #note(row: FileRow, { outcome, code, detail }: ImportedRow, tally: Tally): void {
+    if (outcome !== 'rejected') tally[outcome] += 1;
+    else if (this.#deps.isPlan && code === 'not_found' && this.#willBeThere(row)) tally.created += 1;
+    else this.#leaveOut(row, tally, code ?? '', detail ?? '');
+  }
+
+  #leaveOut(row: FileRow, tally: Tally, code: string, detail: string): void {
+    tally.left_out += 1;
+    for (const [, name] of this.#claims(row)) this.#leftOut.add(name);
+    this.#deps.report.add(row, code, detail === pastExpiry ? 'It has expired already.' : detail);
+  }
+
+  #claims({ type, row }: FileRow) {
+    return type === 'api_key' ? [] : rowKinds[type].claims(row, noKeys);
+  }
+
+  /** Whether what a row belongs to is not there yet because this file is to bring it. */
+  #willBeThere({ row }: FileRow): boolean {
+    const { account_id: id, account_external_id: name, sub_account_external_id: sub } = row;
+    const parent = typeof id === 'string' ? { account_id: id } : { account_external_id: name };
+    const account = typeof id === 'string' ? { id } : { external_id: name };
+    const [wanted] =
+      typeof sub === 'string'
+        ? rowKinds.sub_account.claims({ ...parent, external_id: sub }, noKeys)
+        : rowKinds.account.claims(account, noKeys);
+    return wanted !== undefined && this.#deps.names.has(wanted[1]) && !this.#leftOut.has(wanted[1]);
+  }
+}
+
+/** Accounts are named without reading keys. */
+const noKeys = { readApiKey: () => undefined, nowMs: 0, newId: () => '' };
+
+interface ImportedRow {
+  readonly outcome: 'created' | 'updated' | 'unchanged' | 'rejected';
+  readonly code: string | null;
+  readonly detail: string | null;
+}
+interface Imported {
+  readonly data: readonly ImportedRow[];
+}
+
+/** The rows that a 400 names, with what is wrong with them. */
+function faultyRows(error: unknown, rows: number): ReadonlyMap<number, string> {
+  const { problem } = (error instanceof Failure ? error.details : {}) as {
+    readonly problem?: {
+      readonly status: number;
+      readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+    };
+  };
+  const faulty = new Map<number, string>();
+  if (problem?.status !== 400) return faulty;
+  for (const { pointer, detail } of problem.errors ?? []) {
+    const [, , index, ...rest] = pointer.split('/');
+    const position = Number(index);
+    if (!Number.isInteger(position) || position >= rows) return new Map();
+    if (!faulty.has(position))
+      faulty.set(position, rest.length === 0 ? detail : `${rest.join('/')} ${detail}`);
+  }
+  return faulty;
+}

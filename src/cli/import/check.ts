@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import { mostImported, pastExpiry } from '../../api/api-keys/imported-key.ts';
+import type { RowRules } from '../../api/operator/import/requests.ts';
+import { bodyValidator } from '../../api/rest/validation.ts';
+import { fieldFaults } from '../../http/field-faults.ts';
+import {
+  readRows,
+  rowKinds,
+  rowTypes,
+  type FileRow,
+  type RowFile,
+  type RowKinds,
+  type RowType,
+} from './rows.ts';
+
+/** A fault of a file. Values that stand in it are not repeated: some of them are secrets. */
+export interface LineFault {
+  readonly line: number;
+  readonly text: string;
+}
+
+/** What a file holds. */
+export interface CheckedFile {
+  /** Rows of each type. */
+  readonly counts: Readonly<Record<RowType, number>>;
+  /** Every fault, in the order of lines. */
+  readonly faults: readonly LineFault[];
+  readonly names: NamesInFile;
+}
+
+/** What the rows of a file are about, about 100 bytes for each. */
+export class NamesInFile {
+  readonly #lines = new Map<string, number>();
+
+  /** Notes a name; the line that had it before, if any has. */
+  add(name: string, line: number): number | undefined {
+    const short = shortened(name);
+    const before = this.#lines.get(short);
+    if (before === undefined) this.#lines.set(short, line);
+    return before;
+  }
+
+  has(name: string): boolean {
+    return this.#lines.has(shortened(name));
+  }
+}
+
+/** Strings of up to 12 characters are copied, not kept as a part of a longer one. */
+function shortened(name: string): string {
+  return hash('sha256', name, 'binary').slice(0, 12);
+}
+
+/**
+ * Reads a whole file and finds every fault in it, by the rules that the gateway itself reads rows by. Nothing is sent.
+ *
+ * @param kinds by what rows of each type are read
+ */
+export async function checkFile(
+  file: RowFile,
+  rules: RowRules,
+  kinds: RowKinds = rowKinds,
+): Promise<CheckedFile> {
+  const counts = { account: 0, sub_account: 0, api_key: 0 };
+  const faults: LineFault[] = [];
+  const names = new NamesInFile();
+  const waiting: Record<RowType, FileRow[]> = { account: [], sub_account: [], api_key: [] };
+  const checkRows = rowChecker(rules, names, kinds);
+  for await (const each of readRows(file)) {
+    if ('fault' in each) {
+      faults.push({ line: each.line, text: each.fault });
+      continue;
+    }
+    counts[each.type] += 1;
+    const list = waiting[each.type];
+    list.push(each);
+    if (list.length < mostImported) continue;
+    faults.push(...checkRows(each.type, list));
+    waiting[each.type] = [];
+  }
+  for (const type of rowTypes) if (waiting[type].length > 0) faults.push(...checkRows(type, waiting[type]));
+  return { counts, faults: faults.sort((a, b) => a.line - b.line), names };
+}
+
+function rowChecker(rules: RowRules, names: NamesInFile, kinds: RowKinds) {
+  const validators = Object.fromEntries(
+    rowTypes.map((type) => [type, bodyValidator(kinds[type].body)]),
+  ) as Readonly<Record<RowType, ReturnType<typeof bodyValidator>>>;
+
+  return (type: RowType, list: readonly FileRow[]): LineFault[] => {
+    const { member, faults: furtherFaults, claims } = kinds[type];
+    const rows = list.map(({ row }) => row);
+    const validate = validators[type];
+    const found = validate({ [member]: rows }) ? [] : fieldFaults(validate.errors ?? [], 'body');
+    const faults = [...found, ...furtherFaults(rows, rules)].flatMap(({ pointer, detail }): LineFault[] => {
+      const [, , index = '', ...rest] = pointer.split('/');
+      const { line = 0 } = list[Number(index)] ?? {};
+      // Told with what is left out: a list of keys has some that ran out.
+      if (detail === pastExpiry) return [];
+      const column = rest.join('/');
+      return [{ line, text: column === '' ? detail : `${column} ${detail}` }];
+    });
+    for (const { line, row } of list) {
+      for (const [column, text] of claims(row, rules)) {
+        const before = names.add(text, line);
+        if (before !== undefined) faults.push({ line, text: `${column} is that of line ${before}, too.` });
+      }
+    }
+    return faults;
+  };
+}

@@ -1,0 +1,84 @@
+/** Where the progress of a command is written: not where its result goes. */
+export interface ProgressStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+const barWidth = 24;
+/** Milliseconds between two looks of a bar, and between two lines where there is no terminal. */
+const barEveryMs = 100;
+const lineEveryMs = 5_000;
+
+/** Shows how far a command is: a bar on a terminal, otherwise a line now and then. */
+export class Progress {
+  readonly #stream: ProgressStream | null;
+  readonly #now: () => number;
+  #label = '';
+  #total = 0;
+  #done = 0;
+  #begunMs = 0;
+  #shownMs = 0;
+  /** What was shown last. */
+  #shown = 0;
+
+  /** @param stream `null` shows nothing; @param now milliseconds of a clock that is never set back */
+  constructor(stream: ProgressStream | null, now: () => number = () => performance.now()) {
+    this.#stream = stream;
+    this.#now = now;
+  }
+
+  begin(label: string, total: number): void {
+    [this.#label, this.#total, this.#done, this.#shown] = [label, total, 0, 0];
+    this.#begunMs = this.#shownMs = this.#now();
+    if (this.#stream?.isTTY === true) this.#show();
+  }
+
+  add(rows: number): void {
+    this.#done += rows;
+    const everyMs = this.#stream?.isTTY === true ? barEveryMs : lineEveryMs;
+    if (this.#now() - this.#shownMs >= everyMs) this.#show();
+  }
+
+  /** Ends the bar with what was reached. */
+  end(): void {
+    if (this.#stream?.isTTY === true || this.#shown < this.#done) this.#show();
+    if (this.#stream?.isTTY === true) this.#stream.write('\n');
+  }
+
+  /** Something that happened on the way. */
+  note(text: string): void {
+    this.#stream?.write(this.#stream.isTTY === true ? `\r\u001b[K${text}\n` : `${text}\n`);
+  }
+
+  #show(): void {
+    if (this.#stream === null) return;
+    [this.#shownMs, this.#shown] = [this.#now(), this.#done];
+    const text = this.#text();
+    this.#stream.write(
+      this.#stream.isTTY === true ? `\r${text.slice(0, this.#stream.columns ?? 80)}\u001b[K` : `${text}\n`,
+    );
+  }
+
+  #text(): string {
+    const share = this.#total === 0 ? 1 : this.#done / this.#total;
+    const seconds = (this.#now() - this.#begunMs) / 1000;
+    const rate = seconds > 0 ? this.#done / seconds : 0;
+    const full = Math.round(share * barWidth);
+    const bar = this.#stream?.isTTY === true ? `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ` : '';
+    const left = rate > 0 && share < 1 ? `, ${clock((this.#total - this.#done) / rate)} left` : '';
+    const counts = `${inThousands(this.#done)} of ${inThousands(this.#total)}`;
+    return `${this.#label.padEnd(12)} ${bar}${counts}, ${inThousands(Math.round(rate))}/s${left}`;
+  }
+}
+
+/** Such as `1:05`. */
+function clock(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+/** Such as `100,000`. */
+export function inThousands(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}

@@ -1,0 +1,69 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { exitCode, Failure } from '../failure.ts';
+import { inThousands } from './progress.ts';
+import type { FileRow } from './rows.ts';
+
+/** A row that was left out. Without its secrets: the line says where they are. */
+export interface LeftOutRow {
+  readonly line: number;
+  readonly type: string;
+  readonly account_external_id?: string;
+  readonly external_id?: string;
+  readonly name?: string;
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** Most of them that are shown at the end; the file has all. */
+const mostShown = 20;
+
+/** What was left out, as it happens: one JSON object a line in the file, if one is named. */
+export class Report {
+  readonly #file: FileHandle | undefined;
+  readonly shown: LeftOutRow[] = [];
+  count = 0;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  private constructor(file: FileHandle | undefined) {
+    this.#file = file;
+  }
+
+  /** @throws {Failure} where the file cannot be written */
+  static async open(path: string | undefined): Promise<Report> {
+    if (path === undefined) return new Report(undefined);
+    try {
+      return new Report(await open(path, 'w', 0o600));
+    } catch (error) {
+      const { code } = error as { readonly code?: string };
+      throw new Failure(exitCode.failed, `The report ${path} cannot be written (${code ?? 'error'}).`);
+    }
+  }
+
+  add({ line, type, row }: FileRow, code: string, reason: string): void {
+    const left: LeftOutRow = {
+      ...{ line, type, ...textOf(row, 'account_external_id'), ...textOf(row, 'external_id') },
+      ...{ ...textOf(row, 'name'), code, reason },
+    };
+    this.count += 1;
+    if (this.shown.length < mostShown) this.shown.push(left);
+    const file = this.#file;
+    if (file) this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
+  }
+
+  /** @throws {Failure} where something was left out, so that a script does not overlook it */
+  refuse(): void {
+    if (this.count === 0) return;
+    const rows = this.count === 1 ? 'A row was' : `${inThousands(this.count)} rows were`;
+    throw new Failure(exitCode.failed, `${rows} left out.`);
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#file?.close();
+  }
+}
+
+function textOf(row: Readonly<Record<string, unknown>>, name: string): Record<string, string> {
+  const value = row[name];
+  return typeof value === 'string' ? { [name]: value } : {};
+}

@@ -1,0 +1,65 @@
+import { mergeMetadata, type Metadata } from '../../domain/account.ts';
+import type { GatewayApi, Listing, SubAccount } from '../operator-api.ts';
+
+/** What a row of a list says of a sub-account. */
+export interface WantedSubAccount {
+  readonly external_id: string;
+  readonly name: string;
+  readonly metadata?: Readonly<Record<string, string | null>>;
+}
+
+/** What is to be done about a row. */
+export type RowAction = 'create' | 'update' | 'unchanged';
+
+/** The sub-accounts that a parent has, by their `external_id`. All of them are held: a parent has 10,000 unless configured. */
+export class PresentSubAccounts {
+  readonly #byName = new Map<string, SubAccount>();
+  /** How many have no `external_id`: no list can name them. */
+  unnamed = 0;
+
+  /** @throws {Failure} */
+  static async read(api: GatewayApi): Promise<PresentSubAccounts> {
+    const present = new PresentSubAccounts();
+    let cursor: string | null = '';
+    do {
+      const after: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const page: Listing<SubAccount> = await api.call('GET', `?limit=100${after}`);
+      for (const account of page.data) present.#add(account);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    return present;
+  }
+
+  #add(account: SubAccount): void {
+    if (account.external_id === null) this.unnamed += 1;
+    else this.#byName.set(account.external_id, account);
+  }
+
+  get(externalId: string): SubAccount | undefined {
+    return this.#byName.get(externalId);
+  }
+
+  actionFor({ external_id: externalId, name, metadata = {} }: WantedSubAccount): RowAction {
+    const there = this.#byName.get(externalId);
+    if (there === undefined) return 'create';
+    return there.name === name && isMerged(there.metadata, metadata) ? 'unchanged' : 'update';
+  }
+
+  /** Those that are active and not in the list. */
+  missing(isListed: (externalId: string) => boolean): readonly SubAccount[] {
+    return [...this.#byName.entries()]
+      .filter(([externalId, { status }]) => status === 'active' && !isListed(externalId))
+      .map(([, account]) => account);
+  }
+}
+
+/** Whether a merge would change nothing. */
+function isMerged(there: Metadata, change: Readonly<Record<string, string | null>>): boolean {
+  const merged = mergeMetadata(there, change);
+  const pairs = Object.entries(there);
+  return (
+    merged !== undefined &&
+    pairs.length === Object.keys(merged).length &&
+    pairs.every(([key, value]) => merged[key] === value)
+  );
+}

@@ -1,0 +1,130 @@
+/** Many rows in one call of the operator: each by itself, and all of the file's faults at once. */
+import { createHash, randomUUID } from 'node:crypto';
+import t from 'tap';
+import { startApis } from '../../support/apis.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
+
+const apis = await startApis(t, { limits: { keysPerAccount: 3, subAccountsPerParent: 3 } });
+const post = (path: string, body: object): Promise<HttpResponse> =>
+  apis.operator('POST', `${path}/import`, { body });
+
+t.test('parents, sub-accounts and keys come by the names they have elsewhere, and work', async (t) => {
+  const id = randomUUID();
+  const accounts = [
+    { external_id: 'cus/1', id: id.toUpperCase(), name: 'One', metadata: { plan: 'gold' } },
+    { external_id: 'cus/2', name: 'Two' },
+  ];
+  const planned = await post('/accounts', { accounts, plan: true });
+  t.match(planned, { status: 200, body: { created: 2, updated: 0, unchanged: 0, rejected: 0 } });
+  t.match(await post('/accounts', { accounts }), {
+    status: 200,
+    body: { created: 2, data: [{ outcome: 'created', id, code: null }, { outcome: 'created' }] },
+  });
+  t.match(await post('/accounts', { accounts }), { body: { created: 0, unchanged: 2 } });
+  t.match((await apis.operator('GET', `/accounts/${id}`)).body, { name: 'One', metadata: { plan: 'gold' } });
+
+  const subAccounts = [
+    { account_external_id: 'cus/1', external_id: 'ada', name: 'Ada' },
+    { account_id: id, external_id: 'ben', name: 'Ben', metadata: { tier: '1' } },
+    { account_external_id: 'cus/3', external_id: 'ada', name: 'Ada' },
+  ];
+  const subs = await post('/sub-accounts', { sub_accounts: subAccounts });
+  t.match(subs, {
+    status: 200,
+    headers: { 'x-service-enforced': /^replicas=/ },
+    body: {
+      created: 2,
+      rejected: 1,
+      data: [{}, {}, { outcome: 'rejected', id: null, code: 'not_found', detail: /no such account/ }],
+    },
+  });
+
+  const [parentKey, subKey] = ['acme_live_0123456789abcdef', 'acme_live_fedcba9876543210'];
+  const sha256 = createHash('sha256').update(subKey).digest('hex');
+  const keys = [
+    { account_external_id: 'cus/1', api_key: parentKey, name: 'CI', scopes: ['sub_accounts:read'] },
+    { account_external_id: 'cus/1', sub_account_external_id: 'ada', sha256, name: 'Ada' },
+    { account_external_id: 'cus/1', sub_account_external_id: 'eve', sha256: 'a'.repeat(64), name: 'Eve' },
+  ];
+  t.match(await post('/api-keys', { keys }), {
+    status: 200,
+    headers: { 'x-service-enforced': /^replicas=/ },
+    body: { created: 2, rejected: 1, data: [{}, {}, { code: 'not_found', detail: /no such sub-account/ }] },
+  });
+  const list = await apis.call('GET', '/v1/sub-accounts', { key: parentKey });
+  t.equal((list.body['data'] as object[]).length, 2, 'the key works, for its parent');
+  t.match(await apis.call('GET', '/v1/sub-accounts', { key: subKey }), {
+    body: { code: 'parent_key_required' },
+  });
+  t.match(await post('/api-keys', { keys: keys.slice(0, 2) }), { body: { created: 0, unchanged: 2 } });
+  const elsewhere = [{ account_external_id: 'cus/2', api_key: parentKey, name: 'CI' }];
+  t.match(await post('/api-keys', { keys: elsewhere }), { body: { data: [{ code: 'api_key_taken' }] } });
+});
+
+t.test('limits reject what is above them, and nothing else', async (t) => {
+  await post('/accounts', { accounts: [{ external_id: 'small', name: 'Small' }] });
+  const five = Array.from({ length: 5 }, (_, i) => i);
+  const sub_accounts = five.map((i) => ({ account_external_id: 'small', external_id: `s${i}`, name: 'S' }));
+  const keys = five.map((i) => ({
+    account_external_id: 'small',
+    api_key: `another_key_of_mine_${i}`,
+    name: 'K',
+  }));
+  for (const response of [await post('/sub-accounts', { sub_accounts }), await post('/api-keys', { keys })])
+    t.match(response, {
+      body: { created: 3, rejected: 2, data: [{}, {}, {}, { code: 'limit_reached' }, {}] },
+    });
+});
+
+t.test('what is wrong with rows is said at once, and nothing is done', async (t) => {
+  const pointers = ({ status, body }: HttpResponse): unknown => [
+    status,
+    (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer),
+  ];
+  const accounts = [
+    { external_id: 'never', name: 'Fine' },
+    { external_id: 'with space', name: '', limits: {} },
+    { external_id: 'never', id: 'no uuid', name: 'Twice' },
+    { name: 'None', metadata: { k: 1 } },
+  ];
+  t.same(pointers(await post('/accounts', { accounts })), [
+    400,
+    [
+      ...['/accounts/1/external_id', '/accounts/1/limits', '/accounts/1/name', '/accounts/2/external_id'],
+      ...['/accounts/2/id', '/accounts/3/external_id', '/accounts/3/metadata/k'],
+    ],
+  ]);
+  t.same((await apis.operator('GET', '/accounts?external_id=never')).body['data'], []);
+  const both = { account_external_id: 'a', account_id: randomUUID() };
+  const sub_accounts = [
+    { external_id: 'x', name: 'N' },
+    { ...both, external_id: 'x', name: 'N' },
+    { account_id: 'x', external_id: 'x', name: 'N' },
+    { account_external_id: 'a', external_id: 'x', name: 'N' },
+    { account_external_id: 'a', external_id: 'x', name: 'N' },
+    { account_external_id: 'b', external_id: 'x', name: 'N' },
+  ];
+  t.same(pointers(await post('/sub-accounts', { sub_accounts })), [
+    400,
+    [
+      ...['/sub_accounts/0', '/sub_accounts/1/account_id', '/sub_accounts/2/account_id'],
+      '/sub_accounts/4/external_id',
+    ],
+  ]);
+  const key = { account_external_id: 'a', name: 'N' };
+  const keys = [
+    key,
+    { ...key, api_key: 'a_key_of_mine_0001', expires_at: '2001-01-01T00:00:00Z' },
+    { ...key, sub_account_external_id: 's', api_key: 'a_key_of_mine_0002', scopes: ['sub_accounts:read'] },
+    { ...key, api_key: 'tgw_mistyped_mistyped_mistyped_mistyped' },
+    { ...key, api_key: 'a_key_of_mine_0001' },
+  ];
+  t.same(pointers(await post('/api-keys', { keys })), [
+    400,
+    ['/keys/0', '/keys/1/expires_at', '/keys/2/scopes/0', '/keys/3/api_key', '/keys/4/api_key'],
+  ]);
+  const many = Array.from({ length: 1001 }, (_, i) => ({ external_id: `m${i}`, name: 'N' }));
+  t.match(pointers(await post('/accounts', { accounts: many })), [400, ['/accounts']]);
+  t.match(await post('/accounts', {}), { status: 400 });
+  t.match(await apis.operator('GET', '/accounts/import'), { status: 405 });
+});
