@@ -50,7 +50,7 @@ function linesOf(
 
 function optionOf({ flags, takesValue, values }: CompletedOption): string {
   const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
-  const value = values.length > 0 ? ` -x -a ${quoted(values.join(' '))}` : takesValue ? ' -r' : '';
+  const value = values.length > 0 ? ` -x -a ${quoted(values.join(' '))}` : takesValue ? ' -x' : '';
   return names.join(' ') + value;
 }
 
