@@ -16,8 +16,8 @@ mkdir -p "$tools/schemas"
 
 # Only the program: Debian's package would start a Prometheus on this machine.
 get_promtool() {
-  command -v promtool >/dev/null && return 0
-  [ -x "$tools/promtool" ] && return 0
+  command -v promtool >/dev/null && command -v prometheus >/dev/null && return 0
+  [ -x "$tools/promtool" ] && [ -x "$tools/prometheus" ] && return 0
   command -v apt-get >/dev/null || return 1
   local scratch
   scratch="$(mktemp -d)"
@@ -25,8 +25,8 @@ get_promtool() {
     cd "$scratch"
     download=(apt-get download -qq -o APT::Sandbox::User=root prometheus)
     "${download[@]}" || { apt-get update -qq && "${download[@]}"; }
-    dpkg-deb --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin/promtool
-  ) >&2 && install -m 755 "$scratch/usr/bin/promtool" "$tools/promtool"
+    dpkg-deb --fsys-tarfile prometheus_*.deb | tar -x ./usr/bin/promtool ./usr/bin/prometheus
+  ) >&2 && install -m 755 "$scratch/usr/bin/promtool" "$scratch/usr/bin/prometheus" "$tools/"
   local status=$?
   rm -rf "$scratch"
   return $status

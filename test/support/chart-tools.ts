@@ -11,6 +11,13 @@ export const helm = firstThatRuns([process.env['HELM'], inTools('helm'), 'helm']
 /** Prometheus's own checker of rules, to run; `undefined` where there is none. */
 export const promtool = firstThatRuns(['promtool', inTools('promtool')], ['--version']);
 
+/** Prometheus itself, to run; `undefined` where there is none. */
+export const prometheus = firstThatRuns(['prometheus', inTools('prometheus')], ['--version']);
+
+/** For `{ skip }` of a test that needs Prometheus: false where it is here. */
+export const withoutPrometheus =
+  prometheus === undefined && 'the alerts were not tested by a live Prometheus: apt-get install prometheus';
+
 /** Where the schemas of Kubernetes and two extensions are. */
 export const schemaFolder = new URL('schemas/', tools);
 
