@@ -14,6 +14,7 @@ const layers = {
   limits: ['http', 'ports', 'domain'],
   usage: ['ports', 'domain'],
   coherence: ['ports', 'domain'],
+  events: ['coherence', 'ports', 'domain'],
   adapters: ['coherence types', 'ports', 'domain'],
   proxy: ['authz', 'limits', 'http', 'ports', 'domain'],
   api: ['authz', 'http', 'ports', 'domain'],

@@ -25,6 +25,7 @@ import { traceReplies } from './ops/trace-replies.ts';
 import type { Barrier } from './ports/barrier.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Directory } from './ports/directory.ts';
+import type { EventStore } from './ports/events.ts';
 import type { RequestObserver } from './ports/request-record.ts';
 import type { Imports } from './ports/imports.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
@@ -45,6 +46,7 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly directory: Directory;
   readonly barrier: Barrier;
   readonly tenants: TenantStore & Imports;
+  readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeThrough'> & UsageSink;
   readonly clock: Clock;
   /** A cryptographic source. */

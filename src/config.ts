@@ -3,7 +3,7 @@ import type { HeaderNames } from './domain/header-names.ts';
 /** A configuration that has been checked as a whole. Durations are milliseconds, sizes bytes. */
 export interface Config {
   readonly listen: ListenConfig;
-  readonly internal: { readonly host: string; readonly port: number; readonly adminToken: string | null };
+  readonly internal: InternalConfig;
   readonly store: StoreConfig;
   readonly redisUrl: string | null;
   /** Holds the keys that values in Redis are authenticated by; `null`: they are not. */
@@ -26,6 +26,8 @@ export interface Config {
   /** Longest prefix wins. Empty only on the embedded store, where requests go to the echo upstream. */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
+  /** For how many days events are kept. */
+  readonly events: { readonly retentionDays: number };
   readonly log: { readonly level: string; readonly sample2xx: number };
   /** `null`: requests are not traced. */
   readonly tracing: TracingConfig | null;
@@ -50,6 +52,14 @@ export interface ListenConfig {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+}
+
+export interface InternalConfig {
+  readonly host: string;
+  readonly port: number;
+  readonly adminToken: string | null;
+  /** Further tokens of operators, by name. */
+  readonly adminTokens: Readonly<Record<string, string>>;
 }
 
 export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string } | PostgresConfig;

@@ -2,6 +2,7 @@ import type { Config, LimitsConfig } from '../config.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
+import type { EventStore } from '../ports/events.ts';
 import type { TenantStore } from '../ports/tenant-store.ts';
 import type { UsageStore } from '../ports/usage.ts';
 import type { FindOperation } from './operations.ts';
@@ -17,6 +18,7 @@ export interface ManagementDeps {
   readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
+  readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
   readonly clock: Clock;
   /** Is given the way to find an operation, for explanations. */

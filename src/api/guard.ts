@@ -12,6 +12,7 @@ import { clientAddresses, networkOf } from '../http/client-address.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../http/raw-headers.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
+import type { RequestOrigin } from '../ports/tenant-store.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ManagementDeps } from './deps.ts';
 
@@ -45,9 +46,9 @@ function writes({ method }: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** The parent that calls. @throws where the call was not decided about: a route without the guard must not work */
-export function callerOf(request: FastifyRequest): ParentCaller {
-  const caller = request.getDecorator<ParentCaller | null>(decorator);
+/** The parent that calls, and from where. @throws where the call was not decided about: a route without the guard must not work */
+export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin {
+  const caller = request.getDecorator<(ParentCaller & RequestOrigin) | null>(decorator);
   if (caller === null) throw new Error('a management call was handled before it was decided about');
   return caller;
 }
@@ -99,7 +100,11 @@ function guardHook(
         noteOutcome(request, { rejected: { accountId: caller?.accountId ?? null, keyId } });
         return done(new ProblemError(problem));
       }
-      request.setDecorator<ParentCaller | null>(decorator, decision.caller);
+      const origin = { requestId: request.id, address: addressOf(request.raw) };
+      request.setDecorator<(ParentCaller & RequestOrigin) | null>(decorator, {
+        ...decision.caller,
+        ...origin,
+      });
       noteOutcome(request, { caller: decision.caller });
       reply.header(resolvedTenant, decision.caller.accountId);
       const waitMs = writes(request) ? rate.waitMs(decision.caller.accountId, clock.monotonicMs()) : 0;

@@ -3,6 +3,7 @@ import { parseAccountId } from '../domain/ids.ts';
 import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
 import { keyLifeRoutes } from './api-keys/key-life.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import { claimPrefix } from './rest/claim-prefix.ts';
 import { callerRoute } from './caller.ts';
 import { installJsonBodies } from './rest/json-body.ts';
@@ -32,6 +33,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     byExternalIdRoute(typed, deps, countChange);
     usageReportRoute(typed, deps);
     callerRoute(typed, deps);
+    eventRoutes(typed, deps);
     const keyDeps = {
       ...deps,
       enforcedHeader: config.headers.enforced,

@@ -44,7 +44,7 @@ function summary({ listen, internal, store, redisUrl, routes }: Config): string 
     `  internal listener  ${internal.host}:${internal.port}`,
     `  store              ${store.kind === 'embedded' ? `embedded, in ${store.dataDir}` : 'PostgreSQL'}`,
     `  Redis              ${redisUrl === null ? 'none' : 'yes'}`,
-    `  operator API       ${internal.adminToken !== null || store.kind === 'embedded' ? 'on' : 'off (no ADMIN_TOKEN)'}`,
+    `  operator API       ${internal.adminToken !== null || Object.keys(internal.adminTokens).length > 0 || store.kind === 'embedded' ? 'on' : 'off (no ADMIN_TOKEN)'}`,
     ...(upstreams.length === 0 ? ['  / → the built-in echo'] : upstreams),
   ].join('\n');
 }

@@ -4,6 +4,7 @@ import { completionCommand } from './completion/command.ts';
 import { configCommands } from './config-check.ts';
 import type { Context } from './context.ts';
 import { version } from '../wiring/version.ts';
+import { eventCommands } from './events.ts';
 import { explainCommand } from './explain.ts';
 import { exitCode, Failure, type ExitCode } from './failure.ts';
 import { keyCommands } from './keys/keys.ts';
@@ -60,6 +61,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     importCommand,
     syncCommand,
     usageCommand,
+    eventCommands,
     explainCommand,
     replicasCommand,
     migrateCommand,
@@ -94,7 +96,7 @@ function refuseSecrets(args: readonly string[]): void {
 }
 
 const notes = `
-Commands about accounts, sub-accounts, keys and replicas talk to the operator API of a running gateway, and find it by the
+Commands about accounts, sub-accounts, keys, usage, events and replicas talk to the operator API of a running gateway, and find it by the
 variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, ADMIN_TOKEN, DATA_DIR.
 
 Exit codes: 0 done, 1 refused or failed, 64 wrong usage, 69 gateway or database not reachable,

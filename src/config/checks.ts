@@ -23,6 +23,7 @@ export function crossChecks(
 ): SchemaFault[] {
   return [
     ...checkListeners(file),
+    ...checkTokens(file),
     ...checkDatabase(file),
     ...checkUpstream(file, upstreamNamed),
     ...checkWorkers(file, databaseNamed),
@@ -50,6 +51,18 @@ function checkListeners({ listen, internal }: UncheckedFile): SchemaFault[] {
 function overlaps(a: string, b: string): boolean {
   const everywhere = ['0.0.0.0', '::'];
   return a === b || everywhere.includes(a) || everywhere.includes(b);
+}
+
+/** Of two names with one token, events could not say which. */
+function checkTokens({ internal }: UncheckedFile): SchemaFault[] {
+  const seen = new Set([internal.admin_token]);
+  return Object.entries(internal.admin_tokens).flatMap(([name, token]) => {
+    if (!seen.has(token)) {
+      seen.add(token);
+      return [];
+    }
+    return [{ path: ['internal', 'admin_tokens', name], detail: 'is the token of another operator, too' }];
+  });
 }
 
 function checkDatabase({ database }: UncheckedFile): SchemaFault[] {

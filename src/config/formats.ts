@@ -24,6 +24,11 @@ export const formats: Readonly<Record<string, TextFormat>> = {
     expected: 'visible ASCII characters without spaces, as it travels in a header',
     accepts: (text) => /^[!-~]+$/.test(text),
   },
+  'operator-name': {
+    expected:
+      '1 to 64 letters, digits and . _ @ + -, starting with a letter or a digit, other than operator, which is admin_token',
+    accepts: (text) => /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/.test(text) && text !== 'operator',
+  },
   'postgres-url': {
     expected: 'an address such as postgres://user:password@host:5432/name',
     accepts: (text) => hasProtocol(text, 'postgres:', 'postgresql:'),

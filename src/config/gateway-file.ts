@@ -1,5 +1,16 @@
 import { Type, type Static } from 'typebox';
-import { flag, integer, integerOrAuto, list, oneOf, optionalSection, section, share, text } from './keys.ts';
+import {
+  flag,
+  integer,
+  integerOrAuto,
+  list,
+  namedTexts,
+  oneOf,
+  optionalSection,
+  section,
+  share,
+  text,
+} from './keys.ts';
 import { limits } from './limits-file.ts';
 import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 
@@ -44,6 +55,11 @@ export const gatewayFile = Type.Object(
             'Bearer token of the operator API. Without one the operator API is off on PostgreSQL; on the embedded store one is generated and kept in `data_dir`. Prefer the variable: a file is easily shared.',
             { format: 'token', env: 'ADMIN_TOKEN' },
           ),
+        ),
+        admin_tokens: namedTexts(
+          'Further bearer tokens of the operator API, by the names of those who have them. Events say by whose token a change was made; `admin_token` is `operator` there. They are secrets: keep the file as you keep those.',
+          'operator-name',
+          { format: 'token', examples: [{ alice: 'at-least-32-random-characters-please' }] },
         ),
       },
     ),
@@ -173,6 +189,16 @@ export const gatewayFile = Type.Object(
       },
     ),
     limits,
+    events: section(
+      'What was changed through management and the operator API, and by whom (docs/events.md).',
+      {
+        retention_days: integer('For how many days events are kept.', {
+          minimum: 1,
+          maximum: 36_500,
+          default: 400,
+        }),
+      },
+    ),
     log: section('Logs go to standard output, one JSON object a line.', {
       level: oneOf(
         'Least severe level that is written. Requests are logged at `info`.',

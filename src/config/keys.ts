@@ -61,6 +61,24 @@ export function oneOf<T extends string>(description: string, values: readonly T[
   return Type.Enum([...values], { description, ...options });
 }
 
+/** Texts by names that the file chooses; none by default. @param nameFormat a name of `formats.ts`, as `options.format` */
+export function namedTexts(
+  description: string,
+  nameFormat: string,
+  { format, examples }: Pick<TextOptions, 'format' | 'examples'>,
+) {
+  const schema = {
+    type: 'object',
+    description,
+    propertyNames: { type: 'string', format: nameFormat },
+    additionalProperties: { type: 'string', ...(format !== undefined && { format }) },
+    maxProperties: 1000,
+    default: {},
+    ...(examples && { examples }),
+  };
+  return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
+}
+
 /** A list that may be left out, which is not the same as an empty one. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));

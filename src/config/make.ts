@@ -27,6 +27,7 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       host: internal.host,
       port: internal.port,
       adminToken: internal.admin_token ?? null,
+      adminTokens: internal.admin_tokens,
     },
     store:
       database.url === undefined
@@ -67,6 +68,7 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
       maxHeapBytes: limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare),
     },
+    events: { retentionDays: file.events.retention_days },
     log: { level: file.log.level, sample2xx: file.log.sample_2xx },
     tracing:
       tracing.endpoint === undefined

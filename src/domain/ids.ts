@@ -9,6 +9,9 @@ export type AccountId = Branded<'AccountId'>;
 /** UUID of an API key, always lower case. */
 export type KeyId = Branded<'KeyId'>;
 
+/** UUIDv7 of an event, always lower case: of one parent's events, a later one has a greater id. */
+export type EventId = Branded<'EventId'>;
+
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 function parseUuid(text: string): string | undefined {
@@ -32,6 +35,11 @@ export function parseGivenId(text: string): AccountId | undefined {
 /** Reads a key id as a client spelled it; `undefined` where it is no UUID. */
 export function parseKeyId(text: string): KeyId | undefined {
   return parseUuid(text) as KeyId | undefined;
+}
+
+/** Reads the id of an event as a client spelled it; `undefined` where it is no UUID. */
+export function parseEventId(text: string): EventId | undefined {
+  return parseUuid(text) as EventId | undefined;
 }
 
 /**

@@ -54,7 +54,7 @@ export function counter(
   name: string,
   help: string,
   ...labelNames: string[]
-): { count(...labels: string[]): void } {
+): { count(...labels: string[]): void; add(amount: number, ...labels: string[]): void } {
   const cells = new Map<string, { readonly labels: readonly string[]; value: number }>();
   if (labelNames.length === 0) cells.set('', { labels: [], value: 0 });
   const metric: Counter = new Counter({
@@ -70,12 +70,11 @@ export function counter(
     },
   });
   registry.registerMetric(metric);
-  return {
-    count: (...labels) => {
-      const id = labels.length === 1 ? (labels[0] as string) : labels.join('\0');
-      const cell = cells.get(id);
-      if (cell === undefined) cells.set(id, { labels, value: 1 });
-      else cell.value += 1;
-    },
+  const add = (amount: number, ...labels: string[]): void => {
+    const id = labels.length === 1 ? (labels[0] as string) : labels.join('\0');
+    const cell = cells.get(id);
+    if (cell === undefined) cells.set(id, { labels, value: amount });
+    else cell.value += amount;
   };
+  return { add, count: (...labels) => add(1, ...labels) };
 }

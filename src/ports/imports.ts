@@ -1,6 +1,6 @@
 import type { AccountId } from '../domain/ids.ts';
 import type { KeyToImport } from './api-keys.ts';
-import type { Committed, IdempotencyClaim } from './tenant-store.ts';
+import type { Committed, IdempotencyClaim, Operator } from './tenant-store.ts';
 
 /** A parent as an import says it is to be, known by its `external_id`. */
 export interface ParentToImport {
@@ -49,6 +49,8 @@ export interface ImportOptions {
   /** Nothing is done, and the results say what would be. */
   readonly isPlan?: boolean;
   readonly claim?: IdempotencyClaim | null;
+  /** Who asks; each row that is created or changed leaves an event that says so. */
+  readonly caller?: Operator;
 }
 
 /**

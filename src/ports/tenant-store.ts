@@ -109,12 +109,27 @@ export interface LimitReached {
   readonly limit: number;
 }
 
+/** Which request asks for a change: for the event of the change, no decision depends on it. */
+export interface RequestOrigin {
+  readonly requestId: string;
+  /** Where it came from, as the log says; `undefined` where the connection was gone. */
+  readonly address: string | undefined;
+}
+
 /**
- * The parent's key that asks for a change. It is looked at once more where the change is made: a mutation with a caller
+ * The parent's key that asks for a change. It is looked at once more where the change is made: a mutation with such a caller
  * throws `ProblemError` `invalid_api_key`, `api_key_revoked`, `api_key_expired` or `account_suspended`, and does nothing, where the key was revoked or has expired, or its account
- * was suspended, before that mutation was committed. An operator's mutation has no caller.
+ * was suspended, before that mutation was committed.
  */
-export type ChangeCaller = Pick<ParentCaller, 'accountId' | 'keyId'>;
+export type ChangeCaller = Pick<ParentCaller, 'accountId' | 'keyId'> & Partial<RequestOrigin>;
+
+/** The operator that asks for a change, by the name of its token. */
+export interface Operator extends Partial<RequestOrigin> {
+  readonly operator: string;
+}
+
+/** Who asks for a change. Each change leaves an event that says so; where it is absent, the event says `system`. */
+export type ChangedBy = ChangeCaller | Operator;
 
 /**
  * Accounts and keys. Methods return `null` for what does not exist or belongs to another account, and throw
@@ -125,6 +140,7 @@ export interface TenantStore {
   createParent(
     draft: NewParent,
     claim?: IdempotencyClaim | null,
+    caller?: Operator,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
   /** @param tenant the parent that asks; absent where an operator does */
   getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
@@ -133,11 +149,13 @@ export interface TenantStore {
   updateParent(
     id: AccountId,
     change: AccountChange,
+    caller?: Operator,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   setParentStatus(
     id: AccountId,
     status: 'active' | 'suspended',
     claim?: IdempotencyClaim | null,
+    caller?: Operator,
   ): Promise<Committed<ParentAccount> | null>;
 
   /** @param limit most sub-accounts the parent may have, deactivated ones included */
@@ -146,7 +164,7 @@ export interface TenantStore {
     draft: NewSubAccount,
     limit: number,
     claim?: IdempotencyClaim | null,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | IdTaken | LimitReached>;
   getSubAccount(parent: AccountId, id: AccountId): Promise<SubAccount | null>;
   listSubAccounts(
@@ -159,7 +177,7 @@ export interface TenantStore {
     parent: AccountId,
     id: AccountId,
     change: AccountChange,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   /**
    * Creates the sub-account with this `external_id`, or changes it where it is there; its status stays. Where all is so
@@ -172,7 +190,7 @@ export interface TenantStore {
     externalId: string,
     draft: SubAccountToPut,
     limit: number,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<
     (Committed<SubAccount> & { readonly created: boolean }) | LimitReached | 'too-many-pairs' | null
   >;
@@ -182,21 +200,21 @@ export interface TenantStore {
     id: AccountId,
     status: 'active' | 'deactivated',
     claim?: IdempotencyClaim | null,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | null>;
 
   /**
    * Mints a key for any account; that the account is one of the caller's must have been checked before.
    *
    * @param limit most active keys the account may have
-   * @param caller tenants take turns, here and below; absent where an operator asks
+   * @param caller tenants take turns, here and below; operators have no turns
    */
   createKey(
     account: AccountId,
     key: NewApiKey,
     limit: number,
     claim?: IdempotencyClaim | null,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   /**
    * Imports keys for a parent and its sub-accounts, all of them or none; `null` where there is no such parent. The keys
@@ -211,6 +229,7 @@ export interface TenantStore {
     keys: readonly KeyToImport[],
     limit: number,
     claim?: IdempotencyClaim | null,
+    caller?: Operator,
   ): Promise<Committed<ImportedKeys> | ImportRejected | null>;
   /** @param tenant the parent that asks; absent where an operator does */
   listKeys(account: AccountId, page: KeyPageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
@@ -225,7 +244,7 @@ export interface TenantStore {
     account: AccountId,
     key: KeyId,
     change: KeyChange,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<Committed<ApiKey> | KeyInactive | null>;
   /**
    * Makes a key in place of another one of the same account, which is revoked or expires soon. No limit counts it.
@@ -237,14 +256,14 @@ export interface TenantStore {
     key: KeyId,
     rotation: KeyRotation,
     claim?: IdempotencyClaim | null,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<Committed<ApiKey> | KeyInactive | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
   revokeKey(
     account: AccountId,
     key: KeyId,
     claim?: IdempotencyClaim | null,
-    caller?: ChangeCaller,
+    caller?: ChangedBy,
   ): Promise<Committed<ApiKey> | null>;
 }
 

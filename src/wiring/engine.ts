@@ -5,6 +5,7 @@ import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts'
 import { startCoherence } from '../coherence/coherence.ts';
 import type { CoherenceEvents } from '../coherence/events.ts';
 import type { Config } from '../config.ts';
+import { keepEvents } from '../events/retention.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
@@ -96,6 +97,13 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   const snapshots = { source: store.oldSnapshots, replicaId };
   const stopWatching = watchOldSnapshots({ ...snapshots, registry, clock, timers, logger });
 
+  const deletedEvents = counter(
+    registry,
+    'events_deleted_total',
+    'Events that were deleted because they were past their retention.',
+  );
+  let stopDeleting = (): void => undefined;
+
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
     // First, so that no report is called complete while requests of this replica are not in it.
@@ -104,6 +112,10 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     const { log, facts: source } = store;
     const parts = { log, source, cache, clock, timers, config: config.coherence, logger, events, about };
     coherence.begin(startCoherence({ ...parts, randomId: randomUUID }));
+    stopDeleting = keepEvents({
+      ...{ events: store.events, days: config.events.retentionDays, clock, timers, logger },
+      onDeleted: (deleted) => deletedEvents.add(deleted),
+    });
   };
   const starting = bringUp({
     store,
@@ -135,6 +147,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     stop: async () => {
       starting.stop();
       stopWatching();
+      stopDeleting();
       await usage.stop();
       await coherence.stop();
       await cache.close();

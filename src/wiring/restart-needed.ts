@@ -17,6 +17,7 @@ const fixed = {
   migrate: 'migrate',
   coherence: 'coherence',
   headers: 'headers',
+  events: 'events',
   log: 'log',
   tracing: 'tracing',
 } as const satisfies Partial<Record<keyof Config, string>>;

@@ -83,6 +83,7 @@ export async function openServices(
     directory: engine.directory,
     barrier: engine.barrier,
     tenants: store.tenants,
+    events: store.events,
     replicaList: store.replicaList,
     version: version(),
     ownReplicaId: () => engine.replicaId(),

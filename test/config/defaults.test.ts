@@ -10,12 +10,13 @@ const example = fileURLToPath(new URL('../../config/gateway.yaml', import.meta.u
 t.test('without file and variables: loopback, the embedded store and the ports of the documentation', (t) => {
   const config = goodConfig();
   t.match(config.listen, { host: '127.0.0.1', port: 8080, tls: null });
-  t.match(config.internal, { host: '127.0.0.1', port: 9090, adminToken: null });
+  t.match(config.internal, { host: '127.0.0.1', port: 9090, adminToken: null, adminTokens: {} });
   t.same(config.store, { kind: 'embedded', dataDir: './data' });
   t.equal(config.redisUrl, null);
   t.equal(config.workers, 1);
   t.equal(config.migrate, true);
   t.equal(config.coherence.leaseMs, 3000);
+  t.equal(config.events.retentionDays, 400);
   t.equal(config.log.level, 'info');
   t.same(config.trustedProxies, []);
   t.same(config.routes, []);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { formatFaults } from '../../src/config/fault.ts';
-import { configFile, faultsOf } from '../support/config-files.ts';
+import { configFile, faultsOf, goodConfig } from '../support/config-files.ts';
 
 t.test('all faults of a file are reported at once, each with its line, column and path', (t) => {
   const CONFIG = configFile(
@@ -56,7 +56,7 @@ t.test('no fault shows a value: it may be a secret', (t) => {
     [
       `database: {url: "mysql://u:${secret}@h/d"}`,
       `redis: {url: "http://:${secret}@h"}`,
-      `internal: {admin_token: "${secret} x", port: ${secret}}`,
+      `internal: {admin_token: "${secret} x", port: ${secret}, admin_tokens: {a: "${secret} x", b: "${secret}", c: "${secret}"}}`,
       `upstream_url: "http://u:${secret}@h"`,
       `log: {level: ${secret}}`,
       `headers: {prefix: ${secret}}`,
@@ -78,6 +78,28 @@ t.test('no fault shows a value: it may be a secret', (t) => {
   });
   t.equal(faults.length, 4);
   t.notMatch(formatFaults(faults), secret);
+  t.end();
+});
+
+t.test('operators have names of their own, and tokens of their own', (t) => {
+  const internal = (tokens: string) => ({
+    CONFIG: configFile(t, `internal:\n  admin_token: "first"\n  admin_tokens: ${tokens}`),
+  });
+  t.same(goodConfig(internal('{alice: "second", bob.o@example.com: "third"}')).internal.adminTokens, {
+    alice: 'second',
+    'bob.o@example.com': 'third',
+  });
+  t.same(goodConfig(internal('{alice: }')).internal.adminTokens, {});
+  for (const [tokens, where, detail] of [
+    ['{alice: "first"}', /admin_tokens\.alice/, /is the token of another operator/],
+    ['{alice: "a", bob: "a"}', /admin_tokens\.bob/, /is the token of another operator/],
+    ['{operator: "a"}', /admin_tokens\.operator/, /other than operator/],
+    ['{"a b": "a"}', /admin_tokens\.a b/, /letters, digits/],
+    ['{alice: "a b"}', /admin_tokens\.alice/, /visible ASCII/],
+    ['{alice: 12345}', /admin_tokens\.alice/, /must be text/],
+    ['["alice"]', /admin_tokens/, /mapping/],
+  ] as const)
+    t.match(faultsOf(internal(tokens)), [{ where, detail }], tokens);
   t.end();
 });
 

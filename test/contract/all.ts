@@ -3,6 +3,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import { anyKeysContract } from './any-keys.ts';
 import { callerContract } from './callers.ts';
 import { coherenceLogContract } from './coherence-log.ts';
+import { eventContract } from './events.ts';
 import { factSourceContract } from './fact-source.ts';
 import { idempotencyContract } from './idempotency.ts';
 import { importKeysContract } from './import-keys.ts';
@@ -23,6 +24,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('what mutations log', (t) => mutationContract(t, store));
   await t.test('requests that come again', (t) => idempotencyContract(t, store));
   await t.test('callers that lost their right', (t) => callerContract(t, store));
+  await t.test('events', (t) => eventContract(t, store));
   await t.test('facts', (t) => factSourceContract(t, store));
   await t.test('coherence log', (t) => coherenceLogContract(t, store));
   await t.test('usage', (t) => usageStoreContract(t, store));

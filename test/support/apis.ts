@@ -35,6 +35,9 @@ export interface ApisOptions {
   /** What new keys begin with. */
   readonly keyPrefix?: string;
   readonly adminToken?: string | null;
+  /** Further tokens of operators, by name. */
+  readonly adminTokens?: Readonly<Record<string, string>>;
+  readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
   readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier'>> & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
@@ -92,7 +95,9 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     internal: {
       ...base.internal,
       adminToken: options.adminToken === undefined ? operatorToken : options.adminToken,
+      adminTokens: options.adminTokens ?? {},
     },
+    trustedProxies: options.trustedProxies ?? [],
     limits: { ...base.limits, ...neverReached, ...options.limits },
   };
   const deps: AppDeps = {
@@ -104,6 +109,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       },
     },
     tenants: store.tenants,
+    events: store.events,
     usage: {
       report: (parent, query) => store.usage.report(parent, query),
       completeThrough: (parent) => store.usage.completeThrough(parent),

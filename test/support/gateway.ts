@@ -17,6 +17,7 @@ import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
+import type { EventStore } from '../../src/ports/events.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { Imports } from '../../src/ports/imports.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
@@ -128,7 +129,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
 function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Config {
   return {
     listen: { host: '127.0.0.1', port: 0, tls },
-    internal: { host: '127.0.0.1', port: 0, adminToken: null },
+    internal: { host: '127.0.0.1', port: 0, adminToken: null, adminTokens: {} },
     store: { kind: 'embedded', dataDir: '' },
     redisUrl: null,
     redisMacKeyFile: null,
@@ -145,6 +146,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
       return { ...defaultRoute, prefix, ...(typeof route === 'string' ? { upstream: route } : route) };
     }),
     limits: { ...defaultLimits, ...options.limits },
+    events: { retentionDays: 400 },
     log: { level: 'trace', sample2xx: 1 },
     tracing: null,
     drainMs: 1_000,
@@ -167,6 +169,7 @@ async function tlsFiles(t: Scope, tls: GatewayOptions['tls']): Promise<Config['l
 /** Management is there and decides as ever; what it would read or change is not. */
 const noStore = {
   tenants: missing<TenantStore & Imports>('tenants'),
+  events: missing<EventStore>('events'),
   usage: missing<UsageStore>('usage'),
   barrier: missing<Barrier>('barrier'),
   replicaList: missing<ReplicaList>('replicaList'),

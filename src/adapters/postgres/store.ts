@@ -1,4 +1,5 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
+import type { EventStore } from '../../ports/events.ts';
 import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
 import type { PoolState } from '../../ports/pool-state.ts';
@@ -10,6 +11,7 @@ import { coherenceLog } from './coherence/coherence-log.ts';
 import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';
 import { Session } from './coherence/session.ts';
+import { eventStore } from './events/event-store.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Limit, Pool, type Runner } from './connection/pool.ts';
@@ -22,6 +24,7 @@ import { usageStore } from './usage/usage-store.ts';
 /** Everything the gateway stores, in PostgreSQL or in the embedded store. */
 export interface Store {
   readonly tenants: TenantStore & Imports;
+  readonly events: EventStore;
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
@@ -146,6 +149,7 @@ export function assembleStore(parts: StoreParts): Store {
   let closing: Promise<void> | undefined;
   return {
     tenants: tenantStore(queries, hints),
+    events: eventStore(queries, reports, background),
     facts: factSource(facts),
     log: coherenceLog(log, background, {
       add: (listener) => {

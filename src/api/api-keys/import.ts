@@ -12,6 +12,7 @@ import type { ImportRejected, KeyToImport } from '../../ports/api-keys.ts';
 import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { enforced } from '../rest/receipt.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { operatorOf } from '../operator/operator-token.ts';
 import { importBody, noSubAccount, readImport } from './import-request.ts';
 import { mostImported } from './imported-key.ts';
 import { apiKeyBody, apiKeyToBody } from './resource.ts';
@@ -76,7 +77,9 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
       if ('problem' in read) throw new ProblemError(read.problem);
 
       const of = found(parent);
-      const outcome = found(await tenants.importKeys(of, read.keys, deps.keysPerAccount, claim));
+      const outcome = found(
+        await tenants.importKeys(of, read.keys, deps.keysPerAccount, claim, operatorOf(request)),
+      );
       if ('rejected' in outcome) throw new ProblemError(rejection(outcome, read.keys, deps.keysPerAccount));
       noteReplay(reply, outcome);
       const { imported, keys } = await enforced(outcome, barrier, reply, deps.enforcedHeader);

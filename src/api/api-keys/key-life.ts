@@ -6,12 +6,8 @@ import { ProblemError } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
-import {
-  operatorCaller,
-  type ChangeCaller,
-  type Committed,
-  type TenantStore,
-} from '../../ports/tenant-store.ts';
+import type { ChangedBy, Committed, TenantStore } from '../../ports/tenant-store.ts';
+import { claimantOf } from '../changed-by.ts';
 import type { CountChange } from '../guard.ts';
 import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { enforced } from '../rest/receipt.ts';
@@ -49,8 +45,8 @@ export interface KeyPlace {
 export interface KeyToChange<Place extends KeyPlace> {
   /** Looks it up, once nothing is wrong with the request itself. @throws ProblemError `not_found` */
   readonly find: () => Promise<Place>;
-  /** The parent's key that asks; `undefined` for an operator. */
-  readonly caller: ChangeCaller | undefined;
+  /** The parent's key or the operator that asks. */
+  readonly caller: ChangedBy;
   /** What changes are counted by; absent where there is no limit. */
   readonly countChange?: CountChange | undefined;
 }
@@ -92,7 +88,7 @@ export async function rotateKey<Place extends KeyPlace>(
   request: FastifyRequest<{ Body: Static<typeof rotateBody> }>,
   reply: FastifyReply,
 ): Promise<RotatedKey<Place>> {
-  const claim = idempotencyClaim(request, caller?.keyId ?? operatorCaller);
+  const claim = idempotencyClaim(request, claimantOf(caller));
   const nowMs = deps.clock.wallMs();
   const { expires_in: overlapS, expires_at: expiry = null } = request.body;
   const draft = { overlapS, expiresAt: readExpiry(expiry, nowMs) };
@@ -115,7 +111,7 @@ export async function revokeKey<Place extends KeyPlace>(
   { find, caller, countChange }: KeyToChange<Place>,
   reply: FastifyReply,
 ): Promise<ChangedKey<Place>> {
-  const claim = idempotencyClaim(reply.request, caller?.keyId ?? operatorCaller);
+  const claim = idempotencyClaim(reply.request, claimantOf(caller));
   const place = await find();
   const { account, id } = place;
   const committed = found(await deps.tenants.revokeKey(account, id, claim, caller));

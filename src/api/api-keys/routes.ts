@@ -4,7 +4,8 @@ import { parseKeyId, type AccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { misspelledManagementScope } from '../../domain/scope.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { operatorCaller, type ChangeCaller, type TenantStore } from '../../ports/tenant-store.ts';
+import type { ChangedBy, TenantStore } from '../../ports/tenant-store.ts';
+import { claimantOf, tenantOf } from '../changed-by.ts';
 import {
   apiKeyBody,
   apiKeyToBody,
@@ -39,8 +40,8 @@ export interface ApiKeyRoutesRules {
   readonly ownerField: OwnerField;
   /** The account in the path, if the caller may manage its keys; `null` otherwise. */
   readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
-  /** The parent's key that asks; `undefined` for an operator. */
-  readonly caller: (request: FastifyRequest) => ChangeCaller | undefined;
+  /** The parent's key or the operator that asks. */
+  readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
   readonly read: FastifyContextConfig;
   readonly write: FastifyContextConfig;
@@ -63,7 +64,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
     },
     async (request, reply) => {
       const caller = rules.caller(request);
-      const claim = idempotencyClaim(request, caller?.keyId ?? operatorCaller);
+      const claim = idempotencyClaim(request, claimantOf(caller));
       const nowMs = clock.wallMs();
       const { name, scopes = [], expires_at: expiry } = request.body;
       scopes.forEach((scope, index) => {
@@ -107,7 +108,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const owner = found(await rules.owner(request, request.params.owner_id));
       const nowMs = clock.wallMs();
       return writePage(
-        await tenants.listKeys(owner, page, rules.caller(request)?.accountId),
+        await tenants.listKeys(owner, page, tenantOf(rules.caller(request))),
         list,
         (key) => key.id,
         (key) => apiKeyToBody(key, ownerField, nowMs),
@@ -124,7 +125,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
     async (request) => {
       const owner = found(await rules.owner(request, request.params.owner_id));
       const id = found(parseKeyId(request.params.key_id));
-      const key = found(await tenants.getKey(owner, id, rules.caller(request)?.accountId));
+      const key = found(await tenants.getKey(owner, id, tenantOf(rules.caller(request))));
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },
   );

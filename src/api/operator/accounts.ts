@@ -1,5 +1,4 @@
 import { Type, type Static } from 'typebox';
-import type { ParentAccount } from '../../domain/account.ts';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
 import { found, notTaken } from '../../http/not-found.ts';
 import { invalidField } from '../../http/invalid-request.ts';
@@ -8,31 +7,14 @@ import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
 import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
 import { enforced } from '../rest/receipt.ts';
-import { closed, noQuery, nullableText, timestamp, type TypedApp } from '../rest/typebox.ts';
-import {
-  changeable,
-  changeOf,
-  creatable,
-  externalId,
-  metadataBody,
-  nameStart,
-} from '../sub-accounts/resource.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { changeable, changeOf, creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
+import { accountBody, accountToBody, parentStatuses } from './account-body.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
+import { operatorOf } from './operator-token.ts';
 
 const path = closed({ account_id: Type.String() });
-const statuses = ['active', 'suspended'] as const;
-
-const accountBody = closed({
-  id: Type.String(),
-  name: Type.String(),
-  external_id: nullableText(),
-  status: Type.Enum([...statuses]),
-  metadata: metadataBody,
-  active_sub_accounts: Type.Integer(),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
 
 const createBody = closed({ ...creatable, id: givenId });
 const updateBody = closed(
@@ -46,7 +28,7 @@ const updateBody = closed(
 );
 const listQuery = closed({
   ...pageQuery(),
-  status: Type.Optional(Type.Enum([...statuses])),
+  status: Type.Optional(Type.Enum([...parentStatuses])),
   external_id: Type.Optional(Type.String(externalId)),
   q: Type.Optional(nameStart),
 });
@@ -62,12 +44,12 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
       const claim = idempotencyClaim(request, operatorCaller);
       const { id: given, name, external_id: externalId = null, metadata = {} } = request.body;
       const id = readGivenId(given)?.id ?? (uuidV7(clock.wallMs(), randomBytes(10)) as AccountId);
-      const made = await tenants.createParent({ id, name, externalId, metadata }, claim);
+      const made = await tenants.createParent({ id, name, externalId, metadata }, claim, operatorOf(request));
       const committed = notTaken(made, 'account');
       const account = await enforced(committed, barrier, reply, config.headers.enforced);
       noteReplay(reply, committed);
       reply.code(201);
-      return toBody(account);
+      return accountToBody(account);
     },
   );
 
@@ -78,7 +60,7 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
       const filter = filterOf(query);
       const list = listName(filter);
       const asked = readAccountPage(query, list);
-      return writeAccountPage(await tenants.listParents(filter, asked), list, asked, toBody);
+      return writeAccountPage(await tenants.listParents(filter, asked), list, asked, accountToBody);
     },
   );
 
@@ -86,7 +68,7 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
     '/accounts/:account_id',
     { schema: { params: path, querystring: noQuery, response: { 200: accountBody } } },
     async (request) =>
-      toBody(found(await tenants.getParent(found(parseAccountId(request.params.account_id))))),
+      accountToBody(found(await tenants.getParent(found(parseAccountId(request.params.account_id))))),
   );
 
   app.patch(
@@ -94,10 +76,10 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
     { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: accountBody } } },
     async (request, reply) => {
       const id = found(parseAccountId(request.params.account_id));
-      const changed = found(await tenants.updateParent(id, changeOf(request.body)));
+      const changed = found(await tenants.updateParent(id, changeOf(request.body), operatorOf(request)));
       if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
       const committed = notTaken(changed, 'account');
-      return toBody(await enforced(committed, barrier, reply, config.headers.enforced));
+      return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
     },
   );
 
@@ -114,9 +96,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
       async (request, reply) => {
         const claim = idempotencyClaim(request, operatorCaller);
         const id = found(parseAccountId(request.params.account_id));
-        const committed = found(await tenants.setParentStatus(id, status, claim));
+        const committed = found(await tenants.setParentStatus(id, status, claim, operatorOf(request)));
         noteReplay(reply, committed);
-        return toBody(await enforced(committed, barrier, reply, config.headers.enforced));
+        return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
     );
   }
@@ -130,17 +112,4 @@ function filterOf({ status, external_id: externalId, q: nameStart }: Static<type
 function listName({ status, externalId, nameStart }: ParentFilter): ListName {
   const filters = [status, externalId, nameStart];
   return filters.every((each) => each === undefined) ? ['accounts'] : ['accounts', ...filters];
-}
-
-function toBody(account: ParentAccount): Static<typeof accountBody> {
-  return {
-    id: account.id,
-    name: account.name,
-    external_id: account.externalId,
-    status: account.status,
-    metadata: account.metadata,
-    active_sub_accounts: account.activeSubAccounts,
-    created_at: account.createdAt.toISOString(),
-    updated_at: account.updatedAt.toISOString(),
-  };
 }

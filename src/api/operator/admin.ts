@@ -3,16 +3,18 @@ import { parseAccountId } from '../../domain/ids.ts';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
+import { clientAddresses } from '../../http/client-address.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider, TypedApp } from '../rest/typebox.ts';
 import { installValidation } from '../rest/validation.ts';
 import { accountRoutes } from './accounts.ts';
 import { anyKeyRoutes } from './keys.ts';
+import { operatorEventRoutes } from './events.ts';
 import { operatorUsageRoute } from './usage.ts';
 import type { AdminDeps } from './deps.ts';
 import { importRoutes } from './import/routes.ts';
-import { requireOperator } from './operator-token.ts';
+import { operatorOf, operatorTokens, requireOperator } from './operator-token.ts';
 import { subAccountRoutes } from './sub-accounts.ts';
 
 /** Characters: what `openssl rand -hex 16` writes. Shorter ones work, since 0.1.0 took them. */
@@ -24,19 +26,22 @@ const shortestToken = 32;
  */
 export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): void {
   const { config } = deps;
-  const token = config.internal.adminToken;
-  if (token === null) {
+  const tokens = operatorTokens(config.internal);
+  if (tokens.size === 0) {
     app.log.warn('the operator API is off: ADMIN_TOKEN is not set');
     claimPrefix(app, () => undefined, {
       code: 'not_found',
       detail: 'The operator API is off: no ADMIN_TOKEN is set.',
     });
   } else {
-    if (token.length < shortestToken)
+    for (const [name, { length }] of tokens) {
+      if (length >= shortestToken) continue;
+      const key = name in config.internal.adminTokens ? `internal.admin_tokens.${name}` : 'ADMIN_TOKEN';
       app.log.warn(
-        `ADMIN_TOKEN can be guessed: it has ${token.length} characters, and should have ${shortestToken} or more`,
+        `${key} can be guessed: it has ${length} characters, and should have ${shortestToken} or more`,
       );
-    app.addHook('onRequest', requireOperator(token));
+    }
+    requireOperator(app, tokens, clientAddresses(config.trustedProxies));
     installJsonBodies(app, config.limits.managementBodyBytes);
     installValidation(app);
     claimPrefix(app, () => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps));
@@ -63,7 +68,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
       const id = parseAccountId(text);
       return (id && (await tenants.getParent(id))?.id) ?? null;
     },
-    caller: () => undefined,
+    caller: operatorOf,
     // The operator makes the keys that manage sub-accounts.
     grantable: () => true,
     read: {},
@@ -73,5 +78,6 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   keyLifeRoutes(app, keyDeps, keyRules);
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);
+  operatorEventRoutes(app, deps);
   deps.more?.(app);
 }

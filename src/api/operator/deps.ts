@@ -3,15 +3,17 @@ import type { TypedApp } from '../rest/typebox.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Imports } from '../../ports/imports.ts';
+import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 
 /** What the operator API works with. */
 export interface AdminDeps {
-  readonly config: Pick<Config, 'headers' | 'internal' | 'keys'> & {
+  readonly config: Pick<Config, 'headers' | 'internal' | 'keys' | 'trustedProxies'> & {
     readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
   };
   readonly tenants: TenantStore & Imports;
+  readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
   readonly barrier: Barrier;
   readonly clock: Clock;

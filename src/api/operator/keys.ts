@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import type { KeyDigest } from '../../domain/api-key.ts';
 import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
@@ -23,6 +24,7 @@ import {
 } from '../api-keys/resource.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { operatorOf } from './operator-token.ts';
 
 /** What the routes need. */
 export interface AnyKeyDeps extends KeyLifeDeps {
@@ -68,12 +70,14 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
     return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0]);
   };
 
-  const keyOf = (text: string): KeyToChange<KeyPlace & { readonly before: HeldKey }> => ({
+  const keyOf = (
+    request: FastifyRequest<{ Params: Static<typeof path> }>,
+  ): KeyToChange<KeyPlace & { readonly before: HeldKey }> => ({
     find: async () => {
-      const before = await held(text);
+      const before = await held(request.params.key_id);
       return { account: before.key.accountId, id: before.key.id, before };
     },
-    caller: undefined,
+    caller: operatorOf(request),
   });
 
   app.get(
@@ -117,7 +121,7 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
     '/api-keys/:key_id',
     { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: keyBody } } },
     async (request, reply) => {
-      const { key, place } = await updateKey(deps, keyOf(request.params.key_id), request.body, reply);
+      const { key, place } = await updateKey(deps, keyOf(request), request.body, reply);
       return toBody({ ...place.before, key }, clock.wallMs());
     },
   );
@@ -126,12 +130,7 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
     '/api-keys/:key_id/rotate',
     { schema: { params: path, querystring: noQuery, body: rotateBody, response: { 201: rotatedBody } } },
     async (request, reply) => {
-      const { key, place, secrets, asOfMs } = await rotateKey(
-        deps,
-        keyOf(request.params.key_id),
-        request,
-        reply,
-      );
+      const { key, place, secrets, asOfMs } = await rotateKey(deps, keyOf(request), request, reply);
       return { ...toBody({ ...place.before, key }, asOfMs), ...secrets };
     },
   );
@@ -143,7 +142,7 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
       config: { action: true },
     },
     async (request, reply) => {
-      const { key, place } = await revokeKey(deps, keyOf(request.params.key_id), reply);
+      const { key, place } = await revokeKey(deps, keyOf(request), reply);
       return toBody({ ...place.before, key }, clock.wallMs());
     },
   );

@@ -9,6 +9,7 @@ import { listBody, listQuery, listSubAccounts } from '../sub-accounts/listing.ts
 import { creatable, subAccountBody, subAccountToBody } from '../sub-accounts/resource.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
+import { operatorOf } from './operator-token.ts';
 
 const path = closed({ account_id: Type.String() });
 const childPath = closed({ account_id: Type.String(), sub_id: Type.String() });
@@ -40,6 +41,7 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
         { id, ...readGivenId(given), name, externalId, metadata },
         config.limits.subAccountsPerParent,
         claim,
+        operatorOf(request),
       );
       const committed = withinLimit(notTaken(made, 'sub_account'), 'sub-accounts');
       const account = await enforced(committed, barrier, reply, config.headers.enforced);
@@ -63,7 +65,9 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
         const claim = idempotencyClaim(request, operatorCaller);
         const parent = found(parseAccountId(request.params.account_id));
         const id = found(parseAccountId(request.params.sub_id));
-        const committed = found(await tenants.setSubAccountStatus(parent, id, status, claim));
+        const committed = found(
+          await tenants.setSubAccountStatus(parent, id, status, claim, operatorOf(request)),
+        );
         noteReplay(reply, committed);
         return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },

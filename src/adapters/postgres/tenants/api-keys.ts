@@ -71,12 +71,13 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       return made.outcome === 'limit' ? { limit } : { ...toApiKey(made.key), ...replayOf(made) };
     },
 
-    async importKeys(parent, keys, limit, claim = null) {
+    async importKeys(parent, keys, limit, claim = null, caller) {
       const made = await changes.run<'none' | ImportRejected['rejected'], ImportRow>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from api_key_import(${request}, ${parent}, ${sql.json(keys.map(importedRow))}, ${limit}) c`,
+        caller,
       );
       switch (made.outcome) {
         case 'none':

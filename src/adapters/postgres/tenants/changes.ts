@@ -3,7 +3,7 @@ import type { AccountId } from '../../../domain/ids.ts';
 import { ProblemError, type Problem } from '../../../domain/problem.ts';
 import {
   operatorCaller,
-  type ChangeCaller,
+  type ChangedBy,
   type Committed,
   type IdempotencyClaim,
   type Replay,
@@ -40,7 +40,7 @@ export class Changes {
 
   /**
    * @param claim where the request may be sent again: the change is then noted for it, or found to be made already
-   * @param caller whose key is looked at once more; absent where an operator asks
+   * @param caller a key that is looked at once more, or an operator; the event of the change says which
    * @param tenant whose turn it takes
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` where the claim says so, and what has become of
    *   the caller's key or account
@@ -48,8 +48,8 @@ export class Changes {
   async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
-    caller?: ChangeCaller,
-    tenant: AccountId | undefined = caller?.accountId,
+    caller?: ChangedBy,
+    tenant: AccountId | undefined = caller && 'accountId' in caller ? caller.accountId : undefined,
   ): Promise<Changed<Outcome> & More> {
     const rows = await this.#db.run((sql) => statement(sql, sql.json(requestOf(claim, caller))), tenant);
     const [changed] = rows as [Changed<Outcome> & More];
@@ -79,13 +79,15 @@ export function digestBytes(digest: string): Buffer {
   return Buffer.from(digest, 'base64url');
 }
 
-/** What the functions are told of the request. */
+/** What the functions are told of the request, see `change_begin`. */
 function requestOf(
   claim: IdempotencyClaim | null,
-  caller: ChangeCaller | undefined,
-): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  caller: ChangedBy | undefined,
+): Readonly<Record<string, string | Readonly<Record<string, string>>>> {
   return {
-    ...(caller && { caller: { account: caller.accountId, key: caller.keyId } }),
+    ...(caller && callerMember(caller)),
+    ...(caller?.requestId !== undefined && { id: caller.requestId }),
+    ...(caller?.address !== undefined && { address: caller.address }),
     ...(claim && {
       claim: {
         caller: claim.caller === operatorCaller ? nilUuid : claim.caller,
@@ -94,6 +96,12 @@ function requestOf(
       },
     }),
   };
+}
+
+function callerMember(caller: ChangedBy) {
+  return 'operator' in caller
+    ? { operator: caller.operator }
+    : { caller: { account: caller.accountId, key: caller.keyId } };
 }
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';

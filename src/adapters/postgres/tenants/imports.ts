@@ -15,33 +15,36 @@ interface Results {
 /** Imports of many rows: a list of statements, one a method. */
 export function imports(changes: Changes): Imports {
   return {
-    async importParents(rows, { isPlan = false, claim = null } = {}) {
+    async importParents(rows, { isPlan = false, claim = null, caller } = {}) {
       const made = await changes.run<never, Results>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from account_import(${request}, ${sql.json(rows.map(accountRow))}, ${metadataMaxPairs}, ${isPlan}) c`,
+        caller,
       );
       return committed(made, made.results);
     },
 
-    async importSubAccounts(rows, limit, { isPlan = false, claim = null } = {}) {
+    async importSubAccounts(rows, limit, { isPlan = false, claim = null, caller } = {}) {
       const list = rows.map((row) => ({ ...accountRow(row), ...parentOf(row) }));
       const made = await changes.run<never, Results>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from account_import_subs(${request}, ${sql.json(list)}, ${limit}, ${metadataMaxPairs}, ${isPlan}) c`,
+        caller,
       );
       return committed(made, made.results);
     },
 
-    async importKeyRows(rows, limit, { isPlan = false, claim = null } = {}) {
+    async importKeyRows(rows, limit, { isPlan = false, claim = null, caller } = {}) {
       const made = await changes.run<never, Results>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from api_key_import_rows(${request}, ${sql.json(rows.map(keyRow))}, ${limit}, ${isPlan}) c`,
+        caller,
       );
       return committed(made, made.results);
     },

@@ -14,12 +14,13 @@ type Parents = Pick<
 /** Parent accounts, as the operator sees them. */
 export function parents(db: Runner, changes: Changes): Parents {
   return {
-    async createParent({ id, name, externalId = null, metadata = {} }, claim = null) {
+    async createParent({ id, name, externalId = null, metadata = {} }, claim = null, caller) {
       const made = await changes.run<'taken' | 'id-taken'>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from account_create_parent(${request}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}) c`,
+        caller,
       );
       if (made.outcome === 'taken') return { taken: made.holder };
       if (made.outcome === 'id-taken') return { idTaken: true };
@@ -39,12 +40,13 @@ export function parents(db: Runner, changes: Changes): Parents {
       return pageOf(await db.run((sql) => listAccounts(sql, null, filter, page)), page.limit, toParent);
     },
 
-    async updateParent(id, change) {
+    async updateParent(id, change, caller) {
       const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
         null,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from account_update_parent(${request}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
+        caller,
       );
       switch (made.outcome) {
         case 'none':
@@ -59,12 +61,13 @@ export function parents(db: Runner, changes: Changes): Parents {
       }
     },
 
-    async setParentStatus(id, status, claim = null) {
+    async setParentStatus(id, status, claim = null, caller) {
       const set = await changes.run<'none'>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
           from account_set_parent_status(${request}, ${id}, ${status}) c`,
+        caller,
       );
       return set.outcome === 'none' ? null : committed(set, toParent(set.account));
     },

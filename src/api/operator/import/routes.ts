@@ -12,6 +12,7 @@ import { idempotencyClaim, noteReplay } from '../../rest/idempotency.ts';
 import { enforced } from '../../rest/receipt.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../../rest/typebox.ts';
 import type { AdminDeps } from '../deps.ts';
+import { operatorOf } from '../operator-token.ts';
 import { accountRows, keyRows, repeats, subAccountRows, type RowKind } from './requests.ts';
 
 /** A row has seven members, sixteen pairs that go and sixteen that come, or fifty scopes. */
@@ -86,7 +87,7 @@ function importRows<Read>(
 
       const isPlan = body?.['plan'] === true;
       const read = rows.map((row) => kind.read(row, rules));
-      const outcome = await run(read, { isPlan, claim: isPlan ? null : claim });
+      const outcome = await run(read, { isPlan, claim: isPlan ? null : claim, caller: operatorOf(request) });
       noteReplay(reply, outcome);
       return toBody(await enforced(outcome, barrier, reply, config.headers.enforced));
     },

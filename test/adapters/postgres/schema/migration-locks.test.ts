@@ -35,7 +35,7 @@ t.test('a migration that locks too much is rejected, whatever its words', async 
     ],
     ['create table note (replica text references replica (id))', /ShareRowExclusiveLock on replica/],
     ['alter table account add column limits jsonb', /AccessExclusiveLock on account, and does not say so/],
-    ['create table event (account uuid references account (id))', /on account, and does not say so/],
+    ['create table example (account uuid references account (id))', /on account, and does not say so/],
     [
       '-- locks for a moment: api_key\nalter table account add column limits jsonb',
       /on account, and does not/,
@@ -51,7 +51,7 @@ t.test('a migration that locks too much is rejected, whatever its words', async 
   for (const [text, why] of rejected) t.match((await faultsOfStep(sql, text)).join('; '), why, text);
 
   const accepted = [
-    'create table event (id bigint primary key, account uuid not null); create index on event (account)',
+    'create table example (id bigint primary key, account uuid not null); create index on example (account)',
     "create or replace function coherence_position() returns bigint language sql volatile as 'select v from coherence_seq'",
     '-- locks for a moment: account\nalter table account add column limits jsonb',
     '-- locks for a moment: coherence_log\ncreate index on coherence_log (at)',

@@ -1,0 +1,153 @@
+import type { Event, EventActor, EventSubject, EventType } from '../../../domain/event.ts';
+import type { AccountId, EventId, KeyId } from '../../../domain/ids.ts';
+import type { EventFilter, EventStore } from '../../../ports/events.ts';
+import type { PageQuery } from '../../../ports/tenant-store.ts';
+import type { Runner } from '../connection/pool.ts';
+import type { Sql } from '../connection/sql.ts';
+import { aboveEveryId, pageOf } from '../page.ts';
+import { toApiKey, toParent, toSubAccount, type AccountRow, type KeyRow } from '../tenants/rows.ts';
+
+/** A row of `event`. */
+interface EventRow {
+  readonly id: EventId;
+  readonly account_id: AccountId;
+  readonly sub_account_id: AccountId | null;
+  readonly type: EventType;
+  readonly created_at: Date;
+  readonly actor_kind: EventActor['kind'];
+  readonly actor_key_id: KeyId | null;
+  readonly actor_name: string | null;
+  readonly request_id: string | null;
+  readonly address: string | null;
+  /** A row of the table that the type begins with; of an older version it may lack columns. */
+  readonly object: object;
+  readonly previous: object | null;
+}
+
+const columns = [
+  'id',
+  'account_id',
+  'sub_account_id',
+  'type',
+  'created_at',
+  'actor_kind',
+  'actor_key_id',
+  'actor_name',
+  'request_id',
+  'address',
+  'object',
+  'previous',
+] as const satisfies (keyof EventRow)[];
+
+/**
+ * Events in PostgreSQL, as the triggers of `0019_events.sql` write them.
+ *
+ * @param reports for lists: a filter may pass over many rows, and changes must not wait for that
+ * @param background for what no request waits for
+ */
+export function eventStore(db: Runner, reports: Runner, background: Runner): EventStore {
+  return {
+    async list(filter, page, tenant) {
+      const rows = await reports.run((sql) => listEvents(sql, filter, page), tenant);
+      return pageOf(rows, page.limit, toEvent);
+    },
+
+    async get(id, account) {
+      const [row] = await db.run(
+        (sql) => sql<EventRow[]>`
+          select ${sql(columns)} from event
+          where id = ${id} ${account === undefined ? sql`` : sql`and account_id = ${account}`}`,
+        account,
+      );
+      return row ? toEvent(row) : null;
+    },
+
+    async prune({ nowMs, days, most }) {
+      const before = new Date(nowMs - days * dayMs);
+      const [{ deleted }] = await background.run(
+        (sql) => sql<[{ readonly deleted: number }]>`
+          select event_prune(${before}, ${days}, ${most}) as deleted`,
+      );
+      return deleted;
+    },
+  };
+}
+
+const dayMs = 86_400_000;
+
+/** The events of a page and one more, if there is one: ranges of an index, see `page.ts`. */
+function listEvents(
+  sql: Sql,
+  filter: EventFilter,
+  { limit, after }: PageQuery,
+): PromiseLike<readonly EventRow[]> {
+  const { type, account, subAccount, fromMs, toMs } = filter;
+  const least = firstIdOf(fromMs ?? 0);
+  const below = earlier(after ?? aboveEveryId, toMs === undefined ? aboveEveryId : firstIdOf(toMs));
+  const rest = type === undefined ? sql`` : sql`and type = ${type}`;
+  if (subAccount !== undefined) {
+    return sql<EventRow[]>`
+      select ${sql(columns)} from event
+      where (sub_account_id, id) >= (${subAccount}, ${least}) and (sub_account_id, id) < (${subAccount}, ${below})
+        ${account === undefined ? sql`` : sql`and account_id = ${account}`} ${rest}
+      order by sub_account_id desc, id desc limit ${limit + 1}`;
+  }
+  if (account !== undefined) {
+    return sql<EventRow[]>`
+      select ${sql(columns)} from event
+      where (account_id, id) >= (${account}, ${least}) and (account_id, id) < (${account}, ${below}) ${rest}
+      order by account_id desc, id desc limit ${limit + 1}`;
+  }
+  return sql<EventRow[]>`
+    select ${sql(columns)} from event where id >= ${least} and id < ${below} ${rest} order by id desc limit ${limit + 1}`;
+}
+
+/** Ids sort as text as they do as UUIDs. */
+function earlier(a: string, b: string): string {
+  return a < b ? a : b;
+}
+
+/** The least id of a millisecond, see `event_floor`. */
+function firstIdOf(ms: number): string {
+  const time = ms.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
+}
+
+function toEvent(row: EventRow): Event {
+  return {
+    id: row.id,
+    type: row.type,
+    createdAt: row.created_at,
+    accountId: row.account_id,
+    subAccountId: row.sub_account_id,
+    actor: { kind: row.actor_kind, keyId: row.actor_key_id, name: row.actor_name },
+    requestId: row.request_id,
+    address: row.address,
+    subject: subjectOf(row),
+  };
+}
+
+function subjectOf({ type, object, previous }: EventRow): EventSubject {
+  const before = previous && { ...object, ...previous };
+  const [kind] = type.split('.');
+  switch (kind) {
+    case 'account':
+      return {
+        kind,
+        after: toParent(object as AccountRow),
+        before: before && toParent(before as AccountRow),
+      };
+    case 'sub_account':
+      return {
+        kind,
+        after: toSubAccount(object as AccountRow),
+        before: before && toSubAccount(before as AccountRow),
+      };
+    default:
+      return {
+        kind: 'api_key',
+        after: toApiKey(object as KeyRow),
+        before: before && toApiKey(before as KeyRow),
+      };
+  }
+}

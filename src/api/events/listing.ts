@@ -1,0 +1,86 @@
+import { Type, type Static } from 'typebox';
+import { eventTypes, type Event } from '../../domain/event.ts';
+import { parseAccountId, parseEventId, type AccountId } from '../../domain/ids.ts';
+import { parseInstant } from '../../domain/rfc3339.ts';
+import { invalidField } from '../../http/invalid-request.ts';
+import type { EventFilter, EventStore } from '../../ports/events.ts';
+import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
+import { closed } from '../rest/typebox.ts';
+import { eventBody } from './resource.ts';
+
+/** Query parameters of a list of events. */
+export const eventQuery = {
+  ...pageQuery(),
+  type: Type.Optional(Type.Enum([...eventTypes])),
+  sub_account_id: Type.Optional(Type.String()),
+  from: Type.Optional(Type.String()),
+  to: Type.Optional(Type.String()),
+};
+
+/** The response. */
+export const eventListBody = closed(pageOf(eventBody));
+
+/** What a client asks for; only operators name an account. */
+interface EventQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly type?: Event['type'];
+  readonly account_id?: string;
+  readonly sub_account_id?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/**
+ * One page of events, newest first.
+ *
+ * @param parent the parent that asks; `null` for an operator
+ * @throws ProblemError `invalid_request` where a filter or the cursor cannot be used
+ */
+export async function listEvents(
+  events: Pick<EventStore, 'list'>,
+  parent: AccountId | null,
+  query: EventQuery,
+  toBody: (event: Event) => Static<typeof eventBody>,
+): Promise<Static<typeof eventListBody>> {
+  const { type, account_id, sub_account_id, from, to } = query;
+  const list = [
+    'events',
+    parent ?? 'all',
+    type,
+    account_id?.toLowerCase(),
+    sub_account_id?.toLowerCase(),
+    from,
+    to,
+  ];
+  const page = readPage(query, list, (text) => parseEventId(text) !== undefined);
+  const account = parent ?? readId('account_id', account_id);
+  const subAccount = readId('sub_account_id', sub_account_id);
+  const [fromMs, toMs] = [readInstant('from', from), readInstant('to', to)];
+  if (fromMs !== undefined && toMs !== undefined && toMs <= fromMs)
+    throw invalidField('?to', 'must be later than `from`.');
+  const filter: EventFilter = {
+    ...(type !== undefined && { type }),
+    ...(account !== undefined && { account }),
+    ...(subAccount !== undefined && { subAccount }),
+    ...(fromMs !== undefined && { fromMs }),
+    ...(toMs !== undefined && { toMs }),
+  };
+  return writePage(await events.list(filter, page, parent ?? undefined), list, ({ id }) => id, toBody);
+}
+
+function readId(name: string, text: string | undefined): AccountId | undefined {
+  const id = text === undefined ? undefined : parseAccountId(text);
+  if (text !== undefined && id === undefined) throw invalidField(`?${name}`, 'must be a UUID.');
+  return id;
+}
+
+function readInstant(name: string, text: string | undefined): number | undefined {
+  const ms = text === undefined ? undefined : parseInstant(text);
+  if (text !== undefined && ms === undefined)
+    throw invalidField(
+      `?${name}`,
+      'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`; write the `+` of an offset as `%2B`.',
+    );
+  return ms;
+}

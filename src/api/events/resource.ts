@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Type, type Static } from 'typebox';
+import { eventTypes, type Event, type EventSubject } from '../../domain/event.ts';
+import { apiKeyToBody } from '../api-keys/resource.ts';
+import { accountToBody } from '../operator/account-body.ts';
+import { closed, nullableText, timestamp } from '../rest/typebox.ts';
+import { subAccountToBody } from '../sub-accounts/resource.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** A resource as it was: of an older version it may lack members. What is written into it names its members one by one. */
+const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
+
+/** An event in responses. */
+export const eventBody = closed({
+  id: Type.String(),
+  type: Type.Enum([...eventTypes]),
+  created_at: timestamp,
+  account_id: Type.String(),
+  sub_account_id: nullableText(),
+  actor: closed({
+    kind: Type.Enum(['api_key', 'operator', 'system']),
+    key_id: nullableText(),
+    name: nullableText(),
+  }),
+  request_id: nullableText(),
+  address: nullableText(),
+  data: closed({
+    object: resource,
+    previous: Type.Unsafe<Body | null>({ type: ['object', 'null'], additionalProperties: true }),
+  }),
+});
+
+/** Writes an event for operators. */
+export function eventToBody(event: Event): Static<typeof eventBody> {
+  const { actor, subject } = event;
+  const bodyOf = bodiesOf(event);
+  const object = bodyOf(subject.after);
+  return {
+    id: event.id,
+    type: event.type,
+    created_at: event.createdAt.toISOString(),
+    account_id: event.accountId,
+    sub_account_id: event.subAccountId,
+    actor: { kind: actor.kind, key_id: actor.keyId, name: actor.name },
+    request_id: event.requestId,
+    address: event.address,
+    data: { object, previous: subject.before && formerValues(bodyOf(subject.before), object) },
+  };
+}
+
+/**
+ * Writes an event for the parent it is of: who of the operators did something, and from where, is theirs alone, and so is what they
+ * note about the parent (`metadata`).
+ */
+export function eventToParentBody(event: Event): Static<typeof eventBody> {
+  const body = eventToBody(event);
+  const { object, previous } = body.data;
+  return {
+    ...body,
+    ...(event.actor.kind === 'operator' && {
+      actor: { ...body.actor, name: null },
+      request_id: null,
+      address: null,
+    }),
+    ...(event.subject.kind === 'account' && {
+      data: { object: withoutNotes(object), previous: previous && withoutNotes(previous) },
+    }),
+  };
+}
+
+/** How resources of this kind are written, as responses did at the time of the event. */
+function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSubject['after']) => Body {
+  switch (subject.kind) {
+    case 'account':
+      return (record) => accountToBody(record as typeof subject.after);
+    case 'sub_account':
+      return (record) => subAccountToBody(record as typeof subject.after);
+    case 'api_key': {
+      const owner = subAccountId === null ? 'account_id' : 'sub_account_id';
+      return (record) => apiKeyToBody(record as typeof subject.after, owner, createdAt.getTime());
+    }
+  }
+}
+
+/** What changed, as it was before; when it was changed last is for the event before to say. */
+function formerValues({ updated_at: _updatedAt, ...before }: Body, after: Body): Body {
+  return Object.fromEntries(
+    Object.entries(before).filter(([name, value]) => !isDeepStrictEqual(value, after[name])),
+  );
+}
+
+function withoutNotes({ metadata: _metadata, ...account }: Body): Body {
+  return account;
+}

@@ -1,0 +1,36 @@
+import { Type } from 'typebox';
+import { parseEventId } from '../../domain/ids.ts';
+import { managementScopes } from '../../domain/scope.ts';
+import { found } from '../../http/not-found.ts';
+import type { ManagementDeps } from '../deps.ts';
+import { callerOf } from '../guard.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { eventListBody, eventQuery, listEvents } from './listing.ts';
+import { eventBody, eventToParentBody } from './resource.ts';
+
+const read = { scope: managementScopes.read };
+
+/** `GET /events` and `GET /events/{id}`: what was changed for the parent and its sub-accounts, by its keys and by operators. */
+export function eventRoutes(app: TypedApp, { events }: Pick<ManagementDeps, 'events'>): void {
+  app.get(
+    '/events',
+    { schema: { querystring: closed(eventQuery), response: { 200: eventListBody } }, config: read },
+    (request) => listEvents(events, callerOf(request).accountId, request.query, eventToParentBody),
+  );
+
+  app.get(
+    '/events/:event_id',
+    {
+      schema: {
+        params: closed({ event_id: Type.String() }),
+        querystring: noQuery,
+        response: { 200: eventBody },
+      },
+      config: read,
+    },
+    async (request) => {
+      const id = found(parseEventId(request.params.event_id));
+      return eventToParentBody(found(await events.get(id, callerOf(request).accountId)));
+    },
+  );
+}

@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+import { parseEventId } from '../../domain/ids.ts';
+import { found } from '../../http/not-found.ts';
+import { eventListBody, eventQuery, listEvents } from '../events/listing.ts';
+import { eventBody, eventToBody } from '../events/resource.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import type { AdminDeps } from './deps.ts';
+
+const querystring = closed({
+  ...eventQuery,
+  account_id: Type.Optional(Type.String({ description: 'a parent account' })),
+});
+const params = closed({ event_id: Type.String() });
+
+/** `GET /events` and `GET /events/{id}`: what was changed, for any parent, by whom and from where. */
+export function operatorEventRoutes(app: TypedApp, { events }: Pick<AdminDeps, 'events'>): void {
+  app.get('/events', { schema: { querystring, response: { 200: eventListBody } } }, ({ query }) =>
+    listEvents(events, null, query, eventToBody),
+  );
+
+  app.get(
+    '/events/:event_id',
+    { schema: { params, querystring: noQuery, response: { 200: eventBody } } },
+    async (request) => eventToBody(found(await events.get(found(parseEventId(request.params.event_id))))),
+  );
+}

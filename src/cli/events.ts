@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import type { Context } from './context.ts';
+import type { Listing } from './operator-api.ts';
+import { fields, table } from './output.ts';
+import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
+
+interface ListOptions extends PageOptions {
+  readonly account?: string;
+  readonly subAccount?: string;
+  readonly type?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+interface Event {
+  readonly id: string;
+  readonly type: string;
+  readonly created_at: string;
+  readonly account_id: string;
+  readonly sub_account_id: string | null;
+  readonly actor: { readonly kind: string; readonly key_id: string | null; readonly name: string | null };
+  readonly request_id: string | null;
+  readonly address: string | null;
+  readonly data: {
+    readonly object: Readonly<Record<string, unknown>>;
+    readonly previous: Readonly<Record<string, unknown>> | null;
+  };
+}
+
+/** `events list | show`: who changed what, and from where. */
+export function eventCommands(program: Command, context: Context): void {
+  const events = program.command('events').description('what was changed, by whom and from where');
+
+  pageOptions(
+    events
+      .command('list')
+      .description('list changes, newest first')
+      .option('--account <id>', 'of one parent account and its sub-accounts')
+      .option('--sub-account <id>', 'of one sub-account')
+      .option('--type <type>', 'of one kind, such as api_key.revoked')
+      .option('--from <time>', 'not before this RFC 3339 date or time, UTC')
+      .option('--to <time>', 'before this one'),
+  ).action(async (options: ListOptions) => {
+    const { account: account_id, subAccount: sub_account_id, type, from, to } = options;
+    const query = pageQuery(options, { account_id, sub_account_id, type, from, to });
+    const page = await context.api().call<Listing<Event>>('GET', `/events${query}`);
+    context.output().result(page, () => showList(page));
+  });
+
+  events
+    .command('show')
+    .description('show one change: before and after')
+    .argument('<event-id>')
+    .action(async (id: string) => {
+      const event = await context.api().call<Event>('GET', `/events/${encodeURIComponent(id)}`);
+      context.output().result(event, () => show(event));
+    });
+}
+
+function showList(page: Listing<Event>): string {
+  if (page.data.length === 0) return 'There are no such events.';
+  const rows = page.data.map((event) => [
+    event.created_at,
+    event.type,
+    String(event.data.object['id']),
+    actorOf(event),
+    event.address ?? '–',
+    event.id,
+  ]);
+  return table(['TIME', 'WHAT', 'OF', 'BY', 'FROM', 'ID'], rows) + moreNote(page);
+}
+
+function show(event: Event): string {
+  const { object, previous } = event.data;
+  const changes = Object.entries(previous ?? {}).map(
+    ([name, value]) => [name, `${JSON.stringify(value)} → ${JSON.stringify(object[name])}`] as const,
+  );
+  const members = Object.entries(object).map(([name, value]) => [name, JSON.stringify(value)] as const);
+  return [
+    fields([
+      ['id', event.id],
+      ['what', event.type],
+      ['when', event.created_at],
+      ['by', actorOf(event)],
+      ['key', event.actor.key_id ?? '(none)'],
+      ['from', event.address ?? '(unknown)'],
+      ['request', event.request_id ?? '(unknown)'],
+      ['account', event.account_id],
+      ['sub-account', event.sub_account_id ?? '(none)'],
+    ]),
+    '',
+    fields(changes.length > 0 ? changes : members),
+  ].join('\n');
+}
+
+/** Such as `operator alice` and `api_key production`. */
+function actorOf({ actor }: Event): string {
+  return actor.name === null ? actor.kind : `${actor.kind} ${actor.name}`;
+}

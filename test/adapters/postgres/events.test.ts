@@ -1,0 +1,146 @@
+/** Events in PostgreSQL: what only several connections, or SQL behind the store's back, can show. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import t from 'tap';
+import { openPostgres } from '../../../src/adapters/postgres/store.ts';
+import type { TenantStore } from '../../../src/ports/tenant-store.ts';
+import {
+  createKey,
+  createParent,
+  createSub,
+  freshStore,
+  keyDraft,
+  newAccountId,
+  newKeyId,
+  rawSql,
+} from '../../support/store.ts';
+
+t.test(
+  'of one parent, what is committed later has a greater id, whatever is changed by how many',
+  async (t) => {
+    const { store, url } = await freshStore(t, { maxConnections: 12 });
+    const second = openPostgres({ url, maxConnections: 12 });
+    t.teardown(() => second.close());
+    const { id } = await createParent(store.tenants);
+    const subs = await Promise.all(
+      Array.from({ length: 12 }, async () => (await createSub(store.tenants, id)).value.id),
+    );
+
+    /** Changes that lock rows of their own, so that nothing but the order of events makes them wait. */
+    const change = async (tenants: TenantStore, i: number): Promise<void> => {
+      const sub = subs[i % subs.length] ?? id;
+      const { key } = await createKey(tenants, sub);
+      await tenants.revokeKey(sub, key.id);
+      await tenants.updateSubAccount(id, sub, { name: `Name ${i}` });
+    };
+    let busy = true;
+    const changes = Promise.all(
+      subs.map(async (_, n) => {
+        for (let i = 0; i < 20; i += 1)
+          await change(n % 2 === 0 ? store.tenants : second.tenants, n + i * subs.length);
+      }),
+    ).finally(() => (busy = false));
+
+    const sql = rawSql(t, url);
+    const seen = new Set<string>();
+    let newest = '';
+    let late = 0;
+    while (busy) {
+      const rows = await sql<{ id: string }[]>`select id from event where account_id = ${id} order by id`;
+      for (const row of rows) if (!seen.has(row.id) && row.id <= newest) late += 1;
+      for (const row of rows) seen.add(row.id);
+      newest = rows.at(-1)?.id ?? newest;
+    }
+    await changes;
+    const [{ count }] = await sql<
+      [{ count: number }]
+    >`select count(*)::int from event where account_id = ${id}`;
+    t.equal(count, 1 + subs.length + 3 * 20 * subs.length);
+    t.equal(late, 0, 'no event appears behind one that a reader has seen');
+  },
+);
+
+t.test('a clock that was set back does not turn the order of events round', async (t) => {
+  const { store, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { id } = await createParent(store.tenants);
+  const later = new Date(Date.now() + 3_600_000);
+  await sql`insert into event (id, account_id, type, created_at, actor_kind, object)
+    select overlay(e.id::text placing left(event_floor(${later})::text, 13) from 1)::uuid, e.account_id, e.type, ${later},
+      e.actor_kind, e.object from event e where e.account_id = ${id}`;
+  await store.tenants.setParentStatus(id, 'suspended');
+  await store.tenants.setParentStatus(id, 'active');
+  const { rows } = await store.events.list({ account: id }, { limit: 10 });
+  t.match(rows, [
+    { type: 'account.resumed' },
+    { type: 'account.suspended' },
+    {},
+    { type: 'account.created' },
+  ]);
+  t.ok(rows.slice(0, 3).every(({ createdAt }) => createdAt >= later));
+});
+
+t.test('events cannot be changed, and are deleted by retention alone', async (t) => {
+  const { store, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { id } = await createParent(store.tenants);
+  for (const statement of [
+    sql`update event set actor_name = 'mallory'`,
+    sql`delete from event`,
+    sql`delete from event where account_id = ${randomUUID()}`,
+    sql`truncate event`,
+  ])
+    await t.rejects(statement, { code: '23000' });
+  t.equal(await store.events.prune({ nowMs: Date.now(), days: 1, most: 10 }), 0);
+  await sql`insert into event (id, account_id, type, created_at, actor_kind, object)
+    select event_floor(at), ${id}, 'account.updated', at, 'system', '{}'
+    from generate_series(now() - interval '50 hours', now() - interval '1 hour', interval '1 hour') at`;
+  t.equal(await store.events.prune({ nowMs: Date.now(), days: 1, most: 20 }), 20);
+  t.equal(await store.events.prune({ nowMs: Date.now(), days: 1, most: 20 }), 7);
+  t.equal(await store.events.prune({ nowMs: Date.now(), days: 1, most: 20 }), 0);
+  await t.rejects(sql`delete from event`, { code: '23000' });
+});
+
+t.test('changes of replicas of 0.1.0 and SQL by hand have events, of the system', async (t) => {
+  const { store, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const [id, sub, key] = [newAccountId(), newAccountId(), newKeyId()];
+  await sql`insert into account (id, name, status, sub_accounts, active_sub_accounts) values (${id}, 'P', 'active', 0, 0)`;
+  await sql`select account_create_sub(${id}, ${sub}, 'Sub', null, '{}', 10)`;
+  await sql`select account_set_sub_status(${id}, ${sub}, 'deactivated')`;
+  const [digest, secret] = [randomBytes(32), randomBytes(32)];
+  await sql`select api_key_create(${sub}, ${key}, 'Key', '[]', ${digest}, ${secret}, 'tgw_abcd', 'wxyz', null, 10)`;
+  await sql`select api_key_revoke(${sub}, ${key})`;
+  await sql`update api_key set last_used_at = now()`;
+  await sql`update account set name = 'By hand' where id = ${sub}`;
+  const { rows } = await store.events.list({ account: id }, { limit: 10 });
+  t.same(
+    rows.toReversed().map(({ type }) => type),
+    [
+      'account.created',
+      'sub_account.created',
+      'sub_account.deactivated',
+      'api_key.created',
+      'api_key.revoked',
+      'sub_account.updated',
+    ],
+  );
+  t.ok(rows.every(({ actor, requestId }) => actor.kind === 'system' && requestId === null));
+});
+
+t.test('an event holds neither a secret nor a digest of one', async (t) => {
+  const { store, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { id } = await createParent(store.tenants);
+  const draft = keyDraft();
+  const imported = { ...keyDraft(), owner: id };
+  await store.tenants.createKey(id, draft, 10);
+  await store.tenants.importKeys(id, [imported], 10);
+  await store.tenants.revokeKey(id, draft.id);
+  const [{ text }] = await sql<[{ text: string }]>`select string_agg(e::text, ' ') as text from event e`;
+  for (const secret of [draft.digest, draft.clientSecretDigest, imported.digest]) {
+    const bytes = Buffer.from(secret, 'base64url');
+    for (const form of ['hex', 'base64', 'base64url'] as const)
+      t.notOk(text.includes(bytes.toString(form)), form);
+  }
+  t.notMatch(text, /digest/);
+});
