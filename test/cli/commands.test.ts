@@ -193,7 +193,8 @@ t.test('keys of any account are renamed, rescheduled and rotated from the comman
 });
 
 t.test('who one is to which gateway is told, and where the token came from', async (t) => {
-  const { internalOrigin, origin } = await startReplicas(t);
+  const alice = 'the-token-of-alice-in-these-tests';
+  const { internalOrigin, origin } = await startReplicas(t, `internal: {admin_tokens: {alice: ${alice}}}`);
   const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
   const { stdout } = await cli(env, 'whoami', '--output', 'json');
   t.match(JSON.parse(stdout), {
@@ -204,6 +205,7 @@ t.test('who one is to which gateway is told, and where the token came from', asy
     token_from: 'ADMIN_TOKEN',
   });
   t.match(await cli(env, 'whoami'), { code: 0, stdout: /gateway +http[^]*operator +operator/ });
+  t.match(await cli({ ...env, ADMIN_TOKEN: alice }, 'whoami'), { code: 0, stdout: /operator +alice/ });
   t.notMatch(stdout, operatorToken);
   t.match(await cli({ ...env, ADMIN_TOKEN: 'wrong' }, 'whoami'), { code: 77 });
   t.match(await cli(env, '--url', origin, 'whoami'), { code: 77, stderr: /internal/ });

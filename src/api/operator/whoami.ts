@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operatorOf } from './operator-token.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
 
 export interface WhoamiDeps {
@@ -12,8 +13,8 @@ const body = closed({ operator: Type.String(), version: Type.String(), replica_i
 
 /** `GET /whoami`: whose the token is, and which gateway it was told to. It asks no database. */
 export function whoamiRoute(app: TypedApp, { version, ownReplicaId }: WhoamiDeps): void {
-  app.get('/whoami', { schema: { querystring: noQuery, response: { 200: body } } }, async () => ({
-    operator: 'operator',
+  app.get('/whoami', { schema: { querystring: noQuery, response: { 200: body } } }, async (request) => ({
+    operator: operatorOf(request).operator,
     version,
     replica_id: ownReplicaId(),
   }));
