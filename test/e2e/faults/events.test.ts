@@ -76,7 +76,12 @@ t.test(`${changes} random changes through three replicas, with faults (EVENTS_SE
   })();
   const began = performance.now();
   try {
-    await randomChanges(t, { gateways, operators, seed, changes, parents: 8, cliShare: 0.05 });
+    let told = 0;
+    // The runner ends a file that asserts nothing for some minutes.
+    const onProgress = (made: number): void => {
+      if (made >= told + 500) t.pass(`${(told = made)} events`);
+    };
+    await randomChanges(t, { gateways, operators, seed, changes, parents: 8, cliShare: 0.05, onProgress });
   } finally {
     busy = false;
   }
