@@ -98,8 +98,7 @@ module.exports = {
       name: 'ports-are-types-of-the-domain',
       severity: 'error',
       from: { path: inLayer('ports') },
-      // The clock reads the machine's.
-      to: { pathNot: ['^src/', '^(node:)?perf_hooks$'] },
+      to: { pathNot: '^src/' },
     },
     {
       name: 'drivers-stay-in-adapters',
