@@ -66,7 +66,7 @@ t.test('what is no external_id is 400, and what could be read as another path, t
   for (const dots of ['..', '%2e%2e', '.', 'a%2f..%2fb', '%252e%252e'])
     t.same(await status(`/by-external-id/${dots}`), [400, 'invalid_target'], dots);
   t.same(await status('/by-external-id/a/b'), [404, 'not_found']);
-  t.same(await status('/by-external-id/'), [400, 'invalid_request']);
+  t.same(await status('/by-external-id/'), [404, 'not_found']);
   t.same(await status('/by-external-id'), [405, 'method_not_allowed']);
 });
 
