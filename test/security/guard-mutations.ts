@@ -91,8 +91,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'late-change',
     source: 'src/adapters/postgres/tenants/changes.ts',
-    guard: '...(caller && { caller: { account: caller.accountId, key: caller.keyId } }),',
-    instead: '',
+    guard: ': { caller: { account: caller.accountId, key: caller.keyId } };',
+    instead: ': {};',
   },
   {
     attack: 'method-override',
