@@ -29,6 +29,8 @@ for (const WORKERS of ['1', '2']) {
       replace('expired');
       program.child.kill('SIGHUP');
       await eventually(async () => (await valueOf(internalUrl, successful)) === 0);
+      // The line may be written a moment after the metric.
+      await program.prints(/not reloaded/);
       const line = program.log().find(({ msg }) => String(msg).includes('not reloaded'));
       t.match(line, { faults: [{ where: /listen\.tls\.cert_file/, detail: /expired at 2021-01-01/ }] });
       t.equal(await valueOf(internalUrl, succeededAt), began);
@@ -49,6 +51,7 @@ t.test('a start with an expired certificate warns and serves; `config check` rej
   replace('expired');
   const { program, url, internalUrl } = await startProcess(t, env);
   await becomes(internalUrl, 503, 'starting');
+  await program.prints(/certificate expired/);
   t.match(
     program.log().find(({ level }) => level === 'warn'),
     {
