@@ -146,8 +146,9 @@ async function lapsesBecause(t: Test, internalUrl: string, code: string): Promis
     const body = (await (await fetch(`${internalUrl}/readyz`)).json()) as { reasons?: { detail: string }[] };
     return body.reasons?.[0]?.detail ?? '';
   };
-  await eventually(async () => (await detail()).includes(code));
-  t.match(await detail(), words[code]);
+  let said = '';
+  await eventually(async () => (said = await detail()).includes(code));
+  t.match(said, words[code]);
 }
 
 async function logged(program: GatewayProcess['program'], text: string): Promise<unknown> {
