@@ -6,6 +6,7 @@ import { headerNames, headerRule } from '../../src/domain/header-names.ts';
 import { HeaderNameMemo } from '../../src/proxy/headers/header-rules.ts';
 import { outboundHeaders } from '../../src/proxy/headers/request-headers.ts';
 import { headReader } from '../../src/proxy/ingress/framing.ts';
+import { eventually } from '../support/eventually.ts';
 import { startGateway } from '../support/gateway.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { startRawUpstream } from '../support/upstreams.ts';
@@ -117,6 +118,7 @@ t.test('names of any length take no memory', async (t) => {
     }
     return process.memoryUsage().heapUsed;
   };
+  const most = 5_000_000;
   const upstream = await startRawUpstream(t, () => (_request, response) => response.end());
   const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
   for (const [whose, key] of [
@@ -134,9 +136,11 @@ t.test('names of any length take no memory', async (t) => {
     await ask(0);
     const before = await heapUsed();
     for (let i = 1; i <= 500; i++) await ask(i);
-    const grown = (await heapUsed()) - before;
+    // On a busy machine the last of them are let go of a moment later.
+    let grown = Infinity;
+    await eventually(async () => (grown = (await heapUsed()) - before) < most).catch(() => undefined);
     t.ok(
-      grown < 5_000_000,
+      grown < most,
       `500 requests ${whose}, each with a name of 15,000 characters, grew the heap by ${grown} bytes`,
     );
   }

@@ -81,7 +81,12 @@ export async function bulkImport(t: Test, customers: number, killedDuring: Kille
     everyMs: 5,
     limitMs: 900_000,
   });
-  t.equal(await attempt.kill('SIGKILL'), null, 'it was at work when it was killed');
+  const said = (): string => attempt.stderr + replicas.map(({ program }) => program.stdout).join('');
+  t.equal(
+    await attempt.kill('SIGKILL'),
+    null,
+    attempt.running ? 'it was at work when it was killed' : said(),
+  );
   const between = await count();
   t.ok((between[killedDuring] ?? 0) < customers, `killed with ${JSON.stringify(between)} of ${customers}`);
 
