@@ -33,6 +33,9 @@ export async function patiently<T>(call: () => Promise<T>, { forMs, onWait }: Pa
   }
 }
 
+/** What a call may get that would succeed later: rows may be sent again as often as one likes, so a 500 ends no import either. */
+const passing = new Set([429, 500, 502, 503, 504]);
+
 /** Seconds to wait; `undefined` where waiting is of no use. */
 function waitOf(error: unknown): number | undefined {
   if (!(error instanceof Failure)) return undefined;
@@ -40,8 +43,7 @@ function waitOf(error: unknown): number | undefined {
     readonly problem?: { readonly status?: number };
     readonly retry_after?: number;
   };
-  const isBusy = problem?.status === 429 || problem?.status === 503;
-  if (!isBusy && error.code !== exitCode.unreachable) return undefined;
+  if (!passing.has(problem?.status ?? 0) && error.code !== exitCode.unreachable) return undefined;
   return Math.min(asked ?? usualWaitS, longestWaitS);
 }
 
