@@ -1,4 +1,4 @@
-/** The same with 10,000 changes, three processes and faults: `test/e2e/faults/events.test.ts`. */
+/** The same with thousands of changes, three processes and faults: `test/e2e/faults/events.test.ts`. */
 import t from 'tap';
 import { operatorToken, startApis } from '../../support/apis.ts';
 import { randomChanges } from '../../support/events/random-changes.ts';
