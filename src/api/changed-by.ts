@@ -1,5 +1,5 @@
 import type { AccountId } from '../domain/ids.ts';
-import { operatorCaller, type ChangedBy, type IdempotencyClaim } from '../ports/tenant-store.ts';
+import { operatorCaller, type ChangedBy, type IdempotencyClaim } from '../ports/changes.ts';
 
 /** Whose `Idempotency-Key` it is. */
 export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {

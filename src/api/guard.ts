@@ -12,7 +12,7 @@ import { clientAddresses, networkOf } from '../http/client-address.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../http/raw-headers.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
-import type { RequestOrigin } from '../ports/tenant-store.ts';
+import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ManagementDeps } from './deps.ts';
 

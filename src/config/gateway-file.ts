@@ -11,7 +11,9 @@ import {
   share,
   text,
 } from './keys.ts';
+import { database } from './database/database-file.ts';
 import { limits } from './limits-file.ts';
+import { redis } from './redis/redis-file.ts';
 import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
@@ -63,27 +65,7 @@ export const gatewayFile = Type.Object(
         ),
       },
     ),
-    database: section(
-      'PostgreSQL. Without a url the embedded store keeps everything in `data_dir`, for one process on one machine.',
-      {
-        url: Type.Optional(
-          text(
-            '`postgres://user:password@host:5432/name`. Must reach a primary. Through a transaction pooler (PgBouncer) with `direct_url` beside it.',
-            { format: 'postgres-url', env: 'DATABASE_URL' },
-          ),
-        ),
-        direct_url: Type.Optional(
-          text(
-            'Where `url` leads to a transaction pooler: the same database without it. Each process has one session there, for its lease and `LISTEN`, and migrates over it.',
-            { format: 'postgres-url', env: 'DATABASE_DIRECT_URL' },
-          ),
-        ),
-        max_connections: integer(
-          'Connections of this process at most, the one of the lease included. Those not needed are closed.',
-          { minimum: 4, maximum: 1_000, default: 4 },
-        ),
-      },
-    ),
+    database,
     workers: integerOrAuto(
       'Processes that share the listeners, each a replica; `auto` for one a core. More than one needs PostgreSQL. `limits.max_connections`, `limits.in_flight_per_tenant` and the `connections` and `websockets` of a route are divided among them; all else that is said of a process holds for each of them, `database.max_connections` too. In Kubernetes take more pods instead.',
       { minimum: 1, maximum: 256, default: 1, env: 'WORKERS' },
@@ -92,23 +74,7 @@ export const gatewayFile = Type.Object(
       default: './data',
       env: 'DATA_DIR',
     }),
-    redis: section(
-      'A shared cache between replicas. It saves reads of PostgreSQL and is never believed over it.',
-      {
-        url: Type.Optional(
-          text(
-            "`redis://host:6379/0`, `redis+sentinel://host1,host2/master` or `redis+cluster://host1,host2`, with `user:password@` before the hosts; `rediss` for TLS, which always verifies the server: by the machine's authorities, or those in `?cacert=<file>`; `cert=<file>&key=<file>` is for a Redis that asks for a certificate. Left out, there is no shared cache.",
-            { format: 'redis-url', env: 'REDIS_URL' },
-          ),
-        ),
-        mac_key_file: Type.Optional(
-          text(
-            'File with keys of at least 32 characters, one a line, that values in Redis are authenticated by: the first signs, all verify. With it, what another program writes to Redis is never believed. The same for all replicas; read at start. Left out, values are not authenticated.',
-            { env: 'REDIS_MAC_KEY_FILE' },
-          ),
-        ),
-      },
-    ),
+    redis,
     migrate: flag(
       "Bring the database's tables up to date at start, under a lock. `off` in the variable leaves that to `tenancy-gateway migrate`.",
       { default: true, env: 'MIGRATE' },

@@ -1,6 +1,7 @@
 import type { AccountId } from '../domain/ids.ts';
 import type { KeyToImport } from './api-keys.ts';
-import type { Committed, IdempotencyClaim, Operator } from './tenant-store.ts';
+import type { IdempotencyClaim, Operator } from './changes.ts';
+import type { Committed } from './tenant-store.ts';
 
 /** A parent as an import says it is to be, known by its `external_id`. */
 export interface ParentToImport {

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import type { ProblemCode } from '../../src/domain/problem.ts';
-import type { ChangeCaller, IdempotencyClaim } from '../../src/ports/tenant-store.ts';
+import type { ChangeCaller, IdempotencyClaim } from '../../src/ports/changes.ts';
 import {
   createKey,
   createParent,

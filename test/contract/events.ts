@@ -5,7 +5,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import type { Event } from '../../src/domain/event.ts';
 import type { AccountId, EventId } from '../../src/domain/ids.ts';
-import type { ChangedBy, IdempotencyClaim, Operator } from '../../src/ports/tenant-store.ts';
+import type { ChangedBy, IdempotencyClaim, Operator } from '../../src/ports/changes.ts';
 import {
   createKey,
   createParent,

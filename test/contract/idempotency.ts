@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
 import type { KeyId } from '../../src/domain/ids.ts';
-import { operatorCaller, type IdempotencyClaim } from '../../src/ports/tenant-store.ts';
+import { operatorCaller, type IdempotencyClaim } from '../../src/ports/changes.ts';
 import {
   createKey,
   createParent,

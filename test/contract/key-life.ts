@@ -5,7 +5,8 @@ import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { KeyRotation } from '../../src/ports/api-keys.ts';
 import { factKey, type FactKey, type KeyFact } from '../../src/ports/facts.ts';
-import type { Committed, IdempotencyClaim } from '../../src/ports/tenant-store.ts';
+import type { IdempotencyClaim } from '../../src/ports/changes.ts';
+import type { Committed } from '../../src/ports/tenant-store.ts';
 import { eventually } from '../support/eventually.ts';
 import { createKey, createParent, createSub, keyDraft, newAccountId, newKeyId } from '../support/store.ts';
 

@@ -8,13 +8,8 @@ import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
 import type { ParentAccount, SubAccount } from '../../src/domain/account.ts';
 import { uuidV7, type AccountId, type KeyId } from '../../src/domain/ids.ts';
 import { ProblemError, type ProblemCode } from '../../src/domain/problem.ts';
-import type {
-  Committed,
-  IdempotencyClaim,
-  NewParent,
-  NewSubAccount,
-  TenantStore,
-} from '../../src/ports/tenant-store.ts';
+import type { IdempotencyClaim } from '../../src/ports/changes.ts';
+import type { Committed, NewParent, NewSubAccount, TenantStore } from '../../src/ports/tenant-store.ts';
 import type { NewApiKey } from '../../src/ports/api-keys.ts';
 import { freshDatabase, type Template } from './postgres.ts';
 import type { Scope } from './servers.ts';

@@ -4,7 +4,8 @@ import { parseKeyId, type AccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { misspelledManagementScope } from '../../domain/scope.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ChangedBy, TenantStore } from '../../ports/tenant-store.ts';
+import type { ChangedBy } from '../../ports/changes.ts';
+import type { TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf, tenantOf } from '../changed-by.ts';
 import {
   apiKeyBody,

@@ -4,7 +4,7 @@ import type { InternalConfig } from '../../config.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import { headerValues } from '../../http/raw-headers.ts';
-import type { Operator, RequestOrigin } from '../../ports/tenant-store.ts';
+import type { Operator, RequestOrigin } from '../../ports/changes.ts';
 
 /** What the operator is called that calls with `ADMIN_TOKEN`. */
 const usualOperator = 'operator';

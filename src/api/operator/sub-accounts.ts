@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
 import { found, notTaken, withinLimit } from '../../http/not-found.ts';
-import { operatorCaller } from '../../ports/tenant-store.ts';
+import { operatorCaller } from '../../ports/changes.ts';
 import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
 import { enforced } from '../rest/receipt.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';

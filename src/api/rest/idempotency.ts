@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { IdempotencyClaim, Replay } from '../../ports/tenant-store.ts';
+import type { IdempotencyClaim, Replay } from '../../ports/changes.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { headerValues } from '../../http/raw-headers.ts';
 

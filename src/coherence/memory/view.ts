@@ -1,8 +1,9 @@
 import type { StampedFact } from '../../ports/fact-cache.ts';
-import type { FactKey, FactValue, Seq } from '../../ports/facts.ts';
+import type { FactKey, Seq } from '../../ports/facts.ts';
 import type { LogReading } from '../../ports/coherence-log.ts';
+import { LocalCache } from './local-cache.ts';
 import { RecentChanges } from './recent-changes.ts';
-import { DigestTable, NameTable, type Entry, type Table } from './tables.ts';
+import { DigestTable, NameTable, type Entry } from './tables.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
 export interface ViewSize {
@@ -168,92 +169,4 @@ function nameInMemory(key: FactKey): string {
   if (!key.startsWith('k:') && !key.startsWith('a:')) return key;
   // A copy of its own: what slice() gives is a view of the longer text, which is slow to compare.
   return Buffer.from(key, 'latin1').toString('latin1', 2);
-}
-
-/** How many recently used entries an insertion may pass over, so that none takes long. */
-const passes = 64;
-
-/**
- * Facts in memory. What to drop is chosen by the clock algorithm: the clock hand goes round over the entries
- * and takes the first that was not asked for since it last came by.
- */
-export class LocalCache {
-  readonly #table: Table;
-  readonly #makeRoom: () => void;
-
-  /** @param makeRoom called before there is one entry more, to drop one where that is too many */
-  constructor(table: Table, makeRoom: () => void) {
-    this.#table = table;
-    this.#makeRoom = makeRoom;
-  }
-
-  get size(): number {
-    return this.#table.size;
-  }
-
-  find(name: string): Entry | undefined {
-    const entry = this.#table.get(name);
-    return entry === undefined ? undefined : asked(entry);
-  }
-
-  /**
-   * The same, for what is mostly asked for after `before`: where that was so the last time, too, it is at hand. In a
-   * large cache a look-up by name waits half a dozen times for main memory; this costs less than half of it.
-   */
-  findAfter(before: Entry, name: string): Entry | undefined {
-    const { next } = before;
-    if (next !== undefined && next.value !== undefined) {
-      return before.nextName === name ? asked(next) : this.find(name);
-    }
-    const entry = this.find(name);
-    before.next = entry;
-    before.nextName = name;
-    return entry;
-  }
-
-  /** Keeps a value, unless it has a newer one. */
-  put(name: string, value: FactValue, seq: Seq): void {
-    const present = this.#table.get(name);
-    if (present !== undefined) {
-      if (present.seq > seq) return;
-      present.value = value;
-      present.seq = seq;
-      return;
-    }
-    this.#makeRoom();
-    this.#table.add({ name, value, seq, recent: false, next: undefined, nextName: '' });
-  }
-
-  /** Drops what was read before `seq` under `name`. */
-  dropOlder(name: string, seq: Seq): void {
-    const entry = this.#table.get(name);
-    if (entry !== undefined && entry.seq < seq) this.#drop(entry);
-  }
-
-  /** Drops one entry, if there is any. */
-  dropOne(): void {
-    for (let passed = 0; ; passed++) {
-      const entry = this.#table.turn();
-      if (entry === undefined) return;
-      if (!entry.recent || passed >= passes) return this.#drop(entry);
-      entry.recent = false;
-    }
-  }
-
-  clear(): void {
-    for (const entry of this.#table.all()) entry.value = undefined;
-    this.#table.clear();
-  }
-
-  #drop(entry: Entry): void {
-    entry.value = undefined;
-    entry.next = undefined;
-    this.#table.delete(entry);
-  }
-}
-
-function asked(entry: Entry): Entry {
-  // Written to only where that changes something: a write costs the caches more than a read.
-  if (!entry.recent) entry.recent = true;
-  return entry;
 }

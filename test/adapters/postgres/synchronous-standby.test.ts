@@ -2,7 +2,7 @@
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../../src/domain/api-key.ts';
-import type { IdempotencyClaim } from '../../../src/ports/tenant-store.ts';
+import type { IdempotencyClaim } from '../../../src/ports/changes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import type { Scope } from '../../support/servers.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createHash } from 'node:crypto';
 import { DigestTable, NameTable, type Table } from '../../../src/coherence/memory/tables.ts';
-import { LocalCache } from '../../../src/coherence/memory/view.ts';
+import { LocalCache } from '../../../src/coherence/memory/local-cache.ts';
 import { Random } from '../../support/coherence/random.ts';
 
 const digest = (i: number): string => createHash('sha256').update(`${i}`).digest('base64url');

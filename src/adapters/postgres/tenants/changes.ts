@@ -4,10 +4,10 @@ import { ProblemError, type Problem } from '../../../domain/problem.ts';
 import {
   operatorCaller,
   type ChangedBy,
-  type Committed,
   type IdempotencyClaim,
   type Replay,
-} from '../../../ports/tenant-store.ts';
+} from '../../../ports/changes.ts';
+import type { Committed } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';

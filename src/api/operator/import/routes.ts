@@ -5,7 +5,8 @@ import { ProblemError, type FieldFault, type ProblemCode } from '../../../domain
 import { fieldFaults } from '../../../http/field-faults.ts';
 import { invalidRequest } from '../../../http/invalid-request.ts';
 import type { ImportedRow, ImportOptions, LeftOut } from '../../../ports/imports.ts';
-import { operatorCaller, type Committed } from '../../../ports/tenant-store.ts';
+import { operatorCaller } from '../../../ports/changes.ts';
+import type { Committed } from '../../../ports/tenant-store.ts';
 import { importBodyLimit } from '../../api-keys/import.ts';
 import { mostImported } from '../../api-keys/imported-key.ts';
 import { idempotencyClaim, noteReplay } from '../../rest/idempotency.ts';

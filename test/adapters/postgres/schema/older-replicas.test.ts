@@ -6,7 +6,7 @@ import { readMigrations } from '../../../../src/adapters/postgres/schema/migrati
 import { openPostgres, type Store } from '../../../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../../../src/domain/api-key.ts';
 import type { AccountId, KeyId } from '../../../../src/domain/ids.ts';
-import type { IdempotencyClaim } from '../../../../src/ports/tenant-store.ts';
+import type { IdempotencyClaim } from '../../../../src/ports/changes.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { freshDatabase } from '../../../support/postgres.ts';
 import type { Scope } from '../../../support/servers.ts';

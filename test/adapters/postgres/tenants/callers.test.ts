@@ -3,7 +3,8 @@ import t from 'tap';
 import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import type { SubAccount } from '../../../../src/domain/account.ts';
 import type { AccountId } from '../../../../src/domain/ids.ts';
-import type { ChangeCaller, TenantStore } from '../../../../src/ports/tenant-store.ts';
+import type { ChangeCaller } from '../../../../src/ports/changes.ts';
+import type { TenantStore } from '../../../../src/ports/tenant-store.ts';
 import { eventually } from '../../../support/eventually.ts';
 import {
   createKey,
