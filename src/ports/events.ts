@@ -30,8 +30,8 @@ export interface PrunedEvents {
  */
 export interface EventStore {
   /**
-   * One page, newest first. Of one parent's events those that are committed later have greater ids, so whoever has read up to an
-   * id has missed nothing before it. Over all parents that holds only once a change can no longer be under way.
+   * One page, newest first. Of one parent's events those that are committed later have greater ids, so a reader that has come to
+   * an id has missed nothing before it. Over all parents that holds only once a change can no longer be under way.
    *
    * @param tenant the parent that asks, since tenants take turns; absent where an operator does
    */

@@ -20,7 +20,7 @@ import { expiresAtField, scopesField } from './resource.ts';
 /** Keys in one import at most. */
 export const mostImported = 1_000;
 
-/** What a request says of a key that was made elsewhere, whoever it belongs to. */
+/** What a request says of a key that was made elsewhere, be it for a parent or for one of its sub-accounts. */
 export const importedKeyFields = {
   api_key: Type.Optional(
     Type.String({
