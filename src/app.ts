@@ -15,7 +15,7 @@ import { respondToClientError } from './http/client-error.ts';
 import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
 import { fastifyOptions } from './http/server-options.ts';
-import { requestIds, trustedPeers } from './http/trusted-peers.ts';
+import { requestIds, trustedPeers } from './http/trusted-proxies.ts';
 import { shedLoad } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';

@@ -8,9 +8,9 @@ import {
 import type { ParentCaller } from '../domain/caller.ts';
 import type { AccountId } from '../domain/ids.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
-import { clientAddresses, networkOf } from '../http/client-address.ts';
+import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
-import { headerValues } from '../http/raw-headers.ts';
+import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';

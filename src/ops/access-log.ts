@@ -1,5 +1,5 @@
-import { clientAddresses } from '../http/client-address.ts';
-import { headerValues } from '../http/raw-headers.ts';
+import { clientAddresses } from '../http/trusted-proxies.ts';
+import { headerValues } from '../domain/header-names.ts';
 import { systemClock, type Clock } from '../ports/clock.ts';
 import { lineWriter, type Logger } from './logger.ts';
 import type { ReceivedHead, RequestObserver, RequestRecord } from '../ports/request-record.ts';

@@ -6,7 +6,7 @@ import {
   type Context,
   type SpanContext,
 } from '@opentelemetry/api';
-import { headerValues } from '../http/raw-headers.ts';
+import { headerValues } from '../domain/header-names.ts';
 
 /** Version, trace id, parent id, flags; later versions may say more (W3C Trace Context §3.2). */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
-import { networkOf } from '../http/client-address.ts';
+import { networkOf } from '../http/trusted-proxies.ts';
 import { cutResponse } from '../http/hang-up.ts';
 import { bodyMayBeLong } from '../http/problem-reply.ts';
 import type { FactKey } from '../ports/facts.ts';

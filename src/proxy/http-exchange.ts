@@ -13,7 +13,7 @@ import { accessRevoked, lengthRequired, tooSlow, upstreamProblem } from './probl
 import type { Route } from './route.ts';
 import type { AnsweredHead, InFlightRequest, ResponseHandler } from './upstream/upstream-client.ts';
 import { ResponseFault, UpstreamTimeout } from './upstream/errors.ts';
-import type { HttpVersion } from './upstream/response-head.ts';
+import type { HttpVersion } from './upstream/message-head.ts';
 
 /** How long a chunked body is held for an upstream that has not responded yet, milliseconds. */
 const mostHeldMs = 1_000;

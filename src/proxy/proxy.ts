@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { credentialReader } from '../authz/authenticate.ts';
 import type { Config } from '../config.ts';
-import { clientAddresses } from '../http/client-address.ts';
-import { trustedPeers } from '../http/trusted-peers.ts';
+import { clientAddresses, trustedPeers } from '../http/trusted-proxies.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';

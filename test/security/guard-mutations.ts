@@ -133,7 +133,7 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'response-splitting-by-upstream',
-    source: 'src/proxy/upstream/response-head.ts',
+    source: 'src/proxy/upstream/message-head.ts',
     guard: "if (chunked && length !== undefined) throw new ResponseFault('a length and chunks');",
     instead: '',
   },

@@ -4,7 +4,7 @@ import { Shares } from '../../src/limits/concurrency.ts';
 import { connector } from '../../src/proxy/upstream/connect.ts';
 import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/upstream-client.ts';
 import { Pool } from '../../src/proxy/upstream/pool.ts';
-import type { OutgoingRequest } from '../../src/proxy/upstream/request-head.ts';
+import type { OutgoingRequest } from '../../src/proxy/upstream/message-head.ts';
 import { certificate } from './config-certificates.ts';
 import type { Scope } from './servers.ts';
 

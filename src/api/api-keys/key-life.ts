@@ -10,8 +10,7 @@ import type { ChangedBy } from '../../ports/changes.ts';
 import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../changed-by.ts';
 import type { CountChange } from '../guard.ts';
-import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
-import { enforced } from '../rest/receipt.ts';
+import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { noQuery, type TypedApp } from '../rest/typebox.ts';
 import {
   apiKeyBody,

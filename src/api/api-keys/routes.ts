@@ -17,8 +17,8 @@ import {
   statuses,
   type OwnerField,
 } from './resource.ts';
-import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
-import { withinLimit, found } from '../../http/not-found.ts';
+import { idempotencyClaim, noteReplay, withinLimit } from '../rest/changes.ts';
+import { found } from '../../http/not-found.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';

@@ -1,13 +1,12 @@
 import { Type, type Static } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
-import { found, notTaken } from '../../http/not-found.ts';
+import { found } from '../../http/not-found.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { operatorCaller } from '../../ports/changes.ts';
 import type { ParentFilter } from '../../ports/tenant-store.ts';
 import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
-import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
+import { enforced, idempotencyClaim, notTaken, noteReplay } from '../rest/changes.ts';
 import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
-import { enforced } from '../rest/receipt.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { changeable, changeOf, creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
 import { accountBody, accountToBody, parentStatuses } from './account-body.ts';

@@ -3,7 +3,7 @@ import { parseAccountId } from '../../domain/ids.ts';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
-import { clientAddresses } from '../../http/client-address.ts';
+import { clientAddresses } from '../../http/trusted-proxies.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider, TypedApp } from '../rest/typebox.ts';

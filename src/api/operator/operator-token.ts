@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { InternalConfig } from '../../config.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
-import type { ClientAddress } from '../../http/client-address.ts';
-import { headerValues } from '../../http/raw-headers.ts';
+import type { ClientAddress } from '../../http/trusted-proxies.ts';
+import { headerValues } from '../../domain/header-names.ts';
 import type { Operator, RequestOrigin } from '../../ports/changes.ts';
 
 /** What the operator is called that calls with `ADMIN_TOKEN`. */

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
-import { found, notTaken, withinLimit } from '../../http/not-found.ts';
+import { found } from '../../http/not-found.ts';
 import { operatorCaller } from '../../ports/changes.ts';
-import { idempotencyClaim, noteReplay } from '../rest/idempotency.ts';
-import { enforced } from '../rest/receipt.ts';
+import { enforced, idempotencyClaim, notTaken, noteReplay, withinLimit } from '../rest/changes.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { listBody, listQuery, listSubAccounts } from '../sub-accounts/listing.ts';
 import { creatable, subAccountBody, subAccountToBody } from '../sub-accounts/resource.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ProblemError, type FieldFault, type Problem } from '../../domain/problem.ts';
-import { headerValues } from '../../http/raw-headers.ts';
+import { headerValues } from '../../domain/header-names.ts';
 import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-request.ts';
 
 declare module 'fastify' {

@@ -3,10 +3,10 @@ import { isExternalId } from '../../domain/external-id.ts';
 import { uuidV7, type AccountId } from '../../domain/ids.ts';
 import { managementScopes } from '../../domain/scope.ts';
 import { invalidField } from '../../http/invalid-request.ts';
-import { found, withinLimit } from '../../http/not-found.ts';
+import { found } from '../../http/not-found.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { callerOf, type CountChange } from '../guard.ts';
-import { enforced } from '../rest/receipt.ts';
+import { enforced, withinLimit } from '../rest/changes.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { putBody, subAccountBody, subAccountToBody } from './resource.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { mostDiscarded } from '../../http/hang-up.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
-import type { BodySink, BodySource } from '../upstream/request-head.ts';
+import type { BodySink, BodySource } from '../upstream/message-head.ts';
 
 /** How much of a request's body has come in. */
 export interface BodyProgress {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
 import type { ConnectionOwner } from '../upstream/upstream-client.ts';
-import type { OutgoingRequest } from '../upstream/request-head.ts';
+import type { OutgoingRequest } from '../upstream/message-head.ts';
 import type { PooledConnection } from '../upstream/upstream-client.ts';
 import type { ForwardedRequest } from './forwarded-request.ts';
 import { PausableReading } from './pausable-reading.ts';

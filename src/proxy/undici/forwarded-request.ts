@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
 import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
 import type { Pool } from '../upstream/pool.ts';
-import type { BodySource, OutgoingRequest } from '../upstream/request-head.ts';
+import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
 import type { PausableReading } from './pausable-reading.ts';
 
 /** What a request goes out on. */

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { HttpVersion } from '../upstream/response-head.ts';
+import type { HttpVersion } from '../upstream/message-head.ts';
 import { outliveFailedWrite } from '../upstream/failed-write.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { ResponseFault } from './errors.ts';
-import { latin1, parseFieldLines } from './response-head.ts';
+import { latin1, parseFieldLines } from './message-head.ts';
 
 /** Hands on the bytes of a body between two positions. */
 export type OnBytes = (bytes: Buffer, from: number, to: number) => void;

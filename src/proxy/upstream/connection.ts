@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { outliveFailedWrite } from './failed-write.ts';
-import { latin1, type ResponseHead } from './response-head.ts';
+import { latin1, type ResponseHead } from './message-head.ts';
 import { ResponseParser, type ReadBuffer, type ResponseEvents } from './response-parser.ts';
-import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './request-head.ts';
+import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { AccountId } from '../../domain/ids.ts';
 import type { Share, Shares, SharingPool } from '../../limits/concurrency.ts';
 import { UpstreamTimeout } from './errors.ts';
-import type { OutgoingRequest } from './request-head.ts';
+import type { OutgoingRequest } from './message-head.ts';
 import type { PooledConnection, PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
 

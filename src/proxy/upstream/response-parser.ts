@@ -1,6 +1,6 @@
 import type { OnReadOpts } from 'node:net';
 import { ResponseFault } from './errors.ts';
-import { latin1, parseResponseHead, type ResponseHead } from './response-head.ts';
+import { latin1, parseResponseHead, type ResponseHead } from './message-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
 
 /** Is called as a response comes in. */

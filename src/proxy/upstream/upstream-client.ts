@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Shares } from '../../limits/concurrency.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { OutgoingRequest } from './request-head.ts';
-import type { HttpVersion, ResponseHead } from './response-head.ts';
+import type { OutgoingRequest } from './message-head.ts';
+import type { HttpVersion, ResponseHead } from './message-head.ts';
 
 /** What sends the requests of one route to its upstream. */
 export interface UpstreamClient {

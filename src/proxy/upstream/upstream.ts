@@ -5,7 +5,7 @@ import type { TenantConcurrency } from '../../limits/concurrency.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
 import { Pool } from './pool.ts';
-import type { HttpVersion } from './response-head.ts';
+import type { HttpVersion } from './message-head.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { WebSocketPlaces } from './web-socket-places.ts';
 

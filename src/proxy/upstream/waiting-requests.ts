@@ -1,7 +1,7 @@
 import { Turns } from '../../domain/turns.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TurnWaits } from '../../ports/turn-waits.ts';
-import type { OutgoingRequest } from './request-head.ts';
+import type { OutgoingRequest } from './message-head.ts';
 
 /** What is told that a request came to nothing. */
 export interface Failing {

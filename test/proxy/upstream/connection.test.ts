@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
 import t from 'tap';
-import type { BodySource } from '../../../src/proxy/upstream/request-head.ts';
+import type { BodySource } from '../../../src/proxy/upstream/message-head.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
 import { rawResponse, ask, openConnections } from '../../support/upstream-client.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
-import type { BodySink } from '../../../src/proxy/upstream/request-head.ts';
+import type { BodySink } from '../../../src/proxy/upstream/message-head.ts';
 import { eventually, standstill, startGateway } from '../../support/gateway.ts';
 import { noGo, noPython, startGoUpstream, startPythonUpstream } from '../../support/foreign-upstreams.ts';
 import { rawClient, requestText } from '../../support/raw-client.ts';

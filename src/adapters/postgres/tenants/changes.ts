@@ -49,7 +49,7 @@ export class Changes {
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
     caller?: ChangedBy,
-    tenant: AccountId | undefined = caller && 'accountId' in caller ? caller.accountId : undefined,
+    tenant: AccountId | undefined = accountOf(caller),
   ): Promise<Changed<Outcome> & More> {
     const rows = await this.#db.run((sql) => statement(sql, sql.json(requestOf(claim, caller))), tenant);
     const [changed] = rows as [Changed<Outcome> & More];
@@ -96,6 +96,11 @@ function requestOf(
       },
     }),
   };
+}
+
+/** Whose turn a change takes by itself; an operator's takes no turn. */
+function accountOf(caller: ChangedBy | undefined): AccountId | undefined {
+  return caller !== undefined && 'accountId' in caller ? caller.accountId : undefined;
 }
 
 function callerMember(caller: ChangedBy) {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import t from 'tap';
-import { enforced, receiptText } from '../../../src/api/rest/receipt.ts';
+import { enforced, receiptText } from '../../../src/api/rest/changes.ts';
 
 t.test('a receipt names what is out of the ordinary only when there is some', (t) => {
   t.equal(receiptText({ replicas: 3, timedOut: 0, streamsClosed: 0, ms: 3.2 }), 'replicas=3; ms=4');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { requestHead, type OutgoingRequest } from '../../../src/proxy/upstream/request-head.ts';
+import { requestHead, type OutgoingRequest } from '../../../src/proxy/upstream/message-head.ts';
 
 const streamed = (length: number | undefined): OutgoingRequest['body'] => ({
   length,
