@@ -1,0 +1,3 @@
+/** What header names cost in memory, where @fastify/http-proxy forwards. */
+process.env['TEST_UPSTREAM_CLIENT'] = 'undici';
+await import('../../security/header-name-memory.test.ts');
