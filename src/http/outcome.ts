@@ -11,6 +11,8 @@ export interface Outcome {
   readonly limit?: ReachedLimit | undefined;
   /** Set once it is known who calls. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
+  /** The operator that calls, by the name of the token. */
+  readonly operator?: string;
   /** Whose key came with a call that was rejected, as far as that is known: for the log, which does not count it as a use. */
   readonly rejected?: { readonly accountId: AccountId | null; readonly keyId: KeyId | null };
 }

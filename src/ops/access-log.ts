@@ -70,6 +70,7 @@ function fieldsOf(record: RequestRecord): string {
   if (code !== null) fields += `,"code":${quoted(code)}`;
   if (keyId !== null) fields += `,"key_id":${quoted(keyId)}`;
   if (caller !== null) fields += `,"caller":${quoted(caller)}`;
+  if (record.operator !== undefined) fields += `,"operator":${quoted(record.operator)}`;
   if (resolvedTenant !== null) fields += `,"tenant":${quoted(resolvedTenant)}`;
   if (reason !== null) fields += `,"reason":${quoted(reason)}`;
   fields += `,"ms":${rounded(record.durationMs)}`;

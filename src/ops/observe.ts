@@ -15,7 +15,7 @@ export function observeReplies(
 ): void {
   app.addHook('onSend', (request, reply, _payload, done) => {
     reply.raw.once('close', () => {
-      const { code, limit, caller, rejected } = outcomeOf(request);
+      const { code, limit, caller, rejected, operator } = outcomeOf(request);
       observe({
         requestId: request.id,
         method: request.method,
@@ -26,6 +26,7 @@ export function observeReplies(
         limit,
         keyId: caller?.keyId ?? rejected?.keyId ?? null,
         caller: caller?.accountId ?? rejected?.accountId ?? null,
+        operator,
         resolvedTenant: caller?.accountId ?? null,
         reason: null,
         durationMs: reply.elapsedTime,

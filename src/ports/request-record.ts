@@ -19,6 +19,8 @@ export interface RequestRecord {
   readonly keyId: string | null;
   /** The account that called: the key's. `null` where that is not known. */
   readonly caller: string | null;
+  /** The operator that called, by the name of the token; for calls of the operator API alone. */
+  readonly operator?: string | undefined;
   readonly resolvedTenant: string | null;
   /** Why it was permitted to act as that tenant; `null` for what was not proxied. */
   readonly reason: Permit['reason'] | null;

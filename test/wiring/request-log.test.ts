@@ -56,7 +56,10 @@ t.test('who called, from where, with what, also where the call was rejected', as
   t.notOk(unknown !== undefined && ('key_id' in unknown || 'caller' in unknown));
 
   await call(`${keys}/${key_id}/revoke`, operatorToken, {});
-  t.match(await line(`/admin/v1/accounts/${parent['id']}/api-keys/${key_id}/revoke`), client);
+  t.match(await line(`/admin/v1/accounts/${parent['id']}/api-keys/${key_id}/revoke`), {
+    ...client,
+    operator: 'operator',
+  });
   await call(`${url}/revoked`, secret);
   t.match(await line('/revoked'), { ...client, key_id, code: 'api_key_revoked' });
   await call(`${url}/v1/sub-accounts/revoked`, secret);

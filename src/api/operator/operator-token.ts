@@ -4,6 +4,7 @@ import type { InternalConfig } from '../../config.ts';
 import { ProblemError, type Problem } from '../../domain/problem.ts';
 import type { ClientAddress } from '../../http/trusted-proxies.ts';
 import { headerValues } from '../../domain/header-names.ts';
+import { noteOutcome } from '../../http/outcome.ts';
 import type { Operator, RequestOrigin } from '../../ports/changes.ts';
 
 /** What the operator is called that calls with `ADMIN_TOKEN`. */
@@ -38,6 +39,7 @@ export function requireOperator(
     const [operator] = sent === undefined ? [] : matching;
     if (operator === undefined) return done(new ProblemError(notTheOperator));
     const origin = { requestId: request.id, address: addressOf(request.raw) };
+    noteOutcome(request, { operator: operator.name });
     request.setDecorator<Operator | null>(decorator, { operator: operator.name, ...origin });
     done();
   });
