@@ -63,6 +63,12 @@ export const gatewayFile = Type.Object(
           'operator-name',
           { format: 'token', examples: [{ alice: 'at-least-32-random-characters-please' }] },
         ),
+        admin_tokens_dir: Type.Optional(
+          text(
+            'Folder with a file for each further operator: its name is the name of the operator, what is in it the token, as for `admin_tokens`. A Secret that Kubernetes mounts is such a folder. Read at start.',
+            { env: 'ADMIN_TOKENS_DIR' },
+          ),
+        ),
       },
     ),
     database,

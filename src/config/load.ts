@@ -3,6 +3,7 @@ import { crossChecks } from './checks.ts';
 import { originOf, overlayEnvironment, type Origins } from './environment.ts';
 import type { Fault } from './fault.ts';
 import type { GatewayFile, UncheckedFile } from './gateway-file.ts';
+import { addTokenFiles } from './internal/token-files.ts';
 import { makeConfig } from './make.ts';
 import { formatPath, isMapping, removeAt, type Path } from './pointer.ts';
 import { inheritRouteDefaults, namesUpstream } from './routes.ts';
@@ -40,7 +41,9 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   if (!isMapping(document))
     return { faults: [{ where: file.locate([]), detail: 'must be a mapping of keys' }] };
 
-  const origins = overlayEnvironment(document, env);
+  const variables = overlayEnvironment(document, env);
+  const tokens = purpose === 'serve' ? addTokenFiles(document) : { origins: [], faults: [] };
+  const origins = new Map([...variables, ...tokens.origins]);
   const rejected = validate(document);
   const upstreamNamed = namesUpstream(document);
   const { database } = document;
@@ -51,6 +54,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const { invalid, soon } = checkDates(certificates, nowMs);
   const faults = [
     ...rejected,
+    ...tokens.faults,
     ...(purpose === 'serve' ? crossChecks(filled, { origins, upstreamNamed, databaseNamed }) : []),
     ...(datesOfCertificates === 'fault' ? invalid : []),
   ];

@@ -49,6 +49,8 @@ function pod(t: Test, values: Values): { env: Record<string, string>; folder: st
   writeFileSync(`${folder}/tls/tls.key`, certificate.a.key);
   mkdirSync(`${folder}/redis`);
   writeFileSync(`${folder}/redis/mac-keys`, `${'k'.repeat(43)}\n`);
+  mkdirSync(`${folder}/operators`);
+  writeFileSync(`${folder}/operators/alice`, 'a'.repeat(43));
   const text = only(all, 'ConfigMap', deployment.metadata.name).data?.['gateway.yaml'] ?? '';
   writeFileSync(`${folder}/gateway.yaml`, here(text, folder));
   return { env: here(variables(gateway), folder), folder };
