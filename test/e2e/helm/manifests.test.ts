@@ -168,7 +168,7 @@ t.test('secrets reach pods by reference alone', { skip: withoutHelm }, async (t)
       const names = env.map(({ name }) => name);
       t.equal(new Set(names).size, names.length, `${file}: no variable twice`);
       for (const { name, value } of env)
-        if (/_URL$|TOKEN/.test(name)) t.equal(value, undefined, `${file}: ${name} comes from a Secret`);
+        if (/_URL$|TOKEN$/.test(name)) t.equal(value, undefined, `${file}: ${name} comes from a Secret`);
     }
   }
 });
