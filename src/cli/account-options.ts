@@ -50,6 +50,17 @@ export function addPair(
   return { ...pairs, [key]: value };
 }
 
+/** Reads a whole number. */
+export function readNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** What an option says of a member that can be cleared: `false` for `--no-…`. */
+export function orNull<Value>(given: Value | false): Value | null {
+  return given === false ? null : given;
+}
+
 /** The members of a body that the options stand for. */
 export function accountBody({ externalId, metadata }: AccountOptions): object {
   return {

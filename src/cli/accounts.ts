@@ -5,6 +5,8 @@ import {
   createOptions,
   filterOptions,
   filterQuery,
+  orNull,
+  readNumber,
   showMetadata,
   type AccountOptions,
   type FilterOptions,
@@ -75,6 +77,9 @@ interface UpdateOptions extends Omit<AccountOptions, 'externalId'> {
   readonly name?: string;
   /** `false` for `--no-external-id`. */
   readonly externalId?: string | false;
+  /** `false` for `--no-max-sub-accounts`, and so on. */
+  readonly maxSubAccounts?: number | false;
+  readonly maxApiKeys?: number | false;
 }
 
 function updateCommand(accounts: Command, context: Context): void {
@@ -86,11 +91,18 @@ function updateCommand(accounts: Command, context: Context): void {
     .option('--external-id <id>', 'your own name for it; upstreams are told from the moment this returns')
     .option('--no-external-id', 'it has none any more')
     .option('--metadata <key=value...>', 'pairs to set; a key alone removes its pair', addPair)
-    .action(async (id: string, { name, externalId, metadata }: UpdateOptions) => {
+    .option('--max-sub-accounts <number>', 'how many it may have, deactivated ones included', readNumber)
+    .option('--no-max-sub-accounts', 'as many as the configuration says')
+    .option('--max-api-keys <number>', 'how many it and each of its sub-accounts may have', readNumber)
+    .option('--no-max-api-keys', 'as many as the configuration says')
+    .action(async (id: string, options: UpdateOptions) => {
+      const { name, externalId, metadata, maxSubAccounts, maxApiKeys } = options;
       const body = {
         ...(name !== undefined && { name }),
-        ...(externalId !== undefined && { external_id: externalId === false ? null : externalId }),
+        ...(externalId !== undefined && { external_id: orNull(externalId) }),
         ...(metadata !== undefined && { metadata }),
+        ...(maxSubAccounts !== undefined && { max_sub_accounts: orNull(maxSubAccounts) }),
+        ...(maxApiKeys !== undefined && { max_api_keys: orNull(maxApiKeys) }),
       };
       if (Object.keys(body).length === 0)
         throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
@@ -111,9 +123,13 @@ function show(account: Account): string {
     ['status', status(account.status)],
     ['metadata', showMetadata(account.metadata)],
     ['active sub-accounts', String(account.active_sub_accounts)],
+    ['most sub-accounts', account.max_sub_accounts?.toString() ?? asConfigured],
+    ['most API keys', account.max_api_keys?.toString() ?? asConfigured],
     ['created', account.created_at],
   ]);
 }
+
+const asConfigured = '(as configured)';
 
 function showList(page: Listing<Account>): string {
   if (page.data.length === 0)

@@ -9,10 +9,12 @@ export interface Account {
   readonly status: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly active_sub_accounts: number;
+  readonly max_sub_accounts: number | null;
+  readonly max_api_keys: number | null;
   readonly created_at: string;
 }
 
-export type SubAccount = Omit<Account, 'active_sub_accounts'>;
+export type SubAccount = Omit<Account, 'active_sub_accounts' | 'max_sub_accounts' | 'max_api_keys'>;
 
 export interface ApiKey {
   readonly id: string;

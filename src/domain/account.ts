@@ -18,6 +18,10 @@ export interface ParentAccount {
   readonly status: 'active' | 'suspended';
   readonly metadata: Metadata;
   readonly activeSubAccounts: number;
+  /** Sub-accounts it may have, deactivated ones included; `null`: as many as the configuration says. */
+  readonly maxSubAccounts: number | null;
+  /** Keys that can be used it may have, and each of its sub-accounts; `null` likewise. */
+  readonly maxApiKeys: number | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -40,6 +44,12 @@ export interface AccountChange {
   readonly name?: string;
   readonly externalId?: string | null;
   readonly metadata?: Readonly<Record<string, string | null>>;
+}
+
+/** A PATCH of a parent; `null` goes back to what the configuration says. */
+export interface ParentChange extends AccountChange {
+  readonly maxSubAccounts?: number | null;
+  readonly maxApiKeys?: number | null;
 }
 
 /** Metadata after a merge, the rule every store is held to; `null` removes a pair. `undefined` where the result would hold too many pairs. */

@@ -36,6 +36,8 @@ export interface ImportRejected {
    */
   readonly rejected: 'no-owner' | 'taken' | 'limit';
   readonly positions: readonly number[];
+  /** Keys that each account may have, where it is that. */
+  readonly limit?: number;
 }
 
 /** What is to change of a key; a member that is absent stays. */

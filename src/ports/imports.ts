@@ -63,7 +63,7 @@ export interface Imports {
     rows: readonly ParentToImport[],
     options?: ImportOptions,
   ): Promise<Committed<readonly ImportedRow[]>>;
-  /** @param limit most sub-accounts a parent may have */
+  /** @param limit most sub-accounts a parent may have, where it has no limit of its own */
   importSubAccounts(
     rows: readonly SubAccountToImport[],
     limit: number,
@@ -72,7 +72,7 @@ export interface Imports {
   /**
    * A key that its owner has already is left as it is. The keys are in use before they are imported, so a 2xx waits.
    *
-   * @param limit most keys an account may have
+   * @param limit most keys an account may have, where its parent has no limit of its own
    */
   importKeyRows(
     rows: readonly KeyRowToImport[],

@@ -1,5 +1,5 @@
 import type { ApiKey, ApiKeyStatus, KeyDigest } from '../domain/api-key.ts';
-import type { AccountChange, Metadata, ParentAccount, SubAccount } from '../domain/account.ts';
+import type { AccountChange, Metadata, ParentAccount, ParentChange, SubAccount } from '../domain/account.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { ChangedBy, IdempotencyClaim, Operator, Replay } from './changes.ts';
 import type { Seq } from './facts.ts';
@@ -104,8 +104,9 @@ export interface IdTaken {
   readonly idTaken: true;
 }
 
-/** A limit of the configuration would be passed. */
+/** A limit of the configuration would be passed, or the one that the parent has in its place. */
 export interface LimitReached {
+  /** Which it is. */
   readonly limit: number;
 }
 
@@ -126,7 +127,7 @@ export interface TenantStore {
   /** `'too-many-pairs'` where the merged metadata would hold too many pairs. */
   updateParent(
     id: AccountId,
-    change: AccountChange,
+    change: ParentChange,
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   setParentStatus(
@@ -136,7 +137,7 @@ export interface TenantStore {
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | null>;
 
-  /** @param limit most sub-accounts the parent may have, deactivated ones included */
+  /** @param limit most sub-accounts the parent may have, deactivated ones included, where the parent has no limit of its own */
   createSubAccount(
     parent: AccountId,
     draft: NewSubAccount,
@@ -184,7 +185,7 @@ export interface TenantStore {
   /**
    * Mints a key for any account; that the account is one of the caller's must have been checked before.
    *
-   * @param limit most active keys the account may have
+   * @param limit most active keys the account may have, where its parent has no limit of its own
    * @param caller tenants take turns, here and below; operators have no turns
    */
   createKey(
@@ -199,7 +200,7 @@ export interface TenantStore {
    * are in use before they are imported, so a 2xx waits for the position.
    *
    * @param keys no digest twice
-   * @param limit most active keys an account may have
+   * @param limit most active keys an account may have, where its parent has no limit of its own
    * @throws ProblemError `unavailable` while a registered replica is of a version that could not enforce it
    */
   importKeys(

@@ -131,6 +131,16 @@ t.test('customers come with ids and names of their own, from the command line', 
   t.match(await json('sub-accounts', 'list', id, '--status', 'deactivated'), { data: [{ id: subId }] });
   t.match(await json('sub-accounts', 'reactivate', id, subId), { status: 'active' });
   t.match(await json('accounts', 'update', id, '--no-external-id'), { external_id: null });
+  t.match(await json('accounts', 'update', id, '--max-sub-accounts', '0', '--max-api-keys', '7'), {
+    max_sub_accounts: 0,
+    max_api_keys: 7,
+  });
+  t.match(await cli(env, 'accounts', 'show', id), { stdout: /most sub-accounts +0\nmost API keys +7/ });
+  t.match(await json('accounts', 'update', id, '--no-max-sub-accounts', '--no-max-api-keys'), {
+    max_sub_accounts: null,
+    max_api_keys: null,
+  });
+  t.match(await cli(env, 'accounts', 'update', id, '--max-api-keys', 'many'), { code: 64 });
 
   t.match(await cli(env, 'accounts', 'update', id), { code: 64, stderr: /nothing to change/ });
   t.match(await cli(env, 'accounts', 'create', 'B', '--id', id), { code: 1, stderr: /The id is taken/ });

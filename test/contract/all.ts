@@ -10,6 +10,7 @@ import { importKeysContract } from './import-keys.ts';
 import { keyLifeContract } from './key-life.ts';
 import { importRowsContract } from './import-rows.ts';
 import { mutationContract } from './mutations.ts';
+import { parentLimitContract } from './parent-limits.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { tenantStoreContract } from './tenant-store.ts';
 import { usageStoreContract } from './usage-store.ts';
@@ -18,6 +19,7 @@ import { usageStoreContract } from './usage-store.ts';
 export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('accounts and keys', (t) => tenantStoreContract(t, store));
   await t.test('sub-accounts by external_id', (t) => putSubAccountContract(t, store));
+  await t.test('limits of parents', (t) => parentLimitContract(t, store));
   await t.test('the life of a key', (t) => keyLifeContract(t, store));
   await t.test('many rows in one call', (t) => importRowsContract(t, store));
   await t.test('any key', (t) => anyKeysContract(t, store));

@@ -138,6 +138,7 @@ export async function importKeysContract(t: Test, { tenants, log, facts }: Store
       { rejected: 'taken', positions: [1, 2] },
     );
     t.same(await rejected(id, [foreignKey(sub.id), foreignKey(id), foreignKey(sub.id)], 2), {
+      limit: 2,
       rejected: 'limit',
       positions: [0, 2],
     });

@@ -32,10 +32,11 @@ t.test('the commands for customers of your own work, word for word', async (t) =
   const outputs: string[] = [];
   for (const command of commands)
     outputs.push((await promisify(execFile)('sh', ['-ec', command], { env })).stdout);
-  const [created, updated, started, found, child, children, off, on, ...more] = outputs;
+  const [created, updated, limited, started, found, child, children, off, on, ...more] = outputs;
   t.same(more, []);
   t.match(created, new RegExp(`${id}[^]*cus_42[^]*plan=gold`));
   t.match(updated, /Acme Freight Ltd[^]*plan=silver region=eu/);
+  t.match(limited, /most sub-accounts +500\nmost API keys +20/);
   for (const list of [started, found]) t.match(list, new RegExp(`${id} +Acme Freight Ltd +active +cus_42`));
   t.match(child, new RegExp(`${subId}[^]*ada[^]*tier=1`));
   t.match(children, new RegExp(`${subId} +Ada Logistics +active +ada`));

@@ -80,7 +80,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
       const outcome = found(
         await tenants.importKeys(of, read.keys, deps.keysPerAccount, claim, operatorOf(request)),
       );
-      if ('rejected' in outcome) throw new ProblemError(rejection(outcome, read.keys, deps.keysPerAccount));
+      if ('rejected' in outcome) throw new ProblemError(rejection(outcome, read.keys));
       noteReplay(reply, outcome);
       const { imported, keys } = await enforced(outcome, barrier, reply, deps.enforcedHeader);
       const data = keys.map((key) => toBody(key, of, clock.wallMs()));
@@ -96,9 +96,8 @@ function toBody(key: ApiKey, parent: AccountId, nowMs: number): Static<typeof ap
 }
 
 function rejection(
-  { rejected, positions }: ImportRejected,
+  { rejected, positions, limit = 0 }: ImportRejected,
   keys: readonly KeyToImport[],
-  keysPerAccount: number,
 ): Problem {
   switch (rejected) {
     case 'no-owner':
@@ -112,7 +111,7 @@ function rejection(
     case 'limit':
       return {
         code: 'limit_reached',
-        detail: `There may be ${keysPerAccount} API keys of an account at most, so none was imported.`,
+        detail: `There may be ${limit} API keys of an account at most, so none was imported.`,
         errors: faults(positions, '', 'is of an account that would have more keys than it may.'),
       };
   }

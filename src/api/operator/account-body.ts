@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
-import type { ParentAccount } from '../../domain/account.ts';
-import { closed, nullableText, timestamp } from '../rest/typebox.ts';
-import { metadataBody } from '../sub-accounts/resource.ts';
+import type { ParentAccount, ParentChange } from '../../domain/account.ts';
+import { closed, nullableInteger, nullableText, timestamp } from '../rest/typebox.ts';
+import { changeable, changeOf, metadataBody } from '../sub-accounts/resource.ts';
 
 /** What a parent account can be. */
 export const parentStatuses = ['active', 'suspended'] as const;
@@ -14,9 +14,37 @@ export const accountBody = closed({
   status: Type.Enum([...parentStatuses]),
   metadata: metadataBody,
   active_sub_accounts: Type.Integer(),
+  max_sub_accounts: nullableInteger(),
+  max_api_keys: nullableInteger(),
   created_at: timestamp,
   updated_at: timestamp,
 });
+
+/** The request to change one. What may be set at most is what the configuration may say, too. */
+export const updateBody = closed(
+  {
+    ...changeable,
+    max_sub_accounts: Type.Optional(nullableInteger({ minimum: 0, maximum: 100_000_000 })),
+    max_api_keys: Type.Optional(nullableInteger({ minimum: 0, maximum: 1_000_000 })),
+    status: Type.Optional(
+      Type.Unsafe<never>({ not: {}, description: 'changes by POST to …/suspend and …/resume alone.' }),
+    ),
+  },
+  { minProperties: 1 },
+);
+
+/** Reads a change. */
+export function parentChangeOf({
+  max_sub_accounts: maxSubAccounts,
+  max_api_keys: maxApiKeys,
+  ...body
+}: Static<typeof updateBody>): ParentChange {
+  return {
+    ...changeOf(body),
+    ...(maxSubAccounts !== undefined && { maxSubAccounts }),
+    ...(maxApiKeys !== undefined && { maxApiKeys }),
+  };
+}
 
 /** Writes a parent account. */
 export function accountToBody(account: ParentAccount): Static<typeof accountBody> {
@@ -27,6 +55,8 @@ export function accountToBody(account: ParentAccount): Static<typeof accountBody
     status: account.status,
     metadata: account.metadata,
     active_sub_accounts: account.activeSubAccounts,
+    max_sub_accounts: account.maxSubAccounts,
+    max_api_keys: account.maxApiKeys,
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
   };

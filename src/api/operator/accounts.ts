@@ -8,8 +8,8 @@ import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay } from '../rest/changes.ts';
 import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
-import { changeable, changeOf, creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
-import { accountBody, accountToBody, parentStatuses } from './account-body.ts';
+import { creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
+import { accountBody, accountToBody, parentChangeOf, parentStatuses, updateBody } from './account-body.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
 import { operatorOf } from './operator-token.ts';
@@ -17,15 +17,6 @@ import { operatorOf } from './operator-token.ts';
 const path = closed({ account_id: Type.String() });
 
 const createBody = closed({ ...creatable, id: givenId });
-const updateBody = closed(
-  {
-    ...changeable,
-    status: Type.Optional(
-      Type.Unsafe<never>({ not: {}, description: 'changes by POST to …/suspend and …/resume alone.' }),
-    ),
-  },
-  { minProperties: 1 },
-);
 const listQuery = closed({
   ...pageQuery(),
   status: Type.Optional(Type.Enum([...parentStatuses])),
@@ -76,7 +67,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
     { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: accountBody } } },
     async (request, reply) => {
       const id = found(parseAccountId(request.params.account_id));
-      const changed = found(await tenants.updateParent(id, changeOf(request.body), operatorOf(request)));
+      const changed = found(
+        await tenants.updateParent(id, parentChangeOf(request.body), operatorOf(request)),
+      );
       if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
       const committed = notTaken(changed, 'account');
       return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));

@@ -31,6 +31,11 @@ export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
 }
 
+/** A whole number or `null`. */
+export function nullableInteger(options: Readonly<Record<string, unknown>> = {}) {
+  return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options });
+}
+
 /** A moment in responses: RFC 3339 in UTC, to the millisecond. */
 export const timestamp = Type.String({ format: 'date-time' });
 export const nullableTimestamp = nullableText({ format: 'date-time' });

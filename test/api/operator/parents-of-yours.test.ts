@@ -95,7 +95,7 @@ t.test(
       [{}, ''],
       [{ status: 'suspended' }, '/status'],
       [{ limits: {} }, '/limits'],
-      [{ max_api_keys: 1 }, '/max_api_keys'],
+      [{ max_api_keys: -1 }, '/max_api_keys'],
       [{ id: randomUUID() }, '/id'],
       [{ name: null }, '/name'],
     ] as const) {

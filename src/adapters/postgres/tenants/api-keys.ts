@@ -11,7 +11,7 @@ import type {
 import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
-import { committed, digestBytes, replayOf, type Changes } from './changes.ts';
+import { committed, digestBytes, limitReached, replayOf, type Changes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
 type ApiKeys = Pick<
@@ -68,7 +68,7 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
         caller,
       );
       if (made.outcome === 'none') return null;
-      return made.outcome === 'limit' ? { limit } : { ...toApiKey(made.key), ...replayOf(made) };
+      return made.outcome === 'limit' ? limitReached(made.key) : { ...toApiKey(made.key), ...replayOf(made) };
     },
 
     async importKeys(parent, keys, limit, claim = null, caller) {
@@ -84,8 +84,9 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
           return null;
         case 'no-owner':
         case 'taken':
-        case 'limit':
           return { rejected: made.outcome, positions: made.faults };
+        case 'limit':
+          return { rejected: made.outcome, positions: made.faults, ...limitReached(made.keys) };
         case 'done':
         case 'again':
           return committed(made, { imported: made.imported, keys: made.keys.map(toApiKey) });

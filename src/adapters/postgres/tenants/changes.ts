@@ -7,7 +7,7 @@ import {
   type IdempotencyClaim,
   type Replay,
 } from '../../../ports/changes.ts';
-import type { Committed } from '../../../ports/tenant-store.ts';
+import type { Committed, LimitReached } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
@@ -19,6 +19,7 @@ export interface Changed<Outcome extends string> {
   readonly seq: number | null;
   /** What the database called its history when the change began. */
   readonly incarnation: string;
+  /** Where the outcome is `limit`: see {@link limitReached}. */
   readonly account: AccountRow;
   readonly key: KeyRow;
   readonly holder: AccountId;
@@ -72,6 +73,11 @@ export function committed<T>(
 /** The member that marks what an earlier request made. */
 export function replayOf({ outcome }: { readonly outcome: string }): Replay {
   return outcome === 'again' ? { replayed: true } : {};
+}
+
+/** The limit that was reached, which a function returns in place of the record. */
+export function limitReached(record: object): LimitReached {
+  return { limit: (record as LimitReached).limit };
 }
 
 /** A digest as it is stored. */

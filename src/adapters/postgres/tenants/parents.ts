@@ -4,7 +4,7 @@ import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import { listAccounts } from './account-lists.ts';
 import { committed, type Changes } from './changes.ts';
-import { accountColumns, patchOf, toParent, type AccountRow } from './rows.ts';
+import { accountColumns, parentPatchOf, toParent, type AccountRow } from './rows.ts';
 
 type Parents = Pick<
   TenantStore,
@@ -45,7 +45,7 @@ export function parents(db: Runner, changes: Changes): Parents {
         null,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
-          from account_update_parent(${request}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
+          from account_update_parent(${request}, ${id}, ${sql.json(parentPatchOf(change))}, ${metadataMaxPairs}) c`,
         caller,
       );
       switch (made.outcome) {

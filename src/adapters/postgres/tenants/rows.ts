@@ -1,5 +1,11 @@
 import type { ApiKey } from '../../../domain/api-key.ts';
-import type { AccountChange, Metadata, ParentAccount, SubAccount } from '../../../domain/account.ts';
+import type {
+  AccountChange,
+  Metadata,
+  ParentAccount,
+  ParentChange,
+  SubAccount,
+} from '../../../domain/account.ts';
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 
 /** A time as a column (`Date`) or inside JSON (ISO 8601). */
@@ -14,6 +20,9 @@ export interface AccountRow {
   readonly status: 'active' | 'deactivated' | 'suspended';
   readonly metadata: Metadata;
   readonly active_sub_accounts: number | null;
+  /** Absent from what was noted before there were these columns. */
+  readonly max_sub_accounts?: number | null;
+  readonly max_api_keys?: number | null;
   readonly created_at: Time;
   readonly updated_at: Time;
   readonly deactivated_at: Time | null;
@@ -28,6 +37,8 @@ export const accountColumns = [
   'status',
   'metadata',
   'active_sub_accounts',
+  'max_sub_accounts',
+  'max_api_keys',
   'created_at',
   'updated_at',
   'deactivated_at',
@@ -58,6 +69,8 @@ export function toParent(row: AccountRow): ParentAccount {
     status: row.status as ParentAccount['status'],
     metadata: row.metadata,
     activeSubAccounts: row.active_sub_accounts ?? 0,
+    maxSubAccounts: row.max_sub_accounts ?? null,
+    maxApiKeys: row.max_api_keys ?? null,
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
   };
@@ -83,6 +96,15 @@ export function patchOf({ name, externalId, metadata }: AccountChange) {
     ...(name !== undefined && { name }),
     ...(externalId !== undefined && { external_id: externalId }),
     ...(metadata !== undefined && { metadata }),
+  };
+}
+
+/** The same for a parent. */
+export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentChange) {
+  return {
+    ...patchOf(change),
+    ...(maxSubAccounts !== undefined && { max_sub_accounts: maxSubAccounts }),
+    ...(maxApiKeys !== undefined && { max_api_keys: maxApiKeys }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import { listAccounts } from './account-lists.ts';
-import { committed, type Changes } from './changes.ts';
+import { committed, limitReached, type Changes } from './changes.ts';
 import { accountColumns, patchOf, toSubAccount, type AccountRow } from './rows.ts';
 
 type SubAccounts = Pick<
@@ -41,7 +41,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
         case 'id-taken':
           return { idTaken: true };
         case 'limit':
-          return { limit };
+          return limitReached(made.account);
         case 'done':
         case 'again':
           return committed(made, toSubAccount(made.account));
@@ -99,7 +99,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
         case 'no-parent':
           return null;
         case 'limit':
-          return { limit };
+          return limitReached(made.account);
         case 'too-many-pairs':
           return made.outcome;
         case 'done':

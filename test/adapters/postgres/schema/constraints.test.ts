@@ -32,6 +32,8 @@ t.test('the database rejects what the code must never store', async (t) => {
     ['the max UUID', { ...newSub, id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' }],
     ['a parent that does not count', { ...newParent, active_sub_accounts: null }],
     ['a sub-account that counts', { ...newSub, sub_accounts: 0, active_sub_accounts: 0 }],
+    ['a sub-account with a limit of a parent', { ...newSub, max_api_keys: 1 }],
+    ['a limit below none', { ...newParent, max_sub_accounts: -1 }],
     ['fewer than none', { ...newParent, active_sub_accounts: -1 }],
     ['more active than there are', { ...newParent, active_sub_accounts: 1 }],
     ['a child of a sub-account', { ...newSub, parent_id: sub.id }],

@@ -1,0 +1,72 @@
+/** Limits that a parent has in place of the configuration's. */
+import t from 'tap';
+import { startApis } from '../../support/apis.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
+
+const apis = await startApis(t, { limits: { subAccountsPerParent: 1, keysPerAccount: 2 } });
+const patch = (id: string, body: object): Promise<HttpResponse> =>
+  apis.operator('PATCH', `/accounts/${id}`, { body });
+
+t.test('an operator sets them; null goes back to the configuration', async (t) => {
+  const { id } = await apis.parent();
+  t.match(await apis.operator('GET', `/accounts/${id}`), {
+    body: { max_sub_accounts: null, max_api_keys: null },
+  });
+  t.match(await patch(id, { max_sub_accounts: 2 }), {
+    status: 200,
+    body: { max_sub_accounts: 2, max_api_keys: null },
+  });
+  t.match(await patch(id, { max_api_keys: 0, name: 'New' }), {
+    status: 200,
+    body: { name: 'New', max_sub_accounts: 2, max_api_keys: 0 },
+  });
+  t.match(await patch(id, { max_sub_accounts: null, max_api_keys: null }), {
+    body: { max_sub_accounts: null, max_api_keys: null },
+  });
+  for (const wrong of [-1, 1.5, '3', 100_000_001])
+    t.match(await patch(id, { max_sub_accounts: wrong }), {
+      status: 400,
+      body: { errors: [{ pointer: '/max_sub_accounts' }] },
+    });
+});
+
+t.test('they hold for what the parent creates, and the 409 says what they are', async (t) => {
+  const parent = await apis.parent();
+  await patch(parent.id, { max_sub_accounts: 0 });
+  t.match(await parent.call('POST', '', { body: { name: 'N' } }), {
+    status: 409,
+    body: { code: 'limit_reached', detail: 'There may be 0 sub-accounts at most.' },
+  });
+  await patch(parent.id, { max_sub_accounts: 2, max_api_keys: 1 });
+  const sub = await parent.create();
+  await parent.create();
+  t.match(await parent.call('PUT', '/by-external-id/x', { body: { name: 'N' } }), {
+    body: { detail: 'There may be 2 sub-accounts at most.' },
+  });
+  const mint = (): Promise<HttpResponse> =>
+    parent.call('POST', `/${sub.id}/api-keys`, { body: { name: 'N' } });
+  t.match(await mint(), { status: 201 });
+  t.match(await mint(), { status: 409, body: { detail: 'There may be 1 API keys at most.' } });
+  const keys = [{ api_key: 'a key that was made elsewhere'.replaceAll(' ', '-'), name: 'N' }];
+  t.match(await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, { body: { keys } }), {
+    status: 409,
+    body: { detail: 'There may be 1 API keys of an account at most, so none was imported.' },
+  });
+  await patch(parent.id, { max_api_keys: null });
+  t.match(await mint(), { status: 201 }, 'the configuration says two');
+  t.match(await mint(), { status: 409, body: { detail: 'There may be 2 API keys at most.' } });
+});
+
+t.test('a change of them leaves an event that shows both', async (t) => {
+  const parent = await apis.parent();
+  await patch(parent.id, { max_sub_accounts: 7 });
+  await patch(parent.id, { max_sub_accounts: 7 });
+  const { body } = await parent.call('GET', '/events?type=account.updated');
+  t.match(body['data'], [
+    {
+      type: 'account.updated',
+      data: { object: { max_sub_accounts: 7, max_api_keys: null }, previous: { max_sub_accounts: null } },
+    },
+  ]);
+  t.equal((body['data'] as unknown[]).length, 1);
+});
