@@ -12,7 +12,7 @@ const layers = {
   http: ['ports', 'domain'],
   authz: ['http', 'ports', 'domain'],
   limits: ['http', 'ports', 'domain'],
-  usage: ['ports', 'domain'],
+  usage: ['coherence', 'ports', 'domain'],
   coherence: ['ports', 'domain'],
   events: ['coherence', 'ports', 'domain'],
   adapters: ['coherence types', 'ports', 'domain'],

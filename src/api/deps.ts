@@ -19,7 +19,7 @@ export interface ManagementDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf'>;
   readonly clock: Clock;
   /** Is given the way to find an operation, for explanations. */
   readonly onOperations?: (find: FindOperation) => void;

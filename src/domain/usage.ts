@@ -32,5 +32,6 @@ export interface UsagePeriod {
 }
 
 export const hourMs = 3_600_000;
+export const dayMs = 24 * hourMs;
 /** Longest period a report may cover. */
-export const usagePeriodMaxMs = 366 * 24 * hourMs;
+export const usagePeriodMaxMs = 366 * dayMs;

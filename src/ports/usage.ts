@@ -25,6 +25,8 @@ export interface UsageQuery {
   readonly period: UsagePeriod;
   readonly granularity: UsageGranularity;
   readonly groupBy: UsageGroup;
+  /** Only what was counted for this account itself: a parent or a sub-account. */
+  readonly account?: AccountId;
   readonly limit: number;
   /** Opaque position after the last row of the page before. */
   readonly after?: string;
@@ -63,6 +65,16 @@ export interface UsageStore {
   add(batchId: string, rows: readonly UsageRow[], replicaId: string, throughMs: number): Promise<void>;
   /** Rows of a parent and everything under it, or of all accounts. @param parent who asks: parents take turns */
   report(parent: AccountId | null, query: UsageQuery): Promise<Page<UsageReportRow>>;
+  /**
+   * The parent of an account, or itself where it is one; `null` where there is no such account.
+   * @param parent who asks: parents take turns
+   */
+  parentOf(account: AccountId, parent?: AccountId): Promise<AccountId | null>;
+  /**
+   * Adds up days of hours that were stored before there were days, a portion of them. Reports are right meanwhile.
+   * @returns whether there are more; false, too, while another replica does it
+   */
+  rollUp(): Promise<boolean>;
   /**
    * Everything before this moment is in the store, of every replica; milliseconds since 1970.
    * @param parent who asks: parents take turns

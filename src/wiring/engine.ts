@@ -12,6 +12,7 @@ import type { Logger } from '../ops/logger.ts';
 import { counter, gauge } from '../ops/metrics.ts';
 import { watchOldSnapshots } from '../ops/old-snapshots.ts';
 import { UsageRecorder } from '../usage/recorder.ts';
+import { keepUsage } from '../usage/retention.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
@@ -102,7 +103,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     'events_deleted_total',
     'Events that were deleted because they were past their retention.',
   );
-  let stopDeleting = (): void => undefined;
+  let stopKeeping: readonly (() => void)[] = [];
 
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
@@ -112,10 +113,13 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     const { log, facts: source } = store;
     const parts = { log, source, cache, clock, timers, config: config.coherence, logger, events, about };
     coherence.begin(startCoherence({ ...parts, randomId: randomUUID }));
-    stopDeleting = keepEvents({
-      ...{ events: store.events, days: config.events.retentionDays, clock, timers, logger },
-      onDeleted: (deleted) => deletedEvents.add(deleted),
-    });
+    stopKeeping = [
+      keepEvents({
+        ...{ events: store.events, days: config.events.retentionDays, clock, timers, logger },
+        onDeleted: (deleted) => deletedEvents.add(deleted),
+      }),
+      keepUsage({ usage: store.usage, timers, logger }),
+    ];
   };
   const starting = bringUp({
     store,
@@ -147,7 +151,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     stop: async () => {
       starting.stop();
       stopWatching();
-      stopDeleting();
+      for (const stopOne of stopKeeping) stopOne();
       await usage.stop();
       await coherence.stop();
       await cache.close();

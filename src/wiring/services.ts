@@ -92,6 +92,7 @@ export async function openServices(
       touch: (accountId, keyId) => engine.usage.touch(accountId, keyId),
       report: (parent, query) => store.usage.report(parent, query),
       completeThrough: (parent) => store.usage.completeThrough(parent),
+      parentOf: (account, parent) => store.usage.parentOf(account, parent),
     },
     clock,
     randomBytes,

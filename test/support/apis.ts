@@ -113,6 +113,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     usage: {
       report: (parent, query) => store.usage.report(parent, query),
       completeThrough: (parent) => store.usage.completeThrough(parent),
+      parentOf: (account, parent) => store.usage.parentOf(account, parent),
       record: () => undefined,
       touch: () => undefined,
     },

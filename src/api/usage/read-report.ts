@@ -1,11 +1,12 @@
 import { Type, type Static, type TSchema } from 'typebox';
-import type { AccountId } from '../../domain/ids.ts';
+import { parseAccountId, type AccountId } from '../../domain/ids.ts';
 import { isUsagePeriod, readUsagePeriod } from '../../domain/usage-period.ts';
 import type { UsageGranularity, UsageGroup, UsagePeriod } from '../../domain/usage.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
+import { found } from '../../http/not-found.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { UsageReportRow, UsageStore } from '../../ports/usage.ts';
+import type { UsageQuery, UsageReportRow, UsageStore } from '../../ports/usage.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { timestamp } from '../rest/typebox.ts';
 
@@ -17,6 +18,11 @@ export const reportQuery = {
   from: Type.Optional(Type.String()),
   to: Type.Optional(Type.String()),
   granularity: Type.Optional(granularity),
+  sub_account_id: Type.Optional(
+    Type.String({
+      description: 'only what was counted for this account itself; a parent has its own id here',
+    }),
+  ),
 };
 
 const count = Type.Integer();
@@ -52,35 +58,54 @@ export interface ReportQuery<Group extends UsageGroup> {
   readonly to?: string;
   readonly granularity?: UsageGranularity;
   readonly group_by?: Group;
+  readonly sub_account_id?: string;
 }
+
+/** What reports are read from. */
+export interface ReportSource {
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf'>;
+  readonly clock: Clock;
+}
+
+/** Whose report it is. */
+export interface ReportScope {
+  /** Whose usage; `null` for that of all accounts. */
+  readonly parent: AccountId | null;
+  /** Who asks: a cursor is good for the report it came from alone. */
+  readonly asker: string;
+}
+
+/** How a row is written, by what the rows are grouped by. */
+export type RowToBody<Group extends UsageGroup, Row> = (
+  row: UsageReportRow,
+  groupBy: Group | 'sub_account',
+) => Row;
 
 /**
  * Reads one page of a report.
  *
- * @param parent whose usage; `null` for that of all accounts
- * @param asker who asks: a cursor is good for the report it came from alone
- * @throws ProblemError `invalid_request` where period or cursor cannot be used
+ * @throws ProblemError `invalid_request` where period or cursor cannot be used; `not_found` where there is no such account
  */
 export async function readReport<Group extends UsageGroup, Row>(
-  { usage, clock }: { readonly usage: Pick<UsageStore, 'report' | 'completeThrough'>; readonly clock: Clock },
-  { parent, asker }: { readonly parent: AccountId | null; readonly asker: string },
+  source: ReportSource,
+  { parent, asker }: ReportScope,
   query: ReportQuery<Group | 'sub_account'>,
-  rowToBody: (row: UsageReportRow, groupBy: Group | 'sub_account') => Row,
+  rowToBody: RowToBody<Group, Row>,
 ) {
-  const { from, to, granularity = 'total', group_by: groupBy = 'sub_account' } = query;
+  const { from, to, granularity = 'total', group_by: groupBy = 'sub_account', sub_account_id } = query;
   const list = ['usage', asker, from, to, granularity, groupBy];
-  const asked = askedPeriod({ from, to }, clock.wallMs());
+  if (sub_account_id !== undefined) list.push(sub_account_id.toLowerCase());
+  const wanted = await wantedReport(source, parent, query);
   const { limit, after } = readPage(query, list, (text) => readPosition(text) !== undefined);
   // A report is paged over the period of its first page: "until now" would be another one on each page.
   const resumed = after === undefined ? undefined : readPosition(after);
-  const period = resumed?.period ?? asked;
+  const period = resumed?.period ?? wanted.period;
 
   // Asked first, so that what it promises is in the rows that are read after it.
-  const completeThroughMs = await usage.completeThrough(parent ?? undefined);
-  const page = await usage.report(parent, {
+  const completeThroughMs = await source.usage.completeThrough(parent ?? undefined);
+  const page = await source.usage.report(parent, {
+    ...wanted,
     period,
-    granularity,
-    groupBy,
     limit,
     ...(resumed && { after: resumed.after }),
   });
@@ -97,6 +122,22 @@ export async function readReport<Group extends UsageGroup, Row>(
       (row) => rowToBody(row, groupBy),
     ),
   };
+}
+
+/** What a client asks for, without paging. @throws as {@link readReport} */
+export async function wantedReport(
+  { usage, clock }: ReportSource,
+  parent: AccountId | null,
+  query: ReportQuery<UsageGroup>,
+): Promise<Omit<UsageQuery, 'limit' | 'after'>> {
+  const { from, to, granularity = 'total', group_by: groupBy = 'sub_account', sub_account_id } = query;
+  const period = askedPeriod({ from, to }, clock.wallMs());
+  if (sub_account_id === undefined) return { period, granularity, groupBy };
+  const account = found(parseAccountId(sub_account_id));
+  const root = found(await usage.parentOf(account, parent ?? undefined));
+  // Another parent's account is as one that does not exist.
+  found(parent === null || root === parent ? root : null);
+  return { period, granularity, groupBy, account };
 }
 
 /** The counts of a row. */

@@ -151,6 +151,45 @@ t.test('a report is split by hour, day or month, and by key', async (t) => {
   });
 });
 
+t.test(
+  "a report of one account has its own usage, and another parent's account is as one that does not exist",
+  async (t) => {
+    const [parent, other] = [await apis.parent(), await apis.parent()];
+    const [child, sibling, foreign] = [await parent.create(), await parent.create(), await other.create()];
+    await addUsage(
+      apis,
+      [parent.id, child.id, sibling.id, foreign.id, other.id].map((id, i) =>
+        usageRow(id, april + i * hour, { requests: i + 1 }),
+      ),
+    );
+    const period = 'from=2026-04-01&to=2026-04-02&limit=1';
+    for (const [id, requests] of [
+      [parent.id, 1],
+      [child.id, 2],
+      [child.id.toUpperCase(), 2],
+    ] as const) {
+      const { body } = await parent.call('GET', `/usage?${period}&sub_account_id=${id}`);
+      t.match(body, { data: [{ sub_account_id: id.toLowerCase(), requests }], has_more: false });
+      const operators = await apis.operator('GET', `/usage?${period}&sub_account_id=${id}`);
+      t.match(operators.body, { data: [{ account_id: parent.id, requests }], has_more: false });
+    }
+    for (const id of [foreign.id, other.id, randomUUID(), 'x', ''])
+      t.equal((await parent.call('GET', `/usage?${period}&sub_account_id=${id}`)).status, 404, id);
+    t.equal(
+      (await apis.operator('GET', `/usage?${period}&account_id=${parent.id}&sub_account_id=${foreign.id}`))
+        .status,
+      404,
+    );
+    const { body } = await parent.call('GET', `/usage?from=2026-04-01&to=2026-04-02&limit=1`);
+    const cursor = String(body['next_cursor']);
+    t.equal(
+      (await parent.call('GET', `/usage?${period}&sub_account_id=${child.id}&cursor=${cursor}`)).status,
+      400,
+      'a cursor of another report',
+    );
+  },
+);
+
 t.test('a period or a parameter that is wrong is rejected by name', async (t) => {
   const parent = await apis.parent();
   const rows: [string, string][] = [

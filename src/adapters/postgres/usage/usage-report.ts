@@ -1,80 +1,117 @@
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 import { ProblemError } from '../../../domain/problem.ts';
-import type { UsageGranularity, UsagePeriod } from '../../../domain/usage.ts';
+import type { UsageCounts, UsageGroup } from '../../../domain/usage.ts';
 import type { Page } from '../../../ports/tenant-store.ts';
 import type { UsageQuery, UsageReportRow } from '../../../ports/usage.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import type { Sql } from '../connection/sql.ts';
+import { accountsOfReport, type Portion } from './report-accounts.ts';
+import { readLines, rowsOfAccount, type Line, type LinePosition } from './report-lines.ts';
 
-/** One line as the statement returns it. */
-type Line = Omit<UsageReportRow, 'periodStartMs' | 'position'> & { readonly periodStart: Date };
+/**
+ * Rows of days or hours that one statement reads, about, of accounts with one key. What is not in memory is read from disk one by
+ * one, and has to be there before the server's deadline.
+ */
+const rowsOfPortion = 10_000;
+const accountsOfPortion = 1_000;
+/** Where the accounts so far had no usage: more of them at once. */
+const idleAccountsOfPortion = 5_000;
 
 /**
  * Reads one page of a report, newest account first, then newest bucket, then newest key. A bucket that `from` cuts
  * begins at `from`: a line covers what it says.
+ *
+ * It goes from account to account in the order of the report, a portion of them in each statement, until the page is full. So
+ * a page costs the same wherever it begins, and no statement takes long, however much there is.
  */
 export async function usageReport(
   db: Runner,
   parent: AccountId | null,
   query: UsageQuery,
 ): Promise<Page<UsageReportRow>> {
-  const { period, granularity, groupBy, limit } = query;
-  const after = query.after === undefined ? undefined : readPosition(query.after);
-  const lines = await db.run((sql) => {
-    const bucket = bucketOf(sql, granularity, period);
-    const byKey = groupBy === 'api_key';
-    const account = groupBy === 'account' ? sql`root_id` : sql`account_id`;
-    return sql<Line[]>`
-      select u.counted_id as "accountId", u.root_id as "parentId", a.external_id as "externalId", a.name,
-        ${byKey ? sql`u.key_id` : sql`null`} as "keyId", u.bucket as "periodStart",
-        sum(u.requests)::bigint as requests, sum(u.reads)::bigint as reads, sum(u.writes)::bigint as writes,
-        sum(u.client_errors)::bigint as "clientErrors", sum(u.server_errors)::bigint as "serverErrors",
-        sum(u.bytes_in)::bigint as "bytesIn", sum(u.bytes_out)::bigint as "bytesOut"
-      from (
-        select *, ${account} as counted_id, ${bucket} as bucket from usage_hourly
-        where hour >= ${new Date(period.fromMs)} and hour < ${new Date(period.toMs)}
-          ${parent === null ? sql`` : sql`and root_id = ${parent}`}
-          ${after ? sql`and ${account} <= ${after.accountId}` : sql``}
-      ) u join account a on a.id = u.counted_id
-      ${after ? afterPosition(sql, after, byKey) : sql``}
-      group by u.counted_id, u.root_id, u.bucket, ${byKey ? sql`u.key_id,` : sql``} a.external_id, a.name
-      order by u.counted_id desc, u.bucket desc ${byKey ? sql`, u.key_id desc` : sql``}
-      limit ${limit + 1}`;
-  }, parent ?? undefined);
-  return pageOf(lines, limit, ({ periodStart, ...line }) => {
-    const periodStartMs = periodStart.getTime();
-    return { ...line, periodStartMs, position: `${line.accountId} ${periodStartMs} ${line.keyId ?? ''}` };
-  });
-}
+  const { groupBy, limit } = query;
+  const after = query.after === undefined ? null : readPosition(query.after);
+  const tenant = parent ?? undefined;
+  const { rows, lines: linesOfAccount } = rowsOfAccount(query);
+  const most = between(1, Math.floor(rowsOfPortion / rows), accountsOfPortion);
+  let accounts = between(1, Math.ceil((limit + 1) / linesOfAccount), most);
 
-function bucketOf(sql: Sql, granularity: UsageGranularity, { fromMs }: UsagePeriod): ReturnType<Sql> {
-  const from = new Date(fromMs);
-  switch (granularity) {
-    case 'hour':
-      return sql`hour`;
-    case 'day':
-      return sql`greatest(date_trunc('day', hour, 'UTC'), ${from})`;
-    case 'month':
-      return sql`greatest(date_trunc('month', hour, 'UTC'), ${from})`;
-    case 'total':
-      return sql`${from}::timestamptz`;
+  const page: Line[] = [];
+  let open: readonly Line[] = [];
+  const portions = accountsOfReport({ db, parent, query, from: after?.accountId ?? null });
+  for (;;) {
+    const wanted = limit + 1 - page.length;
+    const portion = await portions.next(accounts);
+    if (portion === null) break;
+    const lines = await db.run((sql) => readLines(sql, portion, query, { after, wanted }), tenant);
+    const { complete, rest } = splitOff(addUp(open, lines), portion, groupBy);
+    page.push(...complete.slice(0, wanted));
+    open = rest;
+    if (page.length > limit) break;
+    accounts =
+      lines.length === 0 ? Math.min(accounts * 4, idleAccountsOfPortion) : Math.min(accounts * 2, most);
   }
+  return pageOf(page, limit, toRow);
 }
 
-interface Position {
-  readonly accountId: AccountId;
-  readonly bucket: Date;
-  readonly keyId: KeyId | '';
+/** Lines of an account whose sub-accounts come in several portions are there once the last of them has come. */
+function splitOff(
+  lines: readonly Line[],
+  { continued }: Portion,
+  groupBy: UsageGroup,
+): { readonly complete: readonly Line[]; readonly rest: readonly Line[] } {
+  if (groupBy !== 'account' || continued === null) return { complete: lines, rest: [] };
+  return {
+    complete: lines.filter(({ accountId }) => accountId !== continued),
+    rest: lines.filter(({ accountId }) => accountId === continued),
+  };
 }
 
-function afterPosition(sql: Sql, { accountId, bucket, keyId }: Position, byKey: boolean): ReturnType<Sql> {
-  return byKey
-    ? sql`where (u.counted_id, u.bucket, u.key_id) < (${accountId}, ${bucket}, ${keyId})`
-    : sql`where (u.counted_id, u.bucket) < (${accountId}, ${bucket})`;
+/** Adds up lines of the same account and bucket; both lists are in the order of the report. */
+function addUp(open: readonly Line[], lines: readonly Line[]): readonly Line[] {
+  if (open.length === 0) return lines;
+  const sums = new Map<string, Line>();
+  for (const line of [...open, ...lines]) {
+    const name = `${line.accountId} ${line.periodStart.getTime()}`;
+    const present = sums.get(name);
+    sums.set(name, present === undefined ? line : { ...line, ...sumOf(present, line) });
+  }
+  return [...sums.values()].sort((a, b) => (comesAfter(b, positionOf(a)) ? -1 : 1));
 }
 
-function readPosition(text: string): Position {
+function sumOf(a: UsageCounts, b: UsageCounts): UsageCounts {
+  return {
+    requests: a.requests + b.requests,
+    reads: a.reads + b.reads,
+    writes: a.writes + b.writes,
+    clientErrors: a.clientErrors + b.clientErrors,
+    serverErrors: a.serverErrors + b.serverErrors,
+    bytesIn: a.bytesIn + b.bytesIn,
+    bytesOut: a.bytesOut + b.bytesOut,
+  };
+}
+
+function between(least: number, n: number, most: number): number {
+  return Math.max(least, Math.min(n, most));
+}
+
+function positionOf({ accountId, periodStart, keyId }: Line): LinePosition {
+  return { accountId, bucket: periodStart, keyId: keyId ?? '' };
+}
+
+/** Whether a line comes later in a report than a position. Ids sort as text as they do as UUIDs. */
+function comesAfter(line: Line, { accountId, bucket, keyId }: LinePosition): boolean {
+  if (line.accountId !== accountId) return line.accountId < accountId;
+  if (line.periodStart.getTime() !== bucket.getTime()) return line.periodStart < bucket;
+  return line.keyId !== null && line.keyId < keyId;
+}
+
+function toRow({ periodStart, ...line }: Line): UsageReportRow {
+  const periodStartMs = periodStart.getTime();
+  return { ...line, periodStartMs, position: `${line.accountId} ${periodStartMs} ${line.keyId ?? ''}` };
+}
+
+function readPosition(text: string): LinePosition {
   const [, accountId, bucketMs, keyId] = /^([0-9a-f-]{36}) (\d{1,13}) ([0-9a-f-]{36}|)$/.exec(text) ?? [];
   if (accountId === undefined) {
     throw new ProblemError({

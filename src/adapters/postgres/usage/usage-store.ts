@@ -1,7 +1,11 @@
+import type { AccountId } from '../../../domain/ids.ts';
 import { UnusableUsage, type UsageStore } from '../../../ports/usage.ts';
 import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
 import { usageReport } from './usage-report.ts';
+
+/** Rows of hours that are added up at once: batches of counts wait for it. */
+const hoursOfPortion = 5_000;
 
 /**
  * Usage counts in PostgreSQL.
@@ -35,6 +39,22 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
     },
 
     report: (parent, query) => usageReport(reports, parent, query),
+
+    async parentOf(account, parent) {
+      const [row] = await db.run(
+        (sql) => sql<{ readonly root: AccountId }[]>`
+          select coalesce(parent_id, id) as root from account where id = ${account}`,
+        parent,
+      );
+      return row?.root ?? null;
+    },
+
+    async rollUp() {
+      const [{ more }] = await background.run(
+        (sql) => sql<[{ readonly more: boolean }]>`select usage_roll_up(${hoursOfPortion}) as more`,
+      );
+      return more;
+    },
 
     async completeThrough(parent) {
       const [row] = await db.run(

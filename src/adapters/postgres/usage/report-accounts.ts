@@ -1,0 +1,180 @@
+import type { AccountId } from '../../../domain/ids.ts';
+import type { UsageQuery } from '../../../ports/usage.ts';
+import type { Runner } from '../connection/pool.ts';
+import type { Sql } from '../connection/sql.ts';
+import { aboveEveryId } from '../page.ts';
+
+/** An account whose usage is in a report. A type alias: an interface cannot go into JSON. */
+type Account = {
+  readonly account_id: AccountId;
+  /** Its parent, or itself. */
+  readonly root_id: AccountId;
+};
+
+/** Some accounts of a report. */
+export interface Portion {
+  readonly accounts: readonly Account[];
+  /** The parent that more accounts in the next portion belong to, where they may be in the same line. */
+  readonly continued: AccountId | null;
+}
+
+/** Goes through the accounts of a report, in its order. */
+export interface AccountsOfReport {
+  /** The next ones, about `most` of them; `null` after the last. */
+  next(most: number): Promise<Portion | null>;
+}
+
+interface Parts {
+  readonly db: Runner;
+  /** Whose report; `null` for that of all accounts. */
+  readonly parent: AccountId | null;
+  readonly query: Pick<UsageQuery, 'groupBy' | 'account'>;
+  /** The account that the page before ended in: the first one of this page; `null` for the first page. */
+  readonly from: AccountId | null;
+}
+
+/** Where to go on: from an account, downwards. */
+interface Edge {
+  readonly id: AccountId;
+  readonly inclusive: boolean;
+}
+
+/** The accounts in the order of their ids, newest first; where lines are by parent, those of each parent one after the other. */
+export function accountsOfReport(parts: Parts): AccountsOfReport {
+  const { query, parent, from } = parts;
+  if (query.account !== undefined) return oneAccount(parts, query.account);
+  const edge = from === null ? top : { id: from, inclusive: true };
+  if (query.groupBy !== 'account') return listed(parts, parent, edge);
+  return parent === null ? byParent(parts, edge) : oneParent(parts, parent);
+}
+
+const top: Edge = { id: aboveEveryId as AccountId, inclusive: false };
+
+function oneAccount({ db, parent }: Parts, id: AccountId): AccountsOfReport {
+  const under = parent ?? undefined;
+  return once(() =>
+    db.run(
+      (sql) => sql<Account[]>`
+        select id as account_id, coalesce(parent_id, id) as root_id from account
+        where id = ${id} ${parent === null ? sql`` : sql`and coalesce(parent_id, id) = ${parent}`}`,
+      under,
+    ),
+  );
+}
+
+/** Accounts of one parent, itself among them, or all there are. */
+function listed({ db }: Pick<Parts, 'db'>, parent: AccountId | null, first: Edge): AccountsOfReport {
+  let edge: Edge | null = first;
+  return {
+    async next(most) {
+      if (edge === null) return null;
+      const from: Edge = edge;
+      const accounts = await db.run(
+        (sql) => (parent === null ? anyAccounts(sql, from, most) : accountsOf(sql, parent, from, most)),
+        parent ?? undefined,
+      );
+      const last = accounts.at(-1);
+      edge = last === undefined || accounts.length < most ? null : { id: last.account_id, inclusive: false };
+      return { accounts, continued: null };
+    },
+  };
+}
+
+function oneParent(parts: Pick<Parts, 'db'>, parent: AccountId): AccountsOfReport {
+  const accounts = listed(parts, parent, top);
+  return {
+    async next(most) {
+      const portion = await accounts.next(most);
+      return portion && { ...portion, continued: portion.accounts.length < most ? null : parent };
+    },
+  };
+}
+
+/** Parents with few accounts come together, one with many comes in portions. */
+function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
+  let edge: Edge | null = first;
+  let large: AccountsOfReport | null = null;
+  return {
+    async next(most) {
+      const more: Portion | null = (await large?.next(most)) ?? null;
+      if (more !== null) return more;
+      large = null;
+      if (edge === null) return null;
+      const from: Edge = edge;
+      const parents = await db.run((sql) => parentsFrom(sql, from, most));
+      const together = leading(parents, most);
+      const last = together.at(-1);
+      edge = last === undefined ? null : { id: last.id, inclusive: false };
+      if (last === undefined) return null;
+      if (together.length === 1 && last.accounts > most) {
+        large = oneParent({ db }, last.id);
+        return large.next(most);
+      }
+      const ids = together.map(({ id }) => id);
+      return { accounts: await db.run((sql) => accountsUnder(sql, ids)), continued: null };
+    },
+  };
+}
+
+/** As many as have `most` accounts together; the first one in any case. */
+function leading(parents: readonly Parent[], most: number): readonly Parent[] {
+  let sum = 0;
+  const end = parents.findIndex(({ accounts }, i) => (sum += accounts) > most && i > 0);
+  return end === -1 ? parents : parents.slice(0, end);
+}
+
+function once(read: () => Promise<readonly Account[]>): AccountsOfReport {
+  let done = false;
+  return {
+    async next() {
+      if (done) return null;
+      done = true;
+      return { accounts: await read(), continued: null };
+    },
+  };
+}
+
+function anyAccounts(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLike<readonly Account[]> {
+  return sql<Account[]>`
+    select id as account_id, coalesce(parent_id, id) as root_id from account
+    where id ${inclusive ? sql`<=` : sql`<`} ${id} order by id desc limit ${most}`;
+}
+
+/** Ranges of indexes, see `page.ts`. */
+function accountsOf(
+  sql: Sql,
+  parent: AccountId,
+  { id, inclusive }: Edge,
+  most: number,
+): PromiseLike<readonly Account[]> {
+  const below = inclusive ? sql`<=` : sql`<`;
+  return sql<Account[]>`
+    select id as account_id, ${parent}::uuid as root_id from (
+      (
+        select id from account where parent_id >= ${parent} and (parent_id, id) ${below} (${parent}, ${id})
+        order by parent_id desc, id desc limit ${most}
+      )
+      union all
+      select id from account where id = ${parent} and id ${below} ${id}
+    ) a
+    order by id desc limit ${most}`;
+}
+
+interface Parent {
+  readonly id: AccountId;
+  /** Its sub-accounts and itself. */
+  readonly accounts: number;
+}
+
+function parentsFrom(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLike<readonly Parent[]> {
+  return sql<Parent[]>`
+    select id, sub_accounts + 1 as accounts from account
+    where parent_id is null and id ${inclusive ? sql`<=` : sql`<`} ${id} order by id desc limit ${most}`;
+}
+
+function accountsUnder(sql: Sql, parents: readonly AccountId[]): PromiseLike<readonly Account[]> {
+  return sql<Account[]>`
+    select s.id as account_id, p.id as root_id
+    from (select jsonb_array_elements_text(${sql.json(parents)})::uuid as id) p
+      cross join lateral (select p.id union all select id from account where parent_id = p.id) s (id)`;
+}
