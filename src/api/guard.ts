@@ -17,6 +17,8 @@ import type { UsageSink } from '../ports/usage.ts';
 import type { ManagementDeps } from './deps.ts';
 
 const decorator = 'managementCaller';
+const againDecorator = 'managementCallAgain';
+type DecideAgain = () => Promise<ManagementDecision>;
 
 /** Counts a change that replicas must hear of towards the rate of the parent that asked for it. */
 export type CountChange = (request: FastifyRequest) => void;
@@ -33,6 +35,7 @@ export function installGuard(
   const rate = new ChangeRate(deps.config.limits.changesPerSecond);
   const guard = guardHook(deps, rate);
   app.decorateRequest(decorator, null);
+  app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
   // A body may take its time. A caller that lost the right to a write while sending it must not have it any more.
   app.addHook('preHandler', (request, reply, next) => {
@@ -51,6 +54,18 @@ export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin 
   const caller = request.getDecorator<(ParentCaller & RequestOrigin) | null>(decorator);
   if (caller === null) throw new Error('a management call was handled before it was decided about');
   return caller;
+}
+
+/**
+ * Decides about a call again, for a response that takes long.
+ *
+ * @throws ProblemError where its caller has lost the right to it since
+ */
+export async function decideAgain(request: FastifyRequest): Promise<void> {
+  const again = request.getDecorator<DecideAgain | null>(againDecorator);
+  if (again === null) throw new Error('a management call was handled before it was decided about');
+  const decision = await again();
+  if ('problem' in decision) throw new ProblemError(decision.problem);
 }
 
 /**
@@ -110,9 +125,15 @@ function guardHook(
       const waitMs = writes(request) ? rate.waitMs(decision.caller.accountId, clock.monotonicMs()) : 0;
       done(waitMs > 0 ? new ProblemError(tooManyChanges(rate, waitMs)) : undefined);
     };
+    const lookUp: DecideAgain = () =>
+      decideWithLookups(directory, evaluate, networkOf(addressOf(request.raw)));
+    request.setDecorator<DecideAgain | null>(
+      againDecorator,
+      async () => directory.decide(evaluate) ?? (await lookUp()),
+    );
     const decision = directory.decide(evaluate);
     if (decision !== undefined) pass(decision);
-    else decideWithLookups(directory, evaluate, networkOf(addressOf(request.raw))).then(pass, done);
+    else lookUp().then(pass, done);
   };
 }
 

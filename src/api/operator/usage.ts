@@ -4,6 +4,7 @@ import type { UsageGroup } from '../../domain/usage.ts';
 import { found } from '../../http/not-found.ts';
 import type { UsageReportRow } from '../../ports/usage.ts';
 import { closed, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { sendCsv, wantsCsv } from '../usage/csv-report.ts';
 import { countsToBody, readReport, reportFields, reportQuery, rowFields } from '../usage/read-report.ts';
 import type { AdminDeps } from './deps.ts';
 
@@ -16,6 +17,7 @@ const reportRow = closed({
   api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });
+const columns = Object.keys(reportRow.properties);
 
 /** `GET /usage`: the parents' report, over all of them or over one. */
 export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
@@ -25,11 +27,13 @@ export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
     group_by: Type.Optional(groupBy),
   });
   const response = { 200: closed(reportFields(groupBy, reportRow)) };
-  app.get('/usage', { schema: { querystring, response } }, async (request) => {
+  app.get('/usage', { schema: { querystring, response } }, async (request, reply) => {
     const { account_id: text, ...query } = request.query;
     const parent = text === undefined ? null : found(parseAccountId(text));
     if (parent !== null) found(await deps.tenants.getParent(parent));
-    return readReport(deps, { parent, asker: parent ?? 'all' }, query, rowToBody);
+    const scope = { parent, asker: parent ?? 'all' };
+    if (!wantsCsv(request, reply)) return readReport(deps, scope, query, rowToBody);
+    return sendCsv({ request, reply }, deps, scope, query, { columns, rowToBody });
   });
 }
 

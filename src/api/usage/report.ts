@@ -2,8 +2,9 @@ import { Type, type Static } from 'typebox';
 import { managementScopes } from '../../domain/scope.ts';
 import type { UsageReportRow } from '../../ports/usage.ts';
 import { closed, nullableText, type TypedApp } from '../rest/typebox.ts';
-import { callerOf } from '../guard.ts';
+import { callerOf, decideAgain } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
+import { sendCsv, wantsCsv } from './csv-report.ts';
 import { countsToBody, readReport, reportFields, reportQuery, rowFields } from './read-report.ts';
 
 const groupBy = Type.Enum(['sub_account', 'api_key']);
@@ -14,6 +15,8 @@ const reportRow = closed({
   api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });
+/** The members of a row, in this order; `api_key_id` only where rows are by key. */
+const columns = Object.keys(reportRow.properties);
 
 /**
  * The usage report (spec section 4): what was asked of the gateway for the parent and for each of its sub-accounts, by
@@ -25,9 +28,15 @@ export function usageReportRoute(app: TypedApp, deps: ManagementDeps): void {
   app.get(
     '/usage',
     { schema: { querystring, response }, config: { scope: managementScopes.read } },
-    (request) => {
+    (request, reply) => {
       const { accountId } = callerOf(request);
-      return readReport(deps, { parent: accountId, asker: accountId }, request.query, rowToBody);
+      const scope = { parent: accountId, asker: accountId };
+      if (!wantsCsv(request, reply)) return readReport(deps, scope, request.query, rowToBody);
+      return sendCsv({ request, reply }, deps, scope, request.query, {
+        columns,
+        rowToBody,
+        mayGoOn: () => decideAgain(request),
+      });
     },
   );
 }

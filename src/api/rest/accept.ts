@@ -1,0 +1,49 @@
+/**
+ * Whether a client prefers CSV to JSON, by its `Accept` header (RFC 9110 section 12.5.1). Both are read with the weight of the most
+ * specific range that matches; with the same weight it is the one that was named more specifically, and then JSON. A client that
+ * accepts neither gets JSON, too, as it does from every other operation.
+ *
+ * @param accept the header's value, several joined by commas; `undefined` where there is none
+ */
+export function prefersCsv(accept: string | undefined): boolean {
+  if (accept === undefined) return false;
+  const ranges = accept.split(',').flatMap(readRange);
+  const [csv, json] = [weigh(ranges, 'text', 'csv'), weigh(ranges, 'application', 'json')];
+  if (csv.weight !== json.weight) return csv.weight > json.weight;
+  return csv.weight > 0 && csv.specificity > json.specificity;
+}
+
+interface Range {
+  readonly type: string;
+  readonly subtype: string;
+  readonly weight: number;
+}
+
+interface Weighed {
+  readonly weight: number;
+  /** 0 where no range matches, 1 for any type, 2 for a type, 3 for a type and a subtype. */
+  readonly specificity: number;
+}
+
+function readRange(text: string): readonly Range[] {
+  const [range = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const [, type, subtype] = /^([^\s/]+)\/([^\s/]+)$/.exec(range) ?? [];
+  if (type === undefined || subtype === undefined) return [];
+  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? '1';
+  // What is no weight is none: the client has not said that it wants this.
+  return [{ type, subtype, weight: /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality) ? Number(quality) : 0 }];
+}
+
+function weigh(ranges: readonly Range[], type: string, subtype: string): Weighed {
+  let best: Weighed = { weight: 0, specificity: 0 };
+  for (const range of ranges) {
+    const specificity = specificityOf(range, type, subtype);
+    if (specificity > best.specificity) best = { weight: range.weight, specificity };
+  }
+  return best;
+}
+
+function specificityOf(range: Range, type: string, subtype: string): number {
+  if (range.type === type) return range.subtype === subtype ? 3 : range.subtype === '*' ? 2 : 0;
+  return range.type === '*' && range.subtype === '*' ? 1 : 0;
+}
