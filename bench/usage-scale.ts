@@ -3,7 +3,7 @@
  * when counts are added; on a PostgreSQL of its own. Prints the tables of `docs/scale.md`, and with `--plans` how PostgreSQL went
  * about it.
  *
- *     npm run bench:usage -- [--plans]
+ *     npm run bench:reports -- [--plans]
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import postgres from 'postgres';

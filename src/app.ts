@@ -47,7 +47,8 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf'> & UsageSink;
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf' | 'kept' | 'reconcile'> &
+    UsageSink;
   readonly clock: Clock;
   /** A cryptographic source. */
   readonly randomBytes: (size: number) => Buffer;

@@ -62,6 +62,13 @@ export interface GatewayApi {
    * @throws {Failure} where it cannot be reached, or rejects the request
    */
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
+  /**
+   * Reads a response of any length, which may take any time.
+   *
+   * @param accept a media type
+   * @throws {Failure} as {@link call}
+   */
+  read(path: string, accept: string): Promise<ReadableStream<Uint8Array>>;
 }
 
 /** Calls the operator API, below `/admin/v1`. */
@@ -99,6 +106,16 @@ export function gatewayApi(
       const received: unknown = await response.json().catch(() => null);
       if (response.ok && received !== null) return received as T;
       throw rejected(url, response, received, hints);
+    },
+
+    async read(path, accept) {
+      const headers = { authorization: `Bearer ${token}`, accept };
+      const response = await fetch(`${url}${prefix}${path}`, { headers }).catch((error: unknown) => {
+        throw unreachable(url, error, hints);
+      });
+      const isAccepted = response.headers.get('content-type')?.startsWith(accept) === true;
+      if (response.ok && isAccepted && response.body !== null) return response.body;
+      throw rejected(url, response, await response.json().catch(() => null), hints);
     },
   };
 }

@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { Option, type Command } from 'commander';
 import type { Context } from './context.ts';
+import { exitCode, Failure } from './failure.ts';
 import type { Listing } from './operator-api.ts';
 import { table } from './output.ts';
+import { reconcileCommand } from './reconcile.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
 
 interface Options extends PageOptions {
@@ -9,6 +12,8 @@ interface Options extends PageOptions {
   readonly to?: string;
   readonly granularity?: string;
   readonly groupBy?: string;
+  readonly subAccount?: string;
+  readonly csv?: true;
 }
 
 interface Row {
@@ -31,7 +36,7 @@ interface Report extends Listing<Row> {
 
 /** `usage`: the usage report, over all parents or one. */
 export function usageCommand(program: Command, context: Context): void {
-  pageOptions(
+  const usage = pageOptions(
     program
       .command('usage')
       .description('what was asked of the gateway, over all parent accounts or one')
@@ -45,15 +50,35 @@ export function usageCommand(program: Command, context: Context): void {
         new Option('--group-by <what>', 'one line for each')
           .choices(['account', 'sub_account', 'api_key'])
           .default('account'),
-      ),
+      )
+      .option('--sub-account <id>', 'only what was counted for this account itself')
+      .option('--csv', 'write all lines of the report as CSV'),
   ).action(async (id: string | undefined, options: Options) => {
-    const query = new URLSearchParams(pageQuery(options));
-    const { from, to, granularity, groupBy } = options;
-    for (const [name, value] of Object.entries({ account_id: id, from, to, granularity, group_by: groupBy }))
-      if (value !== undefined) query.set(name, value);
-    const report = await context.api().call<Report>('GET', `/usage?${query.toString()}`);
+    const { from, to, granularity, groupBy: group_by, subAccount: sub_account_id } = options;
+    const filters = { account_id: id, from, to, granularity, group_by, sub_account_id };
+    if (options.csv === true) return writeCsv(context, filters);
+    const report = await context.api().call<Report>('GET', `/usage${pageQuery(options, filters)}`);
     context.output().result(report, () => show(report));
   });
+  reconcileCommand(usage, context);
+}
+
+async function writeCsv(
+  context: Context,
+  filters: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, value);
+  const lines = await context.api().read(`/usage?${query.toString()}`, 'text/csv');
+  try {
+    for await (const chunk of lines) if (!process.stdout.write(chunk)) await once(process.stdout, 'drain');
+  } catch {
+    throw new Failure(
+      exitCode.unreachable,
+      'The report was cut off: what was written is not all of it.',
+      'Run it again. The log of the gateway says why.',
+    );
+  }
 }
 
 function show(report: Report): string {

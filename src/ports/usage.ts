@@ -53,6 +53,49 @@ export class UnusableUsage extends Error {
   override readonly name = 'UnusableUsage';
 }
 
+/** What there still is of usage; milliseconds since 1970, or -Infinity where nothing was deleted. */
+export interface KeptUsage {
+  /** Hours from before this are gone, and were added up to days. */
+  readonly hoursFromMs: number;
+  /** Days from before this are gone. */
+  readonly daysFromMs: number;
+}
+
+/** Which days to compare with their hours. */
+export interface UsageComparison {
+  /** Of this parent and its sub-accounts; `null` for all accounts. */
+  readonly parent: AccountId | null;
+  /** Beginning of the first day, UTC, milliseconds since 1970. */
+  readonly firstMs: number;
+  /** End of the last day. */
+  readonly endMs: number;
+  /** The account that the call before ended with; `null` for the first call. */
+  readonly after: AccountId | null;
+  /** Set days that differ to the sums of their hours. */
+  readonly mend: boolean;
+}
+
+/** A day that is not the sum of its hours. */
+export interface UsageDifference {
+  readonly accountId: AccountId;
+  readonly parentId: AccountId;
+  readonly keyId: KeyId;
+  /** Such as `2026-01-31`, UTC. */
+  readonly day: string;
+  /** `null` where there are no hours. */
+  readonly byHours: UsageCounts | null;
+  /** `null` where there is no day. */
+  readonly byDays: UsageCounts | null;
+}
+
+/** What one call compared. */
+export interface ComparedUsage {
+  readonly accounts: number;
+  readonly differences: readonly UsageDifference[];
+  /** Where to go on; `null` at the end. */
+  readonly next: AccountId | null;
+}
+
 /** Usage in the store. */
 export interface UsageStore {
   /**
@@ -75,6 +118,16 @@ export interface UsageStore {
    * @returns whether there are more; false, too, while another replica does it
    */
   rollUp(): Promise<boolean>;
+  /**
+   * What was deleted so far. What is read before this, and not said to be deleted here, was there.
+   * @param parent who asks: parents take turns
+   */
+  kept(parent?: AccountId): Promise<KeptUsage>;
+  /**
+   * Compares days with the sums of their hours, some accounts at a time.
+   * @returns `null` while days are still being added up ({@link rollUp})
+   */
+  reconcile(comparison: UsageComparison): Promise<ComparedUsage | null>;
   /**
    * Everything before this moment is in the store, of every replica; milliseconds since 1970.
    * @param parent who asks: parents take turns

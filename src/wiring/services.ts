@@ -93,6 +93,8 @@ export async function openServices(
       report: (parent, query) => store.usage.report(parent, query),
       completeThrough: (parent) => store.usage.completeThrough(parent),
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
+      kept: (parent) => store.usage.kept(parent),
+      reconcile: (comparison) => store.usage.reconcile(comparison),
     },
     clock,
     randomBytes,

@@ -114,6 +114,8 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       report: (parent, query) => store.usage.report(parent, query),
       completeThrough: (parent) => store.usage.completeThrough(parent),
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
+      kept: (parent) => store.usage.kept(parent),
+      reconcile: (comparison) => store.usage.reconcile(comparison),
       record: () => undefined,
       touch: () => undefined,
     },

@@ -11,6 +11,7 @@ import { installValidation } from '../rest/validation.ts';
 import { accountRoutes } from './accounts.ts';
 import { anyKeyRoutes } from './keys.ts';
 import { operatorEventRoutes } from './events.ts';
+import { reconcileRoute } from './reconcile.ts';
 import { operatorUsageRoute } from './usage.ts';
 import type { AdminDeps } from './deps.ts';
 import { importRoutes } from './import/routes.ts';
@@ -78,6 +79,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   keyLifeRoutes(app, keyDeps, keyRules);
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);
+  reconcileRoute(app, deps);
   operatorEventRoutes(app, deps);
   deps.more?.(app);
 }

@@ -14,7 +14,7 @@ export interface AdminDeps {
   };
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf' | 'kept' | 'reconcile'>;
   readonly barrier: Barrier;
   readonly clock: Clock;
   /** A cryptographic source. */

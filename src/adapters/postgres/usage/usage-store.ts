@@ -1,7 +1,8 @@
 import type { AccountId } from '../../../domain/ids.ts';
-import { UnusableUsage, type UsageStore } from '../../../ports/usage.ts';
+import { UnusableUsage, type KeptUsage, type UsageStore } from '../../../ports/usage.ts';
 import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
+import { reconcileUsage } from './reconcile.ts';
 import { usageReport } from './usage-report.ts';
 
 /** Rows of hours that are added up at once: batches of counts wait for it. */
@@ -55,6 +56,18 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
       );
       return more;
     },
+
+    async kept(parent) {
+      const [row] = await db.run(
+        (sql) => sql<[KeptUsage]>`
+          select extract(epoch from hours_from)::double precision * 1000 as "hoursFromMs",
+            extract(epoch from days_from)::double precision * 1000 as "daysFromMs" from usage_kept`,
+        parent,
+      );
+      return row;
+    },
+
+    reconcile: (comparison) => reconcileUsage(reports, comparison),
 
     async completeThrough(parent) {
       const [row] = await db.run(
