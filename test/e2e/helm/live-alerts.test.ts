@@ -1,6 +1,6 @@
 /**
  * Alerts of the chart against a live Prometheus that scrapes a real gateway: what each is about is provoked, it fires, the cause is
- * taken away, and it is silent again. The others (RequestsQueue, ChangesWait, OldSnapshot) have their cases in `alerts.promtool.yaml` alone.
+ * taken away, and it is silent again. Those about waiting are in `live-waits.test.ts`.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, writeFileSync } from 'node:fs';
