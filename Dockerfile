@@ -68,7 +68,10 @@ ENV NODE_COMPILE_CACHE=/app/compiled
 ENV HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0
 EXPOSE 8080 9090
 
-# By number, so that Kubernetes can tell that it is not root. Nothing in the image belongs to it.
+# A volume that is mounted here begins as it is: it can be written to.
+RUN install -d -o 10001 -g 10001 -m 700 /var/lib/tenancy-gateway/usage
+
+# By number, so that Kubernetes can tell that it is not root. Nothing else in the image belongs to it.
 USER 10001:10001
 
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \

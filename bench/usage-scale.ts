@@ -104,6 +104,10 @@ async function printWhole(usage: UsageStore, parent: AccountId): Promise<void> {
   print(`\nAll ${lines} lines by day: ${seconds.toFixed(0)} s, ${Math.round(lines / seconds)} a second.\n`);
 }
 
+async function add(usage: Pick<UsageStore, 'add'>, rows: readonly UsageRow[]): Promise<void> {
+  await usage.add({ journal: randomUUID(), from: 0, to: rows.length, rows, throughMs: Infinity });
+}
+
 /** The same batches with and without the triggers that keep days, in turns. */
 async function printAdding(url: string): Promise<void> {
   const { usage, close } = open(connectByUrl(url, 10_000));
@@ -118,7 +122,7 @@ async function printAdding(url: string): Promise<void> {
       ...{ bytesIn: 100, bytesOut: 1_000 },
     }));
   print(`| ${batchRows} rows are added | hours alone | with days |\n| --- | ---: | ---: |`);
-  await usage.add(randomUUID(), batch(false, 0), 'bench', lastDay);
+  await add(usage, batch(false, 0));
   for (const newRows of [false, true]) {
     const times: { readonly off: number[]; readonly on: number[] } = { off: [], on: [] };
     for (let round = 0; round < 2 * rounds; round++) {
@@ -126,7 +130,7 @@ async function printAdding(url: string): Promise<void> {
       await sql.unsafe(`alter table usage_hourly ${kind === 'off' ? 'disable' : 'enable'} trigger user`);
       const rows = batch(newRows, 1 + round);
       const began = performance.now();
-      await usage.add(randomUUID(), rows, 'bench', lastDay);
+      await add(usage, rows);
       times[kind].push(performance.now() - began);
     }
     const name = newRows ? 'to hours that are new' : 'to hours that are there';

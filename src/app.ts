@@ -47,8 +47,9 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf' | 'kept' | 'reconcile'> &
-    UsageSink;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile'>;
+  /** Counts requests. */
+  readonly counting: UsageSink;
   readonly clock: Clock;
   /** A cryptographic source. */
   readonly randomBytes: (size: number) => Buffer;
@@ -120,7 +121,7 @@ export async function publicServer(
   });
   let findOperation: FindOperation = unknownOperation;
   app.register(async (scope) => {
-    noteKeyUse(scope, deps.usage);
+    noteKeyUse(scope, deps.counting);
     const onOperations = (find: FindOperation): void => void (findOperation = find);
     await scope.register(management, { ...deps, onOperations, prefix: managementPath });
   });
@@ -128,10 +129,12 @@ export async function publicServer(
 
   // 4. Everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves here
   //    without a permit.
-  const proxy = await openProxy({ ...deps, newRequestId, rules }).catch(async (error: unknown) => {
-    await app.close();
-    throw error;
-  });
+  const proxy = await openProxy({ ...deps, usage: deps.counting, newRequestId, rules }).catch(
+    async (error: unknown) => {
+      await app.close();
+      throw error;
+    },
+  );
 
   return {
     ...dispatcher({

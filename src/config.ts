@@ -28,6 +28,7 @@ export interface Config {
   readonly limits: LimitsConfig;
   /** For how many days events are kept. */
   readonly events: { readonly retentionDays: number };
+  readonly usage: UsageConfig;
   readonly log: { readonly level: string; readonly sample2xx: number };
   /** `null`: requests are not traced. */
   readonly tracing: TracingConfig | null;
@@ -120,6 +121,15 @@ export interface CorsConfig {
   readonly credentials: boolean;
   /** Seconds for which a browser may remember the response to a preflight. */
   readonly maxAgeS: number;
+}
+
+export interface UsageConfig {
+  /** Folder of the journals. */
+  readonly journalDir: string;
+  /** What the journal of this process may take. */
+  readonly journalMaxBytes: number;
+  /** For how long a silent replica holds reports back. */
+  readonly lostAfterMs: number;
 }
 
 export interface TracingConfig {

@@ -1,4 +1,4 @@
-import type { Config, LimitsConfig } from '../config.ts';
+import type { Config, LimitsConfig, UsageConfig } from '../config.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
@@ -10,6 +10,7 @@ import type { FindOperation } from './operations.ts';
 /** What the management endpoints work with. */
 export interface ManagementDeps {
   readonly config: Pick<Config, 'headers' | 'management' | 'keys' | 'trustedProxies'> & {
+    readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,
       'changesPerSecond' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
@@ -19,7 +20,7 @@ export interface ManagementDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf'>;
   readonly clock: Clock;
   /** Is given the way to find an operation, for explanations. */
   readonly onOperations?: (find: FindOperation) => void;

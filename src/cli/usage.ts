@@ -32,6 +32,7 @@ interface Report extends Listing<Row> {
   readonly from: string;
   readonly to: string;
   readonly complete_through: string;
+  readonly incomplete: boolean;
 }
 
 /** `usage`: the usage report, over all parents or one. */
@@ -82,7 +83,8 @@ async function writeCsv(
 }
 
 function show(report: Report): string {
-  const said = `From ${report.from} to ${report.to}; complete through ${report.complete_through}.`;
+  const missing = report.incomplete ? ' Counts of a replica that was lost may be missing.' : '';
+  const said = `From ${report.from} to ${report.to}; complete through ${report.complete_through}.${missing}`;
   if (report.data.length === 0) return `There is no usage.\n\n${said}`;
   const byKey = report.data.some((row) => row.api_key_id !== undefined);
   const rows = report.data.map((row) => [

@@ -51,6 +51,10 @@ export class CoherentDirectory implements Directory {
     return decision;
   }
 
+  factsVersion(): number {
+    return this.#parts.view.version;
+  }
+
   mayAct(): boolean {
     return this.#lease.holds();
   }

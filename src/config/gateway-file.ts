@@ -14,6 +14,7 @@ import {
 import { database } from './database/database-file.ts';
 import { limits } from './limits-file.ts';
 import { redis } from './redis/redis-file.ts';
+import { usage } from './usage/usage-file.ts';
 import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 
 const port = { minimum: 0, maximum: 65_535 };
@@ -171,6 +172,7 @@ export const gatewayFile = Type.Object(
         }),
       },
     ),
+    usage,
     log: section('Logs go to standard output, one JSON object a line.', {
       level: oneOf(
         'Least severe level that is written. Requests are logged at `info`.',

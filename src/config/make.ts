@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { CertificateConfig, Config, CorsConfig, RouteConfig } from '../config.ts';
 import { headerNames, type HeaderNames } from '../domain/header-names.ts';
@@ -69,6 +70,11 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       maxHeapBytes: limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare),
     },
     events: { retentionDays: file.events.retention_days },
+    usage: {
+      journalDir: file.usage.journal_dir ?? join(file.data_dir, 'usage'),
+      journalMaxBytes: file.usage.journal_max_bytes,
+      lostAfterMs: file.usage.lost_after_s * 1000,
+    },
     log: { level: file.log.level, sample2xx: file.log.sample_2xx },
     tracing:
       tracing.endpoint === undefined

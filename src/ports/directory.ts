@@ -49,6 +49,9 @@ export interface Directory {
    */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
+  /** Another number whenever facts have changed: decisions that were made before must be looked at again. */
+  factsVersion(): number;
+
   /**
    * Whether a decision of this very tick may still be acted on. Nothing was awaited, so facts are as they were; but the
    * process may have been stopped in the middle of the tick, and the lease have ended meanwhile. Asked in the instant

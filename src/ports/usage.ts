@@ -3,21 +3,33 @@ import type { MethodKind } from '../domain/acting-decision.ts';
 import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow } from '../domain/usage.ts';
 import type { Page } from './tenant-store.ts';
 
-/** One finished request. */
-export interface UsageEvent {
+/** A request that was counted: under whom, and in which hour. */
+export interface CountedRequest {
   readonly accountId: AccountId;
   readonly keyId: KeyId;
-  readonly kind: MethodKind;
-  readonly status: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
+  /** Start of the hour of the hand-over, milliseconds since 1970. */
+  readonly hourMs: number;
 }
 
-/** Takes a finished request; never waits and never fails. */
+/** Counts; never waits and never fails. */
 export interface UsageSink {
-  record(event: UsageEvent): void;
+  /**
+   * Counts a request that is about to be handed to its upstream, in the present hour. {@link commit} comes between this and
+   * its first byte.
+   */
+  count(accountId: AccountId, keyId: KeyId, kind: MethodKind): CountedRequest;
+  /** Takes a request back that was not sent after all. */
+  takeBack(counted: CountedRequest, kind: MethodKind): void;
+  /** Makes what was counted survive this process. */
+  commit(): void;
+  /** Notes how a request ended, in the hour of its hand-over. @param status of the response; 499 where the client left before */
+  noteOutcome(counted: CountedRequest, status: number): void;
+  /** Notes bytes of bodies that have passed since they were last noted, in the present hour. */
+  noteBytes(counted: CountedRequest, bytesIn: number, bytesOut: number): void;
   /** Notes that a key was used for something that is not counted. */
   touch(accountId: AccountId, keyId: KeyId): void;
+  /** Calls `listener` every now and then, and at the end of each hour, to note the bytes of requests under way. Returns how to stop. */
+  onCollect(listener: () => void): () => void;
 }
 
 /** Which report to make. */
@@ -96,16 +108,38 @@ export interface ComparedUsage {
   readonly next: AccountId | null;
 }
 
+/** Some rows of a journal, in their order. The rows of a journal are numbered, and added one after the other. */
+export interface UsageBatch {
+  /** Name of the journal, never used by another one. */
+  readonly journal: string;
+  /** Position of the first row. */
+  readonly from: number;
+  /** Position behind the last row. */
+  readonly to: number;
+  readonly rows: readonly UsageRow[];
+  /** Once these are in, the journal has nothing from before this left to add; `Infinity` at its end, `null` where this says nothing of it. */
+  readonly throughMs: number | null;
+}
+
+export interface UsageCompleteness {
+  /** Everything before this moment is in the store, of every replica that is not lost; milliseconds since 1970. */
+  readonly throughMs: number;
+  /** A replica has been silent for too long to be waited for, and may have taken counts of the period with it. */
+  readonly incomplete: boolean;
+}
+
 /** Usage in the store. */
 export interface UsageStore {
+  /** Names the store, and says what time it is there, milliseconds since 1970. */
+  about(): Promise<{ readonly id: string; readonly nowMs: number }>;
   /**
-   * Adds counts to what the store has, in one transaction, and notes when each key was last used. A row without requests
-   * only notes that.
-   * @param batchId random id of the batch: adding the same batch again changes nothing
-   * @param throughMs this replica has no older requests left to add
+   * Adds counts to what the store has, in one transaction, and notes when each key was last used. A row without counts
+   * only notes that. Where one of these rows is in already, nothing changes.
+   *
+   * @returns up to which position the rows of the journal are in now, and what time it is in the store
    * @throws UnusableUsage where the counts are rejected for what they are; then none of them was added
    */
-  add(batchId: string, rows: readonly UsageRow[], replicaId: string, throughMs: number): Promise<void>;
+  add(batch: UsageBatch): Promise<{ readonly rowsIn: number; readonly nowMs: number }>;
   /** Rows of a parent and everything under it, or of all accounts. @param parent who asks: parents take turns */
   report(parent: AccountId | null, query: UsageQuery): Promise<Page<UsageReportRow>>;
   /**
@@ -129,8 +163,9 @@ export interface UsageStore {
    */
   reconcile(comparison: UsageComparison): Promise<ComparedUsage | null>;
   /**
-   * Everything before this moment is in the store, of every replica; milliseconds since 1970.
+   * How complete a report of a period is.
+   * @param lostAfterMs for how long a silent replica is waited for
    * @param parent who asks: parents take turns
    */
-  completeThrough(parent?: AccountId): Promise<number>;
+  completeness(period: UsagePeriod, lostAfterMs: number, parent?: AccountId): Promise<UsageCompleteness>;
 }

@@ -17,6 +17,8 @@ export interface ActiveExchange {
   goAway(): void;
   /** Notes that its API key is in use. */
   noteUse(): void;
+  /** Notes the bytes that have passed since this was called last. */
+  noteBytes(): void;
   /** Called every now and then, to look for a side that has fallen silent. @param nowMs monotonic */
   check(nowMs: number): void;
 }
@@ -59,6 +61,11 @@ export class ActiveExchanges {
   /** @see ActiveExchange.noteUse */
   noteUse(): void {
     for (const exchange of [...this.#active]) exchange.noteUse();
+  }
+
+  /** @see ActiveExchange.noteBytes */
+  noteBytes(): void {
+    for (const exchange of this.#active) exchange.noteBytes();
   }
 
   /** @see ActiveExchange.goAway */

@@ -45,6 +45,7 @@ export class Decision {
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
   #request: ProxiedRequest | null = null;
+  #factsVersion = NaN;
   /** Set where the key's record has changed, and could not be loaded since. */
   #expiryUnknown = false;
   /** How often it is being asked for. */
@@ -84,6 +85,7 @@ export class Decision {
     if ('problem' in decision) return decision.problem;
     if (!this.#route.deps.concurrency.enter(decision.permit.resolvedTenant)) return tooManyInFlight;
     this.admission = decision;
+    this.#factsVersion = this.#route.deps.directory.factsVersion();
     return undefined;
   }
 
@@ -94,19 +96,23 @@ export class Decision {
   }
 
   /**
-   * Whether the decision holds in this instant. Where a look-up is needed, it does not.
+   * Whether the decision holds in this instant, as long as {@link mayAct}. Where a look-up is needed, it does not.
    *
-   * @param sameTick it was made in this very tick, so that only the lease can have ended
+   * @param sameTurn it was made in this turn of the event loop, so that only facts can have changed
    */
-  stillHolds(sameTick = false): boolean {
+  stillHolds(sameTurn = false): boolean {
     const before = this.admission;
     // A preflight carries no key; there is nothing to decide.
     if (before === null) return true;
-    const { directory } = this.#route.deps;
-    if (sameTick) return directory.mayAct();
+    if (sameTurn && this.#route.deps.directory.factsVersion() === this.#factsVersion) return true;
     const now = this.fromMemory();
     if (now === undefined || !('permit' in now)) return false;
-    return saysTheSame(now.permit, before.permit) && directory.mayAct();
+    return saysTheSame(now.permit, before.permit);
+  }
+
+  /** Whether a decision that holds may be acted on: asked right before the write. */
+  mayAct(): boolean {
+    return this.admission === null || this.#route.deps.directory.mayAct();
   }
 
   /**

@@ -18,8 +18,9 @@ interface StateRules {
  *
  * - `deciding`: facts are missing, or the decision is being made.
  * - `receiving`: admitted; a short body is taken in before the upstream hears of the request.
- * - `ready`: admitted in this very tick, so the decision holds while nothing is awaited and the lease runs.
- * - `queued`: waits for a connection. The decision is made again in the tick that sends the request.
+ * - `ready`: admitted in this very tick.
+ * - `queued`: waits for a connection, or for the end of the turn of the event loop. The decision is looked at again in the tick
+ *   that sends the request.
  * - `sent`: it was written to the upstream.
  * - `responding`: the client has been sent the head of the upstream's response.
  * - `open`: a WebSocket; frames go to and fro.
@@ -28,7 +29,7 @@ interface StateRules {
 export const exchangeStates: Readonly<Record<ExchangeState, StateRules>> = {
   deciding: { next: ['receiving', 'ready', 'queued', 'finished'], onRevocation: 'decides again' },
   receiving: { next: ['queued', 'finished'], onRevocation: 'decides again' },
-  ready: { next: ['deciding', 'queued', 'sent', 'finished'], onRevocation: 'decides again' },
+  ready: { next: ['deciding', 'queued', 'finished'], onRevocation: 'decides again' },
   queued: { next: ['deciding', 'sent', 'finished'], onRevocation: 'decides again' },
   sent: { next: ['responding', 'open', 'finished'], onRevocation: 'rejects' },
   responding: { next: ['finished'], onRevocation: 'cuts' },

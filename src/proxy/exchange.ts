@@ -9,6 +9,7 @@ import type { FactKey } from '../ports/facts.ts';
 import type { RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { ActiveExchange } from './active-exchanges.ts';
+import { Counted } from './counted.ts';
 import { Decision } from './decision.ts';
 import { exchangeStates, type ExchangeState } from './exchange-states.ts';
 import { reportFinished } from './finish.ts';
@@ -45,6 +46,7 @@ export abstract class Exchange implements ActiveExchange {
   protected readonly target: string;
   protected readonly requestId: string;
   protected readonly decision: Decision;
+  protected readonly counted: Counted;
   /** `null` where requests are not traced. */
   protected readonly trace: RequestTrace | null;
   readonly #startedMs: number;
@@ -62,6 +64,7 @@ export abstract class Exchange implements ActiveExchange {
     this.#startedMs = route.deps.clock.monotonicMs();
     this.trace = route.deps.tracer?.begin(request, route.config.prefix) ?? null;
     this.decision = new Decision(route, this.trace);
+    this.counted = new Counted(route.deps.usage, request.method ?? '');
     route.deps.exchanges.enter(this);
   }
 
@@ -153,11 +156,19 @@ export abstract class Exchange implements ActiveExchange {
     cutResponse(this.response);
   }
 
-  /** Counts it and lets go of everything. The first call counts. */
+  noteBytes(): void {
+    const { bytesIn, bytesOut } = this.progress();
+    this.counted.noteBytes(bytesIn, this.#problemBytes ?? bytesOut);
+  }
+
+  /** Notes how it ended and lets go of everything. The first call counts. */
   protected finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
     if (this.state === 'finished') return;
     this.state = 'finished';
-    const { bytesIn, bytesOut } = this.progress();
+    const { bytesIn, bytesOut: responseBytes } = this.progress();
+    const bytesOut = this.#problemBytes ?? responseBytes;
+    this.counted.noteBytes(bytesIn, bytesOut);
+    this.counted.end(status);
     reportFinished(this.route, this.decision, this.trace, {
       requestId: this.requestId,
       method: this.request.method ?? '',
@@ -168,7 +179,7 @@ export abstract class Exchange implements ActiveExchange {
       startedMs: this.#startedMs,
       upstreamMs: this.upstreamMs,
       bytesIn,
-      bytesOut: this.#problemBytes ?? bytesOut,
+      bytesOut,
       head: this.request,
       cause,
     });

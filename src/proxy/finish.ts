@@ -1,4 +1,3 @@
-import { methodKind } from '../domain/acting-decision.ts';
 import type { ReceivedHead, RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { Decision } from './decision.ts';
@@ -25,7 +24,7 @@ export interface End {
   readonly cause?: unknown;
 }
 
-/** Counts a finished exchange for its resolved tenant, tells the observer, ends the trace, and logs a failure. */
+/** Tells the observer of a finished exchange, ends the trace, and logs a failure. */
 export function reportFinished(
   { config, deps }: Route,
   { admission, caller, keyId }: Decision,
@@ -33,17 +32,6 @@ export function reportFinished(
   end: End,
 ): void {
   const { requestId, method, target, status, code, bytesIn, bytesOut } = end;
-  const kind = methodKind(method);
-  if (admission !== null && kind !== undefined) {
-    deps.usage.record({
-      accountId: admission.permit.resolvedTenant,
-      keyId: admission.caller.keyId,
-      kind,
-      status,
-      bytesIn,
-      bytesOut,
-    });
-  }
   if (end.cause !== undefined) deps.failures.write(end.cause, { route: config.prefix, requestId, code });
   const path = pathOf(target);
   trace?.end({

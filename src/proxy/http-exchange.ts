@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cutResponse } from '../http/hang-up.ts';
-import { BufferedBody, mostBufferedBytes } from './body/buffered-body.ts';
+import { BufferedBody, mostBufferedBytes, mostHeldMs } from './body/buffered-body.ts';
 import { ResponseWriter } from './body/response-writer.ts';
 import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import { Exchange, type ResponseProgress } from './exchange.ts';
@@ -12,11 +12,8 @@ import { isPreflight } from './ingress/preflight.ts';
 import { accessRevoked, lengthRequired, tooSlow, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
 import type { AnsweredHead, InFlightRequest, ResponseHandler } from './upstream/upstream-client.ts';
-import { ResponseFault, UpstreamTimeout } from './upstream/errors.ts';
-import type { HttpVersion } from './upstream/message-head.ts';
-
-/** How long a chunked body is held for an upstream that has not responded yet, milliseconds. */
-const mostHeldMs = 1_000;
+import { UpstreamTimeout } from './upstream/errors.ts';
+import { noteVersion } from './upstream/upstream.ts';
 
 /** Early Hints of one upstream that one client is sent: a client that reads slowly must not fill memory with them. */
 const mostEarlyHints = 10;
@@ -36,6 +33,8 @@ export class HttpExchange extends Exchange implements ResponseHandler {
   #inFlight: InFlightRequest | null = null;
   #timeouts: SideTimeouts | null = null;
   #earlyHints = 0;
+  /** It has had its connection since the turn of the event loop in which it was decided. */
+  #sameTurn = false;
 
   constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
     super(route, request, response, requestId);
@@ -104,17 +103,31 @@ export class HttpExchange extends Exchange implements ResponseHandler {
       this,
       this,
     );
-    // Not sent in this tick: it waits for a connection now.
+    // From here on facts may change before it is sent.
     if (this.state === 'ready') this.state = 'queued';
   }
 
-  onSending(inFlight: InFlightRequest): boolean {
+  onReserved(): void {
+    this.#sameTurn = this.state === 'ready';
+  }
+
+  onHandOver(): boolean {
     if (this.state === 'finished') return false;
     if (this.request.socket.destroyed) {
       this.finish(clientGone, 'client_gone');
       return false;
     }
-    if (!this.decision.stillHolds(this.state === 'ready')) {
+    if (!this.decision.stillHolds(this.#sameTurn)) {
+      this.decideAgain();
+      return false;
+    }
+    this.counted.handOver(this.decision);
+    return true;
+  }
+
+  onSending(inFlight: InFlightRequest): boolean {
+    if (!this.decision.mayAct()) {
+      this.counted.takeBack();
       this.decideAgain();
       return false;
     }
@@ -134,7 +147,10 @@ export class HttpExchange extends Exchange implements ResponseHandler {
 
   onHead({ version, status, reason, headers: rawHeaders }: AnsweredHead): void {
     const { clock, responseHeaders } = this.route.deps;
-    if (version !== '1.1' || this.route.upstream.version !== '1.1') this.#answeredIn(version, status);
+    if (version !== '1.1' || this.route.upstream.version !== '1.1') {
+      const inChunks = this.#body instanceof StreamedBody && this.#body.length === undefined;
+      noteVersion(this.route.upstream, version, status, inChunks);
+    }
     this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     const { headers, contentLength } = responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
@@ -142,17 +158,6 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     const passed = cors === null ? headers : cors.replace(headers, this.request.headers.origin);
     this.#writer.begin(status, reason, passed, contentLength, this.#onDrain);
     if (this.#writer.started) this.state = 'responding';
-  }
-
-  /** @throws ResponseFault where the upstream did not see the body */
-  #answeredIn(version: HttpVersion | null, status: number): void {
-    const { upstream } = this.route;
-    if (version === null) return;
-    // Before an upstream of HTTP/1.1 may be another proxy that rejects in HTTP/1.0.
-    if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
-    const inChunks = this.#body instanceof StreamedBody && this.#body.length === undefined;
-    if (inChunks && version === '1.0' && status < 400)
-      throw new ResponseFault('HTTP/1.0, for a request in chunks');
   }
 
   onBody(chunk: Buffer): boolean {
@@ -174,6 +179,11 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     this.finish(this.#writer.status, 'cut_by_upstream', error);
     // Cut, so that the client does not take what it has for all there is.
     cutResponse(this.response);
+  }
+
+  onRefused(error: Error): void {
+    if (this.state !== 'finished') this.counted.handOver(this.decision);
+    this.onFailure(error);
   }
 
   readonly #onClose = (): void => {

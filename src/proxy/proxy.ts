@@ -17,6 +17,7 @@ import { responseHeaderFilter } from './headers/response-headers.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import type { Route, RouteDeps } from './route.ts';
+import { HandOvers } from './upstream/hand-overs.ts';
 import { openUpstream } from './upstream/upstream.ts';
 import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 
@@ -82,6 +83,7 @@ export async function openProxy({
     directory,
     clock,
     failures: new FailureLog(logger, clock),
+    handOvers: new HandOvers(deps.usage),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
     addressOf: clientAddresses(config.trustedProxies),
@@ -94,6 +96,7 @@ export async function openProxy({
   const routes = await openRoutes(shared, config);
   const { exchanges } = deps;
   const unfollow = exchanges.follow(directory);
+  const uncollect = deps.usage.onCollect(() => exchanges.noteBytes());
   const checking = setInterval(() => exchanges.check(clock.monotonicMs()), checkInterval(config)).unref();
   const noting = setInterval(() => exchanges.noteUse(), useNotedEveryMs).unref();
 
@@ -114,6 +117,7 @@ export async function openProxy({
       clearInterval(checking);
       clearInterval(noting);
       unfollow();
+      uncollect();
       for (const { upstream } of routes) upstream.close();
     },
   };

@@ -14,6 +14,7 @@ import type { FailureLog } from './failure-log.ts';
 import type { CorsPolicy } from './headers/cors.ts';
 import type { OutboundHeaders } from './headers/request-headers.ts';
 import type { ResponseHeaderFilter } from './headers/response-headers.ts';
+import type { HandOvers } from './upstream/hand-overs.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
 /** What the exchanges of all routes share. */
@@ -21,6 +22,8 @@ export interface RouteDeps {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly usage: UsageSink;
+  /** What requests go out with. */
+  readonly handOvers: HandOvers;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
   readonly observe: RequestObserver;

@@ -1,214 +1,248 @@
+import type { MethodKind } from '../domain/acting-decision.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
-import { hourMs, type UsageRow } from '../domain/usage.ts';
+import { hourMs } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
-import { UnusableUsage, type UsageEvent, type UsageSink, type UsageStore } from '../ports/usage.ts';
+import type { CountedRequest, UsageSink, UsageStore } from '../ports/usage.ts';
+import type { Journal } from './journal/journal.ts';
+import { newRow, OpenBatch, type OpenRow } from './open-batch.ts';
+import { PendingBatches } from './pending-batches.ts';
+import { StoreClock } from './store-clock.ts';
 import type { Logger } from 'pino';
 
 export interface UsageRecorderParts {
-  readonly store: Pick<UsageStore, 'add'>;
+  readonly store: Pick<UsageStore, 'add' | 'about'>;
+  readonly journal: Journal;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
-  /** Fresh random text, never the same again. */
-  readonly randomId: () => string;
+  /** Name of the journal. */
+  readonly id: string;
   /** Told of every row that the store can never add. */
   readonly onSetAside?: () => void;
+  /** Told of every request that is counted nowhere: there is no room for another row in memory, nor on disk. */
+  readonly onLost?: () => void;
 }
 
 /** How often counts are added to the store while there are any, and how often it hears that there are none. */
 const flushMs = 2_000;
 const idleMs = 10_000;
-const rowsPerBatch = 2_000;
-
-type Counts = { -readonly [field in keyof UsageRow]: UsageRow[field] };
-
-/** What was counted of one key. Most keys only ever act as one account, so a map of accounts is rarely made. */
-interface Tally {
-  readonly first: Counts;
-  others: Map<AccountId, Counts> | undefined;
-}
-
-interface Batch {
-  readonly id: string;
-  readonly rows: readonly UsageRow[];
-  readonly throughMs: number;
-}
+/** A batch with this many rows is sealed though the store is away: it is on disk then, and no longer in memory. */
+const mostRows = 20_000;
+/** Rows in memory where there is no disk for them: some 50 MB. */
+const mostRowsInMemory = 200_000;
 
 /**
- * Counts finished requests in memory and adds them to the store every now and then. A batch keeps its id until the
- * store has it, so that nothing counts twice where the store's response was lost; while a batch waits, counting goes on beside it.
- * A row that the store can never add is set aside: the rows around it, and all that come after, are added without it.
+ * Counts requests and adds them to the store every now and then. What is counted is in the journal before the request goes
+ * out, and in the journal it stays until the store has it; where that cannot be written, it is in memory alone.
  */
 export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;
-  readonly #replicaId: string;
-  #hour = 0;
-  #live = new Map<KeyId, Tally>();
-  #rows: Counts[] = [];
-  #pending: Batch[] = [];
-  #throughMs = 0;
-  #failing = false;
+  readonly #clock: StoreClock;
+  readonly #pending: PendingBatches;
+  readonly #collectors = new Set<() => void>();
+  #batch = new OpenBatch();
+  /** Hour that bytes are counted in. */
+  #bytesHourMs: number | null = null;
+  #storeId: string | null = null;
+  /** The journal has so many rows of the open batch that it is sealed before another request is counted. */
+  #full = false;
+  #unwritable = false;
   #stopped = false;
   #callOff: () => void = () => undefined;
   #flushing: Promise<void> = Promise.resolve();
 
   constructor(parts: UsageRecorderParts) {
     this.#parts = parts;
-    this.#replicaId = parts.randomId();
+    this.#clock = new StoreClock(parts.clock);
+    this.#pending = new PendingBatches({ ...parts, clock: this.#clock });
   }
 
-  record({ accountId, keyId, kind, status, bytesIn, bytesOut }: UsageEvent): void {
-    const counts = this.#countsOf(keyId, accountId);
-    counts.requests += 1;
-    if (kind === 'read') counts.reads += 1;
-    else counts.writes += 1;
-    if (status >= 500) counts.serverErrors += 1;
-    else if (status >= 400) counts.clientErrors += 1;
-    counts.bytesIn += bytesIn;
-    counts.bytesOut += bytesOut;
+  count(accountId: AccountId, keyId: KeyId, kind: MethodKind): CountedRequest {
+    if (this.#full) this.#seal();
+    const nowMs = this.#clock.nowMs();
+    const row = this.#row(accountId, keyId, hourOf(nowMs));
+    if (row.index === lost) this.#parts.onLost?.();
+    row.requests += 1;
+    if (kind === 'read') row.reads += 1;
+    else row.writes += 1;
+    row.lastUsedMs = nowMs;
+    this.#note(row);
+    return row;
+  }
+
+  takeBack({ accountId, keyId, hourMs }: CountedRequest, kind: MethodKind): void {
+    // It was counted in this very turn: no batch was sealed since.
+    const row = this.#batch.find(accountId, keyId, hourMs);
+    if (row === undefined) return;
+    row.requests -= 1;
+    if (kind === 'read') row.reads -= 1;
+    else row.writes -= 1;
+    this.#note(row);
+  }
+
+  commit(): void {
+    if (!this.#parts.journal.writable) return;
+    try {
+      this.#parts.journal.write(this.#batch);
+      this.#full = this.#batch.rows.length >= mostRows;
+    } catch (error) {
+      this.#cannotWrite(error);
+    }
+  }
+
+  noteOutcome({ accountId, keyId, hourMs }: CountedRequest, status: number): void {
+    const row = this.#row(accountId, keyId, hourMs);
+    if (status >= 500) row.serverErrors += 1;
+    else if (status >= 400) row.clientErrors += 1;
+    row.lastUsedMs = this.#clock.nowMs();
+    this.#note(row);
+  }
+
+  noteBytes({ accountId, keyId }: CountedRequest, bytesIn: number, bytesOut: number): void {
+    const row = this.#row(accountId, keyId, this.#bytesHourMs ?? hourOf(this.#clock.nowMs()));
+    row.bytesIn += bytesIn;
+    row.bytesOut += bytesOut;
+    this.#note(row);
   }
 
   touch(accountId: AccountId, keyId: KeyId): void {
+    const nowMs = this.#clock.nowMs();
     // A row that counts nothing: the store notes the key's use from it.
-    this.#countsOf(keyId, accountId);
+    const row = this.#row(accountId, keyId, hourOf(nowMs));
+    row.lastUsedMs = nowMs;
+    this.#note(row);
+  }
+
+  onCollect(listener: () => void): () => void {
+    this.#collectors.add(listener);
+    return () => void this.#collectors.delete(listener);
   }
 
   /**
-   * Announces this replica to the store, so that reports wait for its counts, and begins to add them.
+   * Announces this process to the store, so that reports wait for its counts, opens the journal, and begins to add.
    * Rejects where the store cannot be reached; then nothing has begun.
+   *
+   * @returns names the store
    */
-  async begin(): Promise<void> {
-    await this.#flush(this.#parts.clock.wallMs());
-    if (this.#pending.length > 0) throw new Error('usage cannot be added to the store');
+  async begin(): Promise<string> {
+    const { store } = this.#parts;
+    const { id } = await this.#clock.during(() => store.about());
+    this.#storeId = id;
+    await this.#takeUpJournal();
+    await this.#pending.announce(this.#certainMs());
     this.#schedule();
+    return id;
+  }
+
+  /** Before this moment nothing will be counted any more: the time in the store is known to half a second. */
+  #certainMs(): number {
+    return this.#clock.nowMs() - 1_000;
   }
 
   /** Milliseconds by which the store is behind; 0 before {@link begin}. */
   lagMs(): number {
-    return this.#throughMs === 0 ? 0 : Math.max(0, this.#parts.clock.wallMs() - this.#throughMs);
+    const { throughMs } = this.#pending;
+    return throughMs === 0 ? 0 : Math.max(0, this.#clock.nowMs() - throughMs);
   }
 
-  /** Adds what is left, and says that there will be no more. To be called once nothing is recorded any longer. */
+  /** Whether counts are in memory alone, because the journal cannot be written. */
+  get unwritable(): boolean {
+    return this.#unwritable;
+  }
+
+  /** Adds what is left, and says that there will be no more. To be called once nothing is counted any longer. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#callOff();
-    if (this.#throughMs === 0) return;
-    await this.#flushing;
-    if (this.#pending.length > 0) await this.#flush(this.#parts.clock.wallMs());
-    await this.#flush(Infinity);
-  }
-
-  #countsOf(keyId: KeyId, accountId: AccountId): Counts {
-    const nowMs = this.#parts.clock.wallMs();
-    const hour = Math.floor(nowMs / hourMs) * hourMs;
-    const counts = this.#rowOf(keyId, accountId, hour);
-    counts.lastUsedMs = nowMs;
-    return counts;
-  }
-
-  #rowOf(keyId: KeyId, accountId: AccountId, hour: number): Counts {
-    if (hour !== this.#hour) {
-      this.#hour = hour;
-      this.#live = new Map();
+    if (this.#pending.throughMs !== 0) {
+      await this.#flushing;
+      this.#collect();
+      this.#seal();
+      await this.#pending.deliver();
+      if (this.#pending.size === 0) await this.#pending.tryToAnnounce(Infinity);
     }
-    const tally = this.#live.get(keyId);
-    if (tally?.first.accountId === accountId) return tally.first;
-    const present = tally?.others?.get(accountId);
+    await this.#parts.journal.close(this.#pending.throughMs === Infinity);
+  }
+
+  #row(accountId: AccountId, keyId: KeyId, hour: number): OpenRow {
+    const present = this.#batch.find(accountId, keyId, hour);
     if (present !== undefined) return present;
-    const counts = newCounts(accountId, keyId, hour);
-    this.#rows.push(counts);
-    if (tally === undefined) this.#live.set(keyId, { first: counts, others: undefined });
-    else (tally.others ??= new Map<AccountId, Counts>()).set(accountId, counts);
-    return counts;
+    if (this.#batch.rows.length >= mostRowsInMemory) return newRow(accountId, keyId, hour, lost);
+    return this.#batch.add(accountId, keyId, hour);
+  }
+
+  #note(row: OpenRow): void {
+    if (row.index !== lost) this.#batch.note(row);
   }
 
   #schedule(): void {
     if (this.#stopped) return;
-    this.#callOff = this.#parts.timers.after(flushMs, () => {
+    const nowMs = this.#clock.nowMs();
+    // At the end of an hour, too: what passes before it is counted in it.
+    const endMs = hourOf(nowMs) + hourMs - nowMs;
+    this.#callOff = this.#parts.timers.after(Math.max(1, Math.min(flushMs, endMs)), () => {
       this.#flushing = this.#tick();
     });
   }
 
   async #tick(): Promise<void> {
-    const due = this.#rows.length > 0 || this.#pending.length > 0 || this.lagMs() >= idleMs;
-    if (due) await this.#flush(this.#parts.clock.wallMs());
+    this.#collect();
+    if (!this.#parts.journal.writable) await this.#takeUpJournal();
+    this.commit();
+    if (this.#pending.size === 0) this.#seal();
+    await this.#pending.deliver();
+    const isIdle = this.#pending.size === 0 && this.#batch.rows.length === 0 && this.lagMs() >= idleMs;
+    if (isIdle) await this.#pending.tryToAnnounce(this.#certainMs());
     this.#schedule();
   }
 
-  async #flush(throughMs: number): Promise<void> {
-    if (this.#pending.length === 0) this.#seal(throughMs);
-    const { store, logger } = this.#parts;
+  /** Has requests under way note their bytes. What has passed since the last time counts in the hour in which that was. */
+  #collect(): void {
+    const hour = hourOf(this.#clock.nowMs());
+    this.#bytesHourMs ??= hour;
+    for (const collect of this.#collectors) collect();
+    this.#bytesHourMs = hour;
+  }
+
+  /** What was counted so far becomes a batch of its own. While one waits for the store, the next stays on disk alone. */
+  #seal(): void {
+    const { rows } = this.#batch;
+    if (rows.length === 0) return;
+    this.commit();
+    const { journal } = this.#parts;
+    const onDisk = journal.writable && this.#pending.size > 0;
+    const number = journal.seal(rows);
+    this.#pending.add({ number, rows: onDisk ? null : rows, throughMs: this.#certainMs() });
+    this.#batch = new OpenBatch();
+    this.#full = false;
+  }
+
+  async #takeUpJournal(): Promise<void> {
+    const { journal, logger } = this.#parts;
     try {
-      for (let batch = this.#pending[0]; batch !== undefined; batch = this.#pending[0]) {
-        try {
-          await store.add(batch.id, batch.rows, this.#replicaId, batch.throughMs);
-        } catch (error) {
-          if (!(error instanceof UnusableUsage) || batch.rows.length === 0) throw error;
-          this.#pending.splice(0, 1, ...this.#without(batch, error));
-          continue;
-        }
-        this.#throughMs = batch.throughMs;
-        this.#pending.shift();
-      }
-      if (this.#failing) logger.info('usage is added to the store again');
-      this.#failing = false;
+      await journal.open(this.#storeId ?? '');
+      journal.takeUp(this.#batch);
+      if (this.#unwritable) logger.info('the usage journal is written again');
+      this.#unwritable = false;
     } catch (error) {
-      if (!this.#failing)
-        logger.warn({ err: error }, 'usage cannot be added to the store; it is kept and tried again');
-      this.#failing = true;
+      this.#cannotWrite(error);
     }
   }
 
-  /** What to add in place of a batch that was rejected: its halves, until the row is alone that cannot be added. */
-  #without({ rows, throughMs }: Batch, err: UnusableUsage): Batch[] {
-    const { logger, randomId, onSetAside } = this.#parts;
-    const [row] = rows;
-    if (row !== undefined && rows.length === 1) {
-      logger.error(
-        { err, row },
-        'usage that the store can never add is set aside; the row says what is missing',
+  #cannotWrite(error: unknown): void {
+    if (!this.#unwritable)
+      this.#parts.logger.warn(
+        { err: error },
+        'the usage journal cannot be written; requests are counted in memory, where a crash loses them',
       );
-      onSetAside?.();
-      // Without rows it still says how far this replica has got.
-      return [{ id: randomId(), rows: [], throughMs }];
-    }
-    const half = Math.ceil(rows.length / 2);
-    return [
-      { id: randomId(), rows: rows.slice(0, half), throughMs: this.#throughMs },
-      { id: randomId(), rows: rows.slice(half), throughMs },
-    ];
-  }
-
-  /** Everything counted so far becomes batches; only the last of them moves the report on. */
-  #seal(throughMs: number): void {
-    const rows = this.#rows;
-    this.#rows = [];
-    this.#live = new Map();
-    const last = Math.max(1, Math.ceil(rows.length / rowsPerBatch));
-    for (let i = 1; i <= last; i++) {
-      this.#pending.push({
-        id: this.#parts.randomId(),
-        rows: rows.slice((i - 1) * rowsPerBatch, i * rowsPerBatch),
-        throughMs: i === last ? throughMs : this.#throughMs,
-      });
-    }
+    this.#unwritable = true;
   }
 }
 
-/** Written out: an object made by spreading another one takes more than twice the memory. */
-function newCounts(accountId: AccountId, keyId: KeyId, hour: number): Counts {
-  return {
-    accountId,
-    keyId,
-    hourMs: hour,
-    lastUsedMs: 0,
-    requests: 0,
-    reads: 0,
-    writes: 0,
-    clientErrors: 0,
-    serverErrors: 0,
-    bytesIn: 0,
-    bytesOut: 0,
-  };
+/** The index of a row for which there is no room. */
+const lost = -1;
+
+function hourOf(ms: number): number {
+  return Math.floor(ms / hourMs) * hourMs;
 }

@@ -9,16 +9,17 @@ import { keepEvents } from '../events/retention.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
-import { counter, gauge } from '../ops/metrics.ts';
+import { counter } from '../ops/metrics.ts';
 import { watchOldSnapshots } from '../ops/old-snapshots.ts';
-import { UsageRecorder } from '../usage/recorder.ts';
 import { keepUsage } from '../usage/retention.ts';
+import type { UsageSink } from '../ports/usage.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { Timers } from '../ports/timers.ts';
 import { bringUp } from './bring-up.ts';
 import { openCache } from './cache.ts';
+import { makeCounting } from './usage/counting.ts';
 import { lateCoherence } from './late-coherence.ts';
 import type { Store } from './store.ts';
 import { version } from './version.ts';
@@ -36,7 +37,7 @@ export interface EngineParts {
 export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  readonly usage: UsageRecorder;
+  readonly usage: UsageSink;
   /** What keeps requests from being sent here: nothing can be decided, or the process is about to end. */
   unready(): readonly Unreadiness[];
   /** Begins to wait for the store. To be called once the process listens: a port that is taken is told of before a store is made. */
@@ -74,25 +75,14 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     registry,
     onBreakerState: (state) => events.breakerState?.(state),
   });
-  const setAside = counter(
-    registry,
-    'usage_rows_set_aside_total',
-    'Rows of usage that the database rejected for what is in them; the log has them.',
-  );
-  const usage = new UsageRecorder({
+  const counting = makeCounting({
+    config: config.usage,
     store: store.usage,
     clock,
     timers,
     logger,
-    randomId: randomUUID,
-    onSetAside: () => setAside.count(),
-  });
-  gauge(
     registry,
-    'usage_lag_seconds',
-    'Age of the oldest usage that is not in the store.',
-    () => usage.lagMs() / 1000,
-  );
+  });
 
   const replicaId = (): string | null => coherence.snapshot()?.replica ?? null;
   const snapshots = { source: store.oldSnapshots, replicaId };
@@ -108,7 +98,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
     // First, so that no report is called complete while requests of this replica are not in it.
-    await usage.begin();
+    await counting.begin();
     const about = { version: version(), host: hostname() };
     const { log, facts: source } = store;
     const parts = { log, source, cache, clock, timers, config: config.coherence, logger, events, about };
@@ -136,7 +126,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   return {
     directory: coherence.directory,
     barrier: coherence.barrier,
-    usage,
+    usage: counting.usage,
     unready: () => {
       const missing = starting.missing() ?? (coherence.ready() ? null : lapsed(trouble));
       return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
@@ -152,7 +142,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
       starting.stop();
       stopWatching();
       for (const stopOne of stopKeeping) stopOne();
-      await usage.stop();
+      await counting.stop();
       await coherence.stop();
       await cache.close();
     },

@@ -30,6 +30,7 @@ export function lateCoherence(): LateCoherence {
 
   const directory: Directory = {
     decide: (evaluate) => coherence?.directory.decide(evaluate),
+    factsVersion: () => coherence?.directory.factsVersion() ?? 0,
     mayAct: () => coherence?.directory.mayAct() ?? false,
     lookUp: (from) => coherence?.directory.lookUp(from) ?? noLookup,
     onRevoked: (listener) => later((directory) => directory.onRevoked(listener)),

@@ -18,6 +18,7 @@ const fixed = {
   coherence: 'coherence',
   headers: 'headers',
   events: 'events',
+  usage: 'usage',
   log: 'log',
   tracing: 'tracing',
 } as const satisfies Partial<Record<keyof Config, string>>;

@@ -21,11 +21,11 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     return usage.report(parent, { period: year, granularity, groupBy, limit: 100, ...more });
   }
 
-  function add(rows: readonly UsageRow[], batch: string = randomUUID()): Promise<void> {
-    return usage.add(batch, rows, 'replica', Date.now());
+  async function add(rows: readonly UsageRow[], journal: string = randomUUID()): Promise<void> {
+    await usage.add({ journal, from: 0, to: rows.length, rows, throughMs: Infinity });
   }
 
-  await t.test('a batch counts once however often it is added', async (t) => {
+  await t.test('rows of a journal count once however often they are added', async (t) => {
     const parent = (await createParent(tenants)).id;
     const row = counted(parent, newKeyId(), january);
     const batch = randomUUID();
@@ -189,17 +189,80 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     t.same((await report(parent, 'hour')).rows, []);
   });
 
-  await t.test('a report is complete up to where the slowest replica is', async (t) => {
-    await usage.add(randomUUID(), [], 'replica', Infinity);
-    await usage.add(randomUUID(), [], 'slow', february);
-    await usage.add(randomUUID(), [], 'quick', Date.now());
-    t.equal(await usage.completeThrough(), february);
-    await usage.add(randomUUID(), [], 'slow', january);
-    t.equal(await usage.completeThrough(), february, 'it never goes back');
-    await usage.add(randomUUID(), [], 'slow', Infinity);
-    await usage.add(randomUUID(), [], 'quick', Infinity);
+  await t.test('rows that a journal has added already are skipped, and said to be in', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const journal = randomUUID();
+    const rows = Array.from({ length: 5 }, () => counted(parent, newKeyId(), january));
+    const addFrom = async (from: number, to: number): Promise<number> => {
+      const batch = { journal, from, to, rows: rows.slice(from, to), throughMs: null };
+      return (await usage.add(batch)).rowsIn;
+    };
+    t.equal(await addFrom(0, 3), 3);
+    t.equal(await addFrom(0, 3), 3, 'again');
+    t.equal(await addFrom(1, 2), 3, 'a part of them');
+    t.equal(await addFrom(2, 5), 3, 'some that are in and some that are not: none is added');
+    t.equal(await addFrom(3, 5), 5, 'those that are not');
+    t.match((await report(parent, 'total')).rows, [times(5)]);
+  });
+
+  await t.test('bytes and outcomes count in hours without requests of their own', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const none = {
+      requests: 0,
+      reads: 0,
+      writes: 0,
+      clientErrors: 0,
+      serverErrors: 0,
+      bytesIn: 0,
+      bytesOut: 0,
+    };
+    const row = { ...counted(parent, newKeyId(), january), ...none };
+    await add([
+      { ...row, bytesOut: 7 },
+      { ...row, hourMs: february, serverErrors: 1 },
+    ]);
+    t.match((await report(parent, 'hour')).rows, [
+      { periodStartMs: february, requests: 0, serverErrors: 1 },
+      { periodStartMs: january, requests: 0, bytesOut: 7 },
+    ]);
+  });
+
+  await t.test('the store has a name and a clock', async (t) => {
     const before = Date.now();
-    t.ok((await usage.completeThrough()) >= before - 60_000, 'no replica has anything left to add');
+    const { id, nowMs } = await usage.about();
+    t.equal((await usage.about()).id, id);
+    t.ok(Math.abs(nowMs - before) < 60_000, 'on this machine it is that of this process');
+    const added = await usage.add({ journal: randomUUID(), from: 0, to: 0, rows: [], throughMs: Infinity });
+    t.ok(Math.abs(added.nowMs - before) < 60_000);
+  });
+
+  await t.test('a report is complete up to where the slowest replica is', async (t) => {
+    const day = 86_400_000;
+    const say = async (journal: string, throughMs: number | null): Promise<void> => {
+      await usage.add({ journal, from: 0, to: 0, rows: [], throughMs });
+    };
+    const through = async (): Promise<number> => (await usage.completeness(year, day)).throughMs;
+    await say('slow', february);
+    await say('quick', Date.now());
+    t.equal(await through(), february);
+    await say('slow', january);
+    await say('slow', null);
+    t.equal(await through(), february, 'it never goes back');
+    t.equal((await usage.completeness(year, day)).incomplete, false);
+
+    const lost = await usage.completeness(year, 0);
+    t.ok(lost.throughMs >= Date.now() - 60_000, 'replicas that are lost hold nothing back');
+    t.equal(lost.incomplete, true, 'and what they may have counted is missing');
+    const before = { fromMs: Date.UTC(2024, 0, 1), toMs: january };
+    t.equal((await usage.completeness(before, 0)).incomplete, false, 'before that nothing is');
+    const after = { fromMs: Date.now() + 2 * hourMs, toMs: Date.now() + 3 * hourMs };
+    t.equal((await usage.completeness(after, 0)).incomplete, false, 'nor when they were lost long since');
+
+    await say('slow', Infinity);
+    await say('quick', Infinity);
+    const ended = await usage.completeness(year, day);
+    t.ok(ended.throughMs >= Date.now() - 60_000, 'no replica has anything left to add');
+    t.equal((await usage.completeness(year, 0)).incomplete, false);
   });
 }
 

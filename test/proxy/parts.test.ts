@@ -104,6 +104,7 @@ t.test('what is under way is found, whatever the order in which others left', as
           dependsOn: () => [`a:${i}`],
           revoke: () => found.push(exchange) > 0,
           keyChanged() {},
+          noteBytes() {},
           noteUse() {},
           goAway() {},
           check() {},

@@ -14,6 +14,7 @@ import type { Directory } from '../../src/ports/directory.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import type { Seq } from '../../src/ports/facts.ts';
+import { noCounting } from './usage-sinks.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import { goodConfig } from './config-files.ts';
 import { DirectDirectory } from './direct-directory.ts';
@@ -112,13 +113,12 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     events: store.events,
     usage: {
       report: (parent, query) => store.usage.report(parent, query),
-      completeThrough: (parent) => store.usage.completeThrough(parent),
+      completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
       kept: (parent) => store.usage.kept(parent),
       reconcile: (comparison) => store.usage.reconcile(comparison),
-      record: () => undefined,
-      touch: () => undefined,
     },
+    counting: noCounting,
     replicaList: store.replicaList,
     version: '0.0.0-test',
     ownReplicaId: () => null,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Config } from '../../src/config.ts';
 import type { Fault } from '../../src/config/fault.ts';
+import { usageFolder } from './usage-folder.ts';
 
 /** The part of tap's `t` that the helpers need. */
 interface Folder {
@@ -22,7 +23,8 @@ export function configFile(t: Folder, yaml: string): string {
 
 /** The configuration that `env` gives; throws where it has faults. */
 export function goodConfig(env: Record<string, string> = {}): Config {
-  const loaded = loadConfig(env);
+  const journal = env['DATABASE_URL'] === undefined ? {} : { USAGE_JOURNAL_DIR: usageFolder() };
+  const loaded = loadConfig({ ...journal, ...env });
   if ('faults' in loaded) throw new Error(`unexpected faults: ${JSON.stringify(loaded.faults)}`);
   return loaded.config;
 }

@@ -22,6 +22,10 @@ export class DirectDirectory implements Directory {
     return undefined;
   }
 
+  factsVersion(): number {
+    return 0;
+  }
+
   mayAct(): boolean {
     return true;
   }

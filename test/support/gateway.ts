@@ -21,10 +21,11 @@ import type { EventStore } from '../../src/ports/events.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { Imports } from '../../src/ports/imports.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
-import type { UsageEvent, UsageStore } from '../../src/ports/usage.ts';
+import type { UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
+import { countedIn, type UsageEvent } from './usage-sinks.ts';
 import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
 import type { Scope } from './servers.ts';
 import { upstreamClient } from './upstream-client-option.ts';
@@ -91,9 +92,8 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     ...noStore,
     config,
     directory: options.directory?.(directory) ?? directory,
-    usage: {
-      ...noStore.usage,
-      record: (event) => usage.push(event),
+    counting: {
+      ...countedIn(usage),
       touch: (accountId, keyId) => touched.push({ accountId, keyId }),
     },
     clock: options.clock ?? systemClock,
@@ -147,6 +147,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     }),
     limits: { ...defaultLimits, ...options.limits },
     events: { retentionDays: 400 },
+    usage: { journalDir: '', journalMaxBytes: 2 ** 20, lostAfterMs: 86_400_000 },
     log: { level: 'trace', sample2xx: 1 },
     tracing: null,
     drainMs: 1_000,

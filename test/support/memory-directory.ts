@@ -17,8 +17,23 @@ import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { digestSecret, formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 
+/** Counts how often it was changed. */
+class VersionedFacts extends Map<FactKey, FactValue> {
+  version = 0;
+
+  override set(key: FactKey, value: FactValue): this {
+    this.version = (this.version ?? 0) + 1;
+    return super.set(key, value);
+  }
+
+  override delete(key: FactKey): boolean {
+    this.version += 1;
+    return super.delete(key);
+  }
+}
+
 export class MemoryDirectory implements Directory {
-  readonly facts = new Map<FactKey, FactValue>();
+  readonly facts = new VersionedFacts();
   /** Facts that must be loaded first; a load ends when the test calls {@link deliver}. */
   readonly late = new Set<FactKey>();
   /** Set to have every decision fail with it. */
@@ -37,6 +52,10 @@ export class MemoryDirectory implements Directory {
     const decision = evaluate(this.#view);
     this.decisions += 1;
     return decision instanceof MissingFact ? undefined : decision;
+  }
+
+  factsVersion(): number {
+    return this.facts.version;
   }
 
   mayAct(): boolean {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.ts';
 import type { Scope } from './servers.ts';
 import { unusedPort } from './unused-port.ts';
+import { usageFolder } from './usage-folder.ts';
 
 const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
@@ -27,7 +28,7 @@ class Program {
     stdin: 'ignore' | 'pipe' = 'ignore',
   ) {
     // Nothing of the runner's own environment: a variable of the machine must not configure the program under test.
-    const base = { PATH: process.env['PATH'] ?? '', NO_COLOR: '1' };
+    const base = { PATH: process.env['PATH'] ?? '', NO_COLOR: '1', USAGE_JOURNAL_DIR: usageFolder() };
     this.child = spawn(process.execPath, [join(folder, script), ...args], {
       env: { ...base, ...env },
       stdio: [stdin, 'pipe', 'pipe'],

@@ -1,6 +1,8 @@
 /** Pool to an upstream without the gateway around them. */
 import type { AccountId } from '../../src/domain/ids.ts';
 import { Shares } from '../../src/limits/concurrency.ts';
+import { HandOvers } from '../../src/proxy/upstream/hand-overs.ts';
+import { noCounting } from './usage-sinks.ts';
 import { connector } from '../../src/proxy/upstream/connect.ts';
 import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/upstream-client.ts';
 import { Pool } from '../../src/proxy/upstream/pool.ts';
@@ -22,7 +24,7 @@ export function openConnections(
 ) {
   const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
   const origin = new URL(url);
-  const connect = connector({ origin, socketPath: null, tls }, connectMs);
+  const connect = connector({ origin, socketPath: null, tls }, connectMs, new HandOvers(noCounting));
   const connections = new Pool({ connect, most, shares, connectMs, clock });
   t.teardown(() => connections.close());
   return { connections, clock };
@@ -46,6 +48,8 @@ export function ask(
     to.send(
       { method, target, headers: [], body, tenant: tenant as AccountId | null },
       {
+        onReserved: () => undefined,
+        onHandOver: () => true,
         onSending: (inFlight) => {
           hears.onInFlight?.(inFlight);
           return true;
@@ -55,6 +59,7 @@ export function ask(
         onBody: (chunk) => chunks.push(chunk) > 0,
         onEnd: () => resolve(Buffer.concat(chunks).toString('latin1')),
         onFailure: reject,
+        onRefused: reject,
         ...hears,
       },
     );

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import type { UsageRow } from '../../src/domain/usage.ts';
-import type { Apis } from './apis.ts';
+import type { Store } from '../../src/adapters/postgres/store.ts';
 
 export const hour = 3_600_000;
 export const april = Date.parse('2026-04-01T00:00:00Z');
@@ -31,7 +31,11 @@ export function usageRow(
   };
 }
 
-/** Adds to the counts, as a replica would. */
-export async function addUsage({ store }: Apis, rows: readonly UsageRow[]): Promise<void> {
-  await store.usage.add(randomUUID(), rows, 'replica', april);
+/** Adds to the counts, as a replica would that has counted nothing else. @param throughMs it has nothing from before left to add */
+export async function addUsage(
+  { store }: { readonly store: Pick<Store, 'usage'> },
+  rows: readonly UsageRow[],
+  throughMs = Infinity,
+): Promise<void> {
+  await store.usage.add({ journal: randomUUID(), from: 0, to: rows.length, rows, throughMs });
 }

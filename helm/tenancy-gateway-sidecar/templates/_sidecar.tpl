@@ -18,6 +18,9 @@ checksum/gateway-config: {{ toYaml .gateway.config | sha256sum }}
 {{- define "tenancy-gateway-sidecar.volumes" -}}
 - name: gateway
   configMap: { name: {{ .name }} }
+# What was counted and is not in the database yet; it survives a container that is killed.
+- name: gateway-usage
+  emptyDir: {}
 {{- end }}
 
 {{/* Seconds from SIGTERM to the gateway's exit; 25000 is its default. */}}
@@ -55,6 +58,7 @@ preStop: { sleep: { seconds: {{ add .gateway.preStopSeconds (include "tenancy-ga
     - { name: internal, containerPort: 9090 }
   env:
     - { name: CONFIG, value: /etc/tenancy-gateway/gateway.yaml }
+    - { name: USAGE_JOURNAL_DIR, value: /var/lib/tenancy-gateway/usage }
     {{- $_ := required "database.existingSecret of the gateway: name the Secret that holds the PostgreSQL URL" .database.existingSecret }}
     {{- range $name, $from := dict "DATABASE_URL" .database "REDIS_URL" .redis "ADMIN_TOKEN" .admin }}
     {{- if $from.existingSecret }}
@@ -89,6 +93,7 @@ preStop: { sleep: { seconds: {{ add .gateway.preStopSeconds (include "tenancy-ga
     {{- toYaml .resources | nindent 4 }}
   volumeMounts:
     - { name: gateway, mountPath: /etc/tenancy-gateway/gateway.yaml, subPath: gateway.yaml, readOnly: true }
+    - { name: gateway-usage, mountPath: /var/lib/tenancy-gateway/usage }
     {{- with .extraVolumeMounts }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

@@ -1,4 +1,4 @@
-import type { Config, LimitsConfig } from '../../config.ts';
+import type { Config, LimitsConfig, UsageConfig } from '../../config.ts';
 import type { TypedApp } from '../rest/typebox.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -10,11 +10,12 @@ import type { UsageStore } from '../../ports/usage.ts';
 /** What the operator API works with. */
 export interface AdminDeps {
   readonly config: Pick<Config, 'headers' | 'internal' | 'keys' | 'trustedProxies'> & {
+    readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
   };
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf' | 'kept' | 'reconcile'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile'>;
   readonly barrier: Barrier;
   readonly clock: Clock;
   /** A cryptographic source. */

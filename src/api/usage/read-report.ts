@@ -2,6 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox';
 import { parseAccountId, type AccountId } from '../../domain/ids.ts';
 import { isUsagePeriod, readUsagePeriod } from '../../domain/usage-period.ts';
 import type { UsageGranularity, UsageGroup, UsagePeriod } from '../../domain/usage.ts';
+import type { UsageConfig } from '../../config.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import { found } from '../../http/not-found.ts';
@@ -46,6 +47,7 @@ export function reportFields<Group extends TSchema, Row extends TSchema>(groupBy
     granularity,
     group_by: groupBy,
     complete_through: timestamp,
+    incomplete: Type.Boolean(),
     ...pageOf(row),
   };
 }
@@ -63,8 +65,9 @@ export interface ReportQuery<Group extends UsageGroup> {
 
 /** What reports are read from. */
 export interface ReportSource {
-  readonly usage: Pick<UsageStore, 'report' | 'completeThrough' | 'parentOf'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf'>;
   readonly clock: Clock;
+  readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
 }
 
 /** Whose report it is. */
@@ -102,7 +105,11 @@ export async function readReport<Group extends UsageGroup, Row>(
   const period = resumed?.period ?? wanted.period;
 
   // Asked first, so that what it promises is in the rows that are read after it.
-  const completeThroughMs = await source.usage.completeThrough(parent ?? undefined);
+  const { throughMs, incomplete } = await source.usage.completeness(
+    period,
+    source.config.usage.lostAfterMs,
+    parent ?? undefined,
+  );
   const page = await source.usage.report(parent, {
     ...wanted,
     period,
@@ -114,7 +121,8 @@ export async function readReport<Group extends UsageGroup, Row>(
     to: isoDate(period.toMs),
     granularity,
     group_by: groupBy,
-    complete_through: isoDate(completeThroughMs),
+    complete_through: isoDate(throughMs),
+    incomplete,
     ...writePage(
       page,
       list,

@@ -31,6 +31,7 @@ export class View {
   readonly #keys = new LocalCache(new DigestTable(), () => this.#makeRoom());
   readonly #others = new LocalCache(new NameTable(), () => this.#makeRoom());
   readonly #unknownKeys: UnknownKeys;
+  #version = 0;
   #incarnation: string | null = null;
   #applied: Seq = 0;
   /** Between two pages of the log: the end of the first. */
@@ -45,6 +46,11 @@ export class View {
   /** The history that positions belong to; `null` before the log was first read. */
   get incarnation(): string | null {
     return this.#incarnation;
+  }
+
+  /** Another number whenever something that was known may not hold any more. */
+  get version(): number {
+    return this.#version;
   }
 
   /** Position up to which every change was taken in. */
@@ -110,6 +116,7 @@ export class View {
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
+    if (reading.entries.length > 0) this.#version += 1;
     const revoked = new Set<FactKey>();
     const changedKeys = new Set<FactKey>();
     for (const { seq, key, revoked: isRevoked } of reading.entries) {
@@ -128,6 +135,7 @@ export class View {
   }
 
   forget(): void {
+    this.#version += 1;
     this.#recentChanges.clear();
     this.#keys.clear();
     this.#others.clear();

@@ -4,6 +4,8 @@ import type { BodyProgress } from './streamed-body.ts';
 
 /** Bodies of up to this many bytes are read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
+/** How long a chunked body is held for an upstream that has not responded yet, milliseconds. */
+export const mostHeldMs = 1_000;
 
 /** Bytes of a chunked body that are held at most, for an upstream that may not take chunks. */
 const mostHeldBytes = 256 * 1024;

@@ -33,7 +33,7 @@ export class ClientConnection implements PooledConnection<ForwardedRequest> {
     });
   }
 
-  send(_request: OutgoingRequest, forwarded: ForwardedRequest): true {
+  send(_request: OutgoingRequest, forwarded: ForwardedRequest): void {
     forwarded.dispatch(this.#client, this, (error) => {
       if (error !== null) return this.close();
       // undici looks at what came in behind the response before the connection is used again.
@@ -41,7 +41,6 @@ export class ClientConnection implements PooledConnection<ForwardedRequest> {
         if (!this.#gone) this.#owner.free();
       });
     });
-    return true;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
+import type { UsageSink } from '../../ports/usage.ts';
 import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
 import type { Pool } from '../upstream/pool.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
@@ -11,13 +12,19 @@ interface PausableConnection {
   readonly reading: PausableReading | null;
 }
 
+export interface ForwardedOptions {
+  /** Of the upstream: without it undici would open other connections for each `Host` that clients send. */
+  readonly hostname: string;
+  readonly usage: Pick<UsageSink, 'commit'>;
+}
+
 /** One request on its way through undici: tells the exchange what becomes of it, as a connection of our own would. */
 export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest {
   /** Grows with everything that goes out, and from the head of the response on with what comes in. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
-  readonly #hostname: string;
+  readonly #options: ForwardedOptions;
   readonly #body: Readable | Buffer | null;
   #connection: PausableConnection | null = null;
   #controller: Dispatcher.DispatchController | null = null;
@@ -30,10 +37,9 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   /** Tells the connection that it is rid of the request. */
   #leave: (error: Error | null) => void = () => undefined;
 
-  /** @param hostname of the upstream: without it undici would open other connections for each `Host` that clients send */
-  constructor(request: OutgoingRequest, handler: ResponseHandler, hostname: string) {
+  constructor(request: OutgoingRequest, handler: ResponseHandler, options: ForwardedOptions) {
     this.#request = request;
-    this.#hostname = hostname;
+    this.#options = options;
     this.#handler = handler;
     this.#body =
       request.body === null || Buffer.isBuffer(request.body) ? request.body : this.#readable(request.body);
@@ -60,7 +66,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       headers: [...headers],
       body: this.#body,
       // undici keeps a connection for each name.
-      servername: this.#hostname,
+      servername: this.#options.hostname,
     };
     client.dispatch(options, this);
   }
@@ -68,7 +74,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   /** Called in the tick in which undici writes the request. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#over || !this.#handler.onSending(this)) {
+    if (this.#over || !this.#handOver()) {
       this.#over = true;
       return controller.abort(new Error('the request is not to be sent after all'));
     }
@@ -76,6 +82,14 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#reading = this.#connection?.reading ?? null;
     if (this.#reading !== null) this.#reading.onBroken = (error) => this.onFailure(error);
     this.#startBody?.();
+  }
+
+  /** undici connects by itself and writes right after this, so each of its requests is written down alone. */
+  #handOver(): boolean {
+    this.#handler.onReserved();
+    if (!this.#handler.onHandOver()) return false;
+    this.#options.usage.commit();
+    return this.#handler.onSending(this);
   }
 
   onResponseStart(
@@ -109,7 +123,16 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#leave(error);
-    this.onFailure(error);
+    if (this.#sending) this.onFailure(error);
+    else this.onRefused(error);
+  }
+
+  /** undici could not connect. */
+  onRefused(error: Error): void {
+    this.#toProxy(error);
+    if (this.#over) return;
+    this.#over = true;
+    this.#handler.onRefused(error);
   }
 
   /** It has failed, or was given up. */

@@ -3,6 +3,7 @@ import Fastify from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { servedMethods } from '../../domain/acting-decision.ts';
+import type { UsageSink } from '../../ports/usage.ts';
 import { openConnection, type Address } from '../upstream/connect.ts';
 import { UpstreamTimeout } from '../upstream/errors.ts';
 import { Pool } from '../upstream/pool.ts';
@@ -33,7 +34,9 @@ interface MarkedHeaders {
 export async function openForwarder(
   address: Address,
   options: Omit<PoolOptions<ForwardedRequest>, 'connect'>,
+  usage: Pick<UsageSink, 'commit'>,
 ): Promise<UpstreamClient> {
+  const { hostname } = address.origin;
   const connect = connectorOf(address, options.connectMs);
   const settings = {
     keepAliveTimeout: idleMs,
@@ -86,7 +89,7 @@ export async function openForwarder(
   return {
     send(request, handler, { request: received, response }) {
       const view = viewOf(received);
-      underWay.set(view, new ForwardedRequest(request, handler, address.origin.hostname));
+      underWay.set(view, new ForwardedRequest(request, handler, { hostname, usage }));
       app.routing(view, response);
     },
     close() {

@@ -2,6 +2,7 @@ import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Connection } from './connection.ts';
 import { UpstreamTimeout } from './errors.ts';
+import type { HandOvers } from './hand-overs.ts';
 import { readBytes, ReadBuffer } from './response-parser.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
@@ -63,15 +64,21 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
  * Makes connections to one upstream, for a pool; for TLS each takes up the session of an earlier one.
  *
  * @param connectMs for a connection to be made
+ * @param handOvers what requests go out with
  * @param host the `Host` of requests that name none
  * @see PoolOptions.connect
  */
-export function connector(address: Address, connectMs: number, host = address.origin.host) {
+export function connector(
+  address: Address,
+  connectMs: number,
+  handOvers: HandOvers,
+  host = address.origin.host,
+) {
   /** @see ReadBuffer */
   const shared = Buffer.allocUnsafeSlow(readBytes);
   let session: Buffer | undefined;
   return (
-    owner: ConnectionOwner,
+    owner: ConnectionOwner<ResponseHandler>,
     done: (made: PooledConnection<ResponseHandler> | Error) => void,
   ): (() => void) => {
     const reading = new ReadBuffer(shared);
@@ -86,7 +93,7 @@ export function connector(address: Address, connectMs: number, host = address.or
       over = true;
     };
     const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
-    socket.once(ready, () => settle(new Connection(socket, reading, host, owner)));
+    socket.once(ready, () => settle(new Connection(socket, reading, { host, owner, handOvers })));
     socket.once('error', settle);
     socket.once('close', () => settle(new Error('the upstream closed the connection')));
     return () => socket.destroy();

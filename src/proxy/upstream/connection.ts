@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { outliveFailedWrite } from './failed-write.ts';
 import { latin1, type ResponseHead } from './message-head.ts';
+import type { ConnectionParts, Departing, HandOvers, Leaving } from './hand-overs.ts';
 import { ResponseParser, type ReadBuffer, type ResponseEvents } from './response-parser.ts';
 import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
@@ -15,12 +16,14 @@ export const mostUnsentBytes = 64 * 1024;
 const smallBytes = 16 * 1024;
 
 /** One connection to an upstream. It carries one request at a time, and is closed after one that did not end well. */
-export class Connection implements InFlightRequest, BodySink, ResponseEvents {
+export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing {
   readonly #socket: Socket;
   readonly #reading: ReadBuffer;
   readonly #host: string;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ConnectionOwner<ResponseHandler>;
+  readonly #handOvers: HandOvers;
   readonly #parser = new ResponseParser(this);
+  #leaving: Leaving | null = null;
   #handler: ResponseHandler | null = null;
   #body: BodySource | null = null;
   #sent = true;
@@ -30,15 +33,13 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
   #outlivesFailedWrite = false;
   #writeError: NodeJS.ErrnoException | null = null;
 
-  /**
-   * @param reading what the socket reads into
-   * @param host the `Host` of requests that name none
-   */
-  constructor(socket: Socket, reading: ReadBuffer, host: string, owner: ConnectionOwner) {
+  /** @param reading what the socket reads into */
+  constructor(socket: Socket, reading: ReadBuffer, { host, owner, handOvers }: ConnectionParts) {
     this.#socket = socket;
     this.#reading = reading;
     this.#host = host;
     this.#owner = owner;
+    this.#handOvers = handOvers;
     reading.reader = this;
     socket.on('drain', () => this.#body?.resume());
     socket.on('end', () => this.#onFin());
@@ -56,21 +57,38 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     return this.#parser.head === null ? sent : sent + this.#socket.bytesRead;
   }
 
-  /** Sends a request on a connection that is free; `false` where its handler does not want it sent after all. */
-  send(request: OutgoingRequest, handler: ResponseHandler): boolean {
-    const { body, method } = request;
+  send(request: OutgoingRequest, handler: ResponseHandler): void {
+    const { body } = request;
     let text: string;
     try {
       text = requestHead(request, this.#host);
     } catch (error) {
       this.#handler = handler;
-      this.#fail(error as Error);
-      return true;
+      return this.#fail(error as Error);
     }
     // One piece, one system call.
     if (Buffer.isBuffer(body)) text += latin1(body, 0, body.length);
+    handler.onReserved();
+    this.#leaving = { request, handler, text };
+    this.#handOvers.enter(this);
+  }
+
+  prepare(): boolean {
+    // The connection has ended meanwhile.
+    if (this.#leaving === null) return false;
+    if (this.#leaving.handler.onHandOver()) return true;
+    this.#leaving = null;
+    this.#owner.free();
+    return false;
+  }
+
+  depart(): void {
+    if (this.#leaving === null) return;
+    const { request, handler, text } = this.#leaving;
+    this.#leaving = null;
     // Asked last: a process that is stopped between this and the write sends by a decision that may have been overtaken.
-    if (!handler.onSending(this)) return false;
+    if (!handler.onSending(this)) return this.#owner.free();
+    const { body, method } = request;
     this.#handler = handler;
     this.#parser.begin(method === 'HEAD');
     if (body === null) {
@@ -85,7 +103,6 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
       this.#socket.write(text, 'latin1');
       body.start(this);
     }
-    return true;
   }
 
   write(chunk: Buffer): boolean {
@@ -122,13 +139,23 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
     this.close();
   }
 
-  /** Ends it, together with the request that is on it. */
+  /** Ends it, together with the request that is on it. One that is about to be written needs another connection. */
   close(): void {
+    this.#close(new Error('the upstream closed the connection'));
+  }
+
+  #close(error: Error): void {
     if (this.#gone) return;
     this.#gone = true;
     this.#body = null;
     this.#socket.destroy();
     this.#owner.gone();
+    const leaving = this.#leaving;
+    this.#leaving = null;
+    if (leaving === null) return;
+    // An upstream that closes what it has just accepted would do so again.
+    if (this.#parser.head === null) leaving.handler.onRefused(error);
+    else this.#owner.giveBack(leaving.request, leaving.handler);
   }
 
   /** For the socket: where the next read goes. */
@@ -213,7 +240,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents {
   #fail(error: Error): void {
     const handler = this.#handler;
     this.#handler = null;
-    this.close();
+    this.#close(error);
     handler?.onFailure(error);
   }
 }

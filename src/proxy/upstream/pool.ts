@@ -108,7 +108,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
   #carry(slot: Slot<Handler>, request: OutgoingRequest, handler: Handler): void {
     this.#shares.take(slot.own.share);
-    if (slot.connection?.send(request, handler) === false) this.freed(slot);
+    slot.connection?.send(request, handler);
   }
 
   #takeIdle(own: TenantPool<Handler>): Slot<Handler> | undefined {
@@ -161,11 +161,12 @@ export class Pool<Handler extends Failing> implements SharingPool {
       own.opening -= 1;
       const next = this.#waiting.end(own);
       if (made instanceof Error) {
-        next?.handler.onFailure(made);
+        next?.handler.onRefused(made);
         return this.ended(slot);
       }
       slot.connection = made;
-      if (next === undefined || !made.send(next.request, next.handler)) this.freed(slot);
+      if (next === undefined) this.freed(slot);
+      else made.send(next.request, next.handler);
     });
   }
 
@@ -215,6 +216,10 @@ class Slot<Handler extends Failing> {
 
   gone(): void {
     this.#pool.ended(this);
+  }
+
+  giveBack(request: OutgoingRequest, handler: Handler): void {
+    this.#pool.send(request, handler);
   }
 }
 

@@ -39,10 +39,14 @@ export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | '
 
 /** Is told what becomes of a request: one head, its body, one end; or a failure, at any point. */
 export interface ResponseHandler {
+  /** It has a connection, and goes out at the end of this turn of the event loop. */
+  onReserved(): void;
   /**
-   * Asked in the tick in which the request is written. `false` where it is not to be sent after all; the handler is not
-   * called again then.
+   * Asked before usage is written down, in the tick in which the request is written: counts it. `false` where it is not to be
+   * sent after all; the handler is not called again then.
    */
+  onHandOver(): boolean;
+  /** Asked right before the request is written. `false` as above; then it is not counted after all. */
   onSending(inFlight: InFlightRequest): boolean;
   /** Before the head: a 103 (RFC 8297), any number of times. @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
@@ -52,12 +56,16 @@ export interface ResponseHandler {
   /** @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
   onFailure(error: Error): void;
+  /** No connection could be made for it: the upstream refuses, or cannot be reached. */
+  onRefused(error: Error): void;
 }
 
 /** What a connection tells the pool that owns it. */
-export interface ConnectionOwner {
+export interface ConnectionOwner<Handler = never> {
   /** It can take another request. */
   free(): void;
+  /** Nothing was written of this request, which needs another connection. It comes after {@link gone}. */
+  giveBack(request: OutgoingRequest, handler: Handler): void;
   /** It has ended. */
   gone(): void;
 }
@@ -66,8 +74,8 @@ export interface ConnectionOwner {
 export interface PooledConnection<Handler> {
   /** How long the upstream keeps it open while idle, milliseconds; `null` where it does not say. */
   readonly keepAliveMs: number | null;
-  /** Sends a request; `false` where the handler does not want it sent after all. */
-  send(request: OutgoingRequest, handler: Handler): boolean;
+  /** Sends a request, at the end of this turn of the event loop or later. */
+  send(request: OutgoingRequest, handler: Handler): void;
   /** Ends it, together with the request that is on it. */
   close(): void;
 }
@@ -81,7 +89,7 @@ export interface PoolOptions<Handler> {
    * @returns how to give up, which calls `done` as well
    */
   readonly connect: (
-    owner: ConnectionOwner,
+    owner: ConnectionOwner<Handler>,
     done: (made: PooledConnection<Handler> | Error) => void,
   ) => () => void;
   /** Connections open at once. */

@@ -3,8 +3,11 @@ import { isIP, type Socket } from 'node:net';
 import type { LimitsConfig, RouteConfig } from '../../config.ts';
 import type { TenantConcurrency } from '../../limits/concurrency.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { UsageSink } from '../../ports/usage.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
 import { Pool } from './pool.ts';
+import { ResponseFault } from './errors.ts';
+import type { HandOvers } from './hand-overs.ts';
 import type { HttpVersion } from './message-head.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { WebSocketPlaces } from './web-socket-places.ts';
@@ -20,11 +23,31 @@ export interface Upstream extends Address, UpstreamClient {
   readonly webSockets: WebSocketPlaces;
 }
 
+/**
+ * Notes in which version of HTTP an upstream has responded. @param inChunks the request was sent in chunks
+ * @throws ResponseFault where the upstream did not see the body
+ */
+export function noteVersion(
+  upstream: Pick<Upstream, 'version'>,
+  version: HttpVersion | null,
+  status: number,
+  inChunks: boolean,
+): void {
+  if (version === null) return;
+  // Before an upstream of HTTP/1.1 may be another proxy that rejects in HTTP/1.0.
+  if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
+  if (inChunks && version === '1.0' && status < 400)
+    throw new ResponseFault('HTTP/1.0, for a request in chunks');
+}
+
 /** What an upstream's connections depend on beside its route. */
 export interface UpstreamDeps {
   readonly clock: Clock;
   readonly concurrency: TenantConcurrency;
   readonly limits: Pick<LimitsConfig, 'maxConnections'>;
+  /** What requests go out with. */
+  readonly handOvers: HandOvers;
+  readonly usage: Pick<UsageSink, 'commit'>;
 }
 
 /**
@@ -47,9 +70,9 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   if (route.client === 'undici') {
     // Loaded only where it is wanted.
     const { openForwarder } = await import('../undici/forwarder.ts');
-    return { ...upstream, ...(await openForwarder(address, options)) };
+    return { ...upstream, ...(await openForwarder(address, options, deps.usage)) };
   }
-  const connections = new Pool({ ...options, connect: connector(address, connectMs) });
+  const connections = new Pool({ ...options, connect: connector(address, connectMs, deps.handOvers) });
   return {
     ...upstream,
     send: connections.send.bind(connections),

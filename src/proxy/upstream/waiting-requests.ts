@@ -6,6 +6,8 @@ import type { OutgoingRequest } from './message-head.ts';
 /** What is told that a request came to nothing. */
 export interface Failing {
   onFailure(error: Error): void;
+  /** No connection could be made for it. */
+  onRefused(error: Error): void;
 }
 
 interface Waiting<Handler> {

@@ -27,7 +27,7 @@ const bodyHeaders: ReadonlySet<string> = new Set(['content-length']);
 
 /**
  * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents, a
- * tunnel passes frames from then on. Counted once, when it ends.
+ * tunnel passes frames from then on. Counted once, when the request is sent.
  */
 export class WebSocketExchange extends Exchange {
   #connection: Socket | null = null;
@@ -87,6 +87,13 @@ export class WebSocketExchange extends Exchange {
       this.#dropConnection();
       return this.decideAgain();
     }
+    this.counted.handOver(this.decision);
+    this.route.deps.usage.commit();
+    if (!this.decision.mayAct()) {
+      this.counted.takeBack();
+      this.#dropConnection();
+      return this.decideAgain();
+    }
     this.state = 'sent';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
     handshake.once('upgrade', (response, upstream: Socket, head) => this.#upgraded(response, upstream, head));
@@ -142,7 +149,10 @@ export class WebSocketExchange extends Exchange {
 
   #failed(connection: Socket, error: unknown): void {
     if (this.#connection !== connection) return;
-    if (this.state === 'queued' || this.state === 'sent') this.reject(upstreamProblem(error), error);
+    if (this.state !== 'queued' && this.state !== 'sent') return;
+    // Where the upstream could not be reached it counts as well.
+    this.counted.handOver(this.decision);
+    this.reject(upstreamProblem(error), error);
   }
 
   protected closeOpen(): void {
@@ -158,7 +168,10 @@ export class WebSocketExchange extends Exchange {
     const waitedMs = nowMs - this.waitingSinceMs;
     const late =
       (this.state === 'queued' && waitedMs > connectMs) || (this.state === 'sent' && waitedMs > headersMs);
-    if (late) return this.reject(upstreamProblem({ code: 'ETIMEDOUT' }));
+    if (late) {
+      this.counted.handOver(this.decision);
+      return this.reject(upstreamProblem({ code: 'ETIMEDOUT' }));
+    }
     if (this.decision.checkExpiry()) return void this.revoke();
     if (this.state === 'open' && this.#tunnel?.idle(nowMs)) {
       this.#close(policyCode, 'nothing was read for too long', 'request_timeout');

@@ -1,5 +1,4 @@
 /** Usage by the day: that it is what the hours say, at every commit, and that reports are the same whichever they read. */
-import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
@@ -13,7 +12,7 @@ import {
 } from '../../../src/domain/usage.ts';
 import type { UsageQuery, UsageReportRow } from '../../../src/ports/usage.ts';
 import { createParent, createSub, freshStore, newKeyId, rawSql } from '../../support/store.ts';
-import { usageRow } from '../../support/usage-rows.ts';
+import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
 const march = Date.UTC(2025, 2, 1);
 const granularities: readonly UsageGranularity[] = ['hour', 'day', 'month', 'total'];
@@ -50,9 +49,7 @@ t.test(
         }),
       ),
     );
-    await Promise.all(
-      batches.map((rows, n) => stores[n % stores.length]!.usage.add(randomUUID(), rows, `r${n % 4}`, march)),
-    );
+    await Promise.all(batches.map((rows, n) => addUsage({ store: stores[n % stores.length]! }, rows, march)));
     const sql = rawSql(t, url);
     t.equal(await differences(sql), 0);
     const [{ sum }] = await sql<[{ sum: number }]>`select sum(requests)::bigint as sum from usage_daily`;
@@ -103,8 +100,7 @@ t.test('what is added while days are being added up is in them once', async (t) 
   let more = true;
   await Promise.all([
     (async () => {
-      for (let i = 0; more; i++)
-        await store.usage.add(randomUUID(), rows.slice(i % 50, (i % 50) + 30), 'replica', march);
+      for (let i = 0; more; i++) await addUsage({ store }, rows.slice(i % 50, (i % 50) + 30), march);
     })(),
     (async () => {
       while (more) [{ more }] = await second<[{ more: boolean }]>`select usage_roll_up(20) as more`;
@@ -133,7 +129,7 @@ async function someUsage(store: Store): Promise<readonly UsageRow[]> {
       }
     }
   }
-  await store.usage.add(randomUUID(), rows, 'replica', march);
+  await addUsage({ store }, rows, march);
   return rows;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
 import { startApis } from '../../support/apis.ts';
+import { addUsage } from '../../support/usage-rows.ts';
 
 t.test('the report over all accounts adds up, by account, by sub-account and by key', async (t) => {
   const apis = await startApis(t);
@@ -21,7 +22,7 @@ t.test('the report over all accounts adds up, by account, by sub-account and by 
     accountId: row.accountId as AccountId,
     keyId: row.keyId as KeyId,
   }));
-  await apis.store.usage.add(randomUUID(), rows, 'replica', Infinity);
+  await addUsage(apis, rows);
 
   const period = 'from=2025-06-01&to=2025-06-02';
   const report = async (query: string): Promise<Record<string, unknown>[]> => {

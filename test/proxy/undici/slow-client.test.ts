@@ -7,6 +7,7 @@ import { Shares } from '../../../src/limits/concurrency.ts';
 import { openForwarder } from '../../../src/proxy/undici/forwarder.ts';
 import type { InFlightRequest, ResponseHandler } from '../../../src/proxy/upstream/upstream-client.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
+import { noCounting } from '../../support/usage-sinks.ts';
 import type { UpstreamClient } from '../../../src/proxy/upstream/upstream-client.ts';
 
 const body = 'x'.repeat(1000);
@@ -76,7 +77,7 @@ async function forwarding(
   });
   const origin = new URL(`http://127.0.0.1:${await listen(t, upstream)}`);
   const tls = { rejectUnauthorized: true, servername: '' } as const;
-  const client = await openForwarder({ origin, socketPath: null, tls }, options);
+  const client = await openForwarder({ origin, socketPath: null, tls }, options, noCounting);
   t.teardown(() => client.close());
   let forwarded: (result: Forwarded) => void = () => undefined;
   const front = createHttpServer((request, response) => forwarded(send(client, request, response)));
@@ -100,6 +101,8 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
       resolve(result);
     };
     const handler: ResponseHandler = {
+      onReserved: () => undefined,
+      onHandOver: () => true,
       onSending: (each) => {
         inFlight = each;
         return true;
@@ -113,6 +116,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
       },
       onEnd: () => end(text),
       onFailure: end,
+      onRefused: end,
     };
     const outgoing = {
       method: 'GET',

@@ -16,7 +16,15 @@ const hoursOfPortion = 5_000;
  */
 export function usageStore(db: Runner, reports: Runner, background: Runner): UsageStore {
   return {
-    async add(batchId, rows, replicaId, throughMs) {
+    async about() {
+      const [row] = await background.run(
+        (sql) => sql<[{ readonly id: string; readonly at: number }]>`
+          select id, extract(epoch from clock_timestamp())::double precision * 1000 as at from usage_store`,
+      );
+      return { id: row.id, nowMs: row.at };
+    },
+
+    async add({ journal, from, to, rows, throughMs }) {
       const counts = rows.map((row) => ({
         account_id: row.accountId,
         key_id: row.keyId,
@@ -30,13 +38,18 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
         bytes_in: row.bytesIn,
         bytes_out: row.bytesOut,
       }));
-      await background
-        .run((sql) => sql`select usage_add(${batchId}, ${sql.json(counts)}, ${replicaId}, ${throughMs})`)
+      const [row] = await background
+        .run(
+          (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
+            select rows_in as "rowsIn", now_ms as "nowMs"
+            from usage_add_rows(${journal}, ${from}, ${to}, ${sql.json(counts)}, ${throughMs})`,
+        )
         .catch((error: unknown) => {
           if (isRejectedValue(error))
             throw new UnusableUsage('the store rejects the counts', { cause: error });
           throw error;
         });
+      return row;
     },
 
     report: (parent, query) => usageReport(reports, parent, query),
@@ -69,12 +82,14 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
 
     reconcile: (comparison) => reconcileUsage(reports, comparison),
 
-    async completeThrough(parent) {
+    async completeness({ fromMs, toMs }, lostAfterMs, parent) {
       const [row] = await db.run(
-        (sql) => sql<[{ readonly at: Date }]>`select usage_complete_through() as at`,
+        (sql) => sql<[{ readonly through: Date; readonly incomplete: boolean }]>`
+          select through, incomplete
+          from usage_completeness(${lostAfterMs} * interval '1 ms', ${new Date(fromMs)}, ${new Date(toMs)})`,
         parent,
       );
-      return row.at.getTime();
+      return { throughMs: row.through.getTime(), incomplete: row.incomplete };
     },
   };
 }

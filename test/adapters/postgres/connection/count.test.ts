@@ -39,7 +39,7 @@ t.test('a replica has four connections at most, and one when it is quiet', async
     const asked = Array.from({ length: 50 }, (_, i) => [
       problemCode(store.tenants.setParentStatus(loud.id, 'suspended')),
       problemCode(store.usage.report(loud.id, report)),
-      problemCode(store.usage.add(crypto.randomUUID(), [], 'replica', 0)),
+      problemCode(store.usage.about()),
       problemCode(store.facts.readFacts([factKey.key(digestSecret(randomBytes(24).toString('hex')))])),
       problemCode(store.facts.readFacts([factKey.externalId(loud.id, `name ${i}`)])),
     ]);

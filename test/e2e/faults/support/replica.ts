@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../../support/eventually.ts';
 import { childrenOf } from '../../../support/processes.ts';
 import type { Scope } from '../../../support/servers.ts';
+import { usageFolder } from '../../../support/usage-folder.ts';
 import { unusedPort } from '../../../support/unused-port.ts';
 import { HttpClient } from './http-client.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -68,6 +69,7 @@ export class Replica {
       UPSTREAM_URL: upstreamUrl,
       COHERENCE_LEASE_MS: String(leaseMs),
       LOG_LEVEL: 'error',
+      USAGE_JOURNAL_DIR: usageFolder(),
       ...(workers !== undefined && { WORKERS: String(workers) }),
       ...(clockRate !== undefined && {
         NODE_OPTIONS: `--import=${CLOCK_RATE}`,

@@ -1,0 +1,56 @@
+import type { UsageSink } from '../../ports/usage.ts';
+import type { OutgoingRequest } from './message-head.ts';
+import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
+
+/** What a connection has beside its socket. */
+export interface ConnectionParts {
+  /** The `Host` of requests that name none. */
+  readonly host: string;
+  readonly owner: ConnectionOwner<ResponseHandler>;
+  /** What its requests go out with. */
+  readonly handOvers: HandOvers;
+}
+
+/** A request that is about to be written. */
+export interface Leaving {
+  readonly request: OutgoingRequest;
+  readonly handler: ResponseHandler;
+  /** Its head, and its body where that is in one piece. */
+  readonly text: string;
+}
+
+/** A request that has a connection, and goes out at the end of this turn of the event loop. */
+export interface Departing {
+  /** Whether it is to be sent. It is counted then. */
+  prepare(): boolean;
+  /** Writes it, if it may still be sent. */
+  depart(): void;
+}
+
+/**
+ * The requests that go out in this turn of the event loop. They are counted together before the first of them is written:
+ * one write to the journal for all, and no request reaches an upstream that a crash could lose from the usage.
+ */
+export class HandOvers {
+  readonly #usage: Pick<UsageSink, 'commit'>;
+  #waiting: Departing[] = [];
+
+  constructor(usage: Pick<UsageSink, 'commit'>) {
+    this.#usage = usage;
+  }
+
+  enter(departing: Departing): void {
+    // Immediates come right after what was read in this turn, before anything else is read.
+    if (this.#waiting.push(departing) === 1) setImmediate(this.#send);
+  }
+
+  readonly #send = (): void => {
+    const waiting = this.#waiting;
+    // One that is decided again enters once more, and goes out in the next turn.
+    this.#waiting = [];
+    const going = waiting.filter((each) => each.prepare());
+    if (going.length === 0) return;
+    this.#usage.commit();
+    for (const each of going) each.depart();
+  };
+}

@@ -1,0 +1,81 @@
+import type { UsageRow } from '../domain/usage.ts';
+import { UnusableUsage, type UsageStore } from '../ports/usage.ts';
+import type { StoreClock } from './store-clock.ts';
+import type { Logger } from 'pino';
+
+export interface DeliveryParts {
+  readonly store: Pick<UsageStore, 'add'>;
+  readonly clock: StoreClock;
+  readonly logger: Pick<Logger, 'error'>;
+  /** Told of every row that the store can never add. */
+  readonly onSetAside?: (() => void) | undefined;
+}
+
+/** A sealed batch: its rows and their order never change again. */
+export interface SealedBatch {
+  readonly journal: string;
+  /** Batches of a journal are numbered from 1. */
+  readonly number: number;
+  readonly rows: readonly UsageRow[];
+  /** @see UsageBatch.throughMs */
+  readonly throughMs: number | null;
+}
+
+/** Rows in one transaction of the store. */
+const rowsAtOnce = 2_000;
+/** Positions of a batch: more than it can have rows. */
+const positionsPerBatch = 2 ** 20;
+
+/** The position of a row of a journal. @param index of the row in its batch */
+function positionOf(number: number, index: number): number {
+  return number * positionsPerBatch + index;
+}
+
+/**
+ * Adds a batch to the store, piece by piece. The store knows which of the rows it has by their positions, so this may be
+ * done again at any time, by any process, and however far it came before. A row that the store can never add is set aside:
+ * the rows around it, and all that come after, are added without it.
+ *
+ * @throws where the store cannot be reached
+ */
+export async function deliver(parts: DeliveryParts, batch: SealedBatch): Promise<void> {
+  const { length } = batch.rows;
+  let from = 0;
+  do from = await deliverRange(parts, batch, from, Math.min(from + rowsAtOnce, length));
+  while (from < length);
+}
+
+/** Returns the index of the first row that the store does not have. */
+async function deliverRange(
+  parts: DeliveryParts,
+  batch: SealedBatch,
+  from: number,
+  to: number,
+): Promise<number> {
+  const { journal, number, rows, throughMs } = batch;
+  const add = async (some: readonly UsageRow[]): Promise<number> => {
+    const { rowsIn } = await parts.clock.during(() =>
+      parts.store.add({
+        ...{ journal, from: positionOf(number, from), to: positionOf(number, to), rows: some },
+        throughMs: to === rows.length ? throughMs : null,
+      }),
+    );
+    return Math.min(rowsIn - positionOf(number, 0), rows.length);
+  };
+  try {
+    return await add(rows.slice(from, to));
+  } catch (err) {
+    if (!(err instanceof UnusableUsage) || from === to) throw err;
+    if (to - from > 1) {
+      const next = await deliverRange(parts, batch, from, from + Math.ceil((to - from) / 2));
+      return next < to ? deliverRange(parts, batch, next, to) : next;
+    }
+    parts.logger.error(
+      { err, row: rows[from] },
+      'usage that the store can never add is set aside; the row says what is missing',
+    );
+    parts.onSetAside?.();
+    // Without its row the position still moves on.
+    return add([]);
+  }
+}

@@ -1,0 +1,92 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Timers } from '../../ports/timers.ts';
+import { deliver, type DeliveryParts } from '../delivery.ts';
+import { rowsOf, UnknownFormat } from './format.ts';
+import { isJournal, numberOf, type LockFolder } from './journal.ts';
+import type { Logger } from 'pino';
+
+export interface AbandonedParts extends DeliveryParts {
+  /** Folder of all journals. */
+  readonly dir: string;
+  /** Name of the journal of this process. */
+  readonly own: string;
+  readonly lock: LockFolder;
+  readonly timers: Timers;
+  readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
+}
+
+/** How often it is looked for journals of processes that are gone; after a failure it is tried again sooner. */
+const lookMs = 60_000;
+const tryAgainMs = 5_000;
+
+/**
+ * Takes over journals whose processes are dead: their rows are added to the store under the numbers they have, so that a
+ * process that is killed in the middle of this leaves it to the next one. Returns how to stop, which waits for what is under way.
+ *
+ * @param storeId names the store: those of others are left alone
+ */
+export function replayAbandoned(parts: AbandonedParts, storeId: string): () => Promise<void> {
+  let stopped = false;
+  let callOff: () => void = () => undefined;
+  const look = async (): Promise<void> => {
+    let again = lookMs;
+    try {
+      await replayAll(parts, join(parts.dir, storeId), () => stopped);
+    } catch (err) {
+      again = tryAgainMs;
+      parts.logger.warn({ err }, 'usage journals of dead processes cannot be replayed; it is tried again');
+    }
+    if (!stopped) callOff = parts.timers.after(again, () => void (looking = look()));
+  };
+  let looking = look();
+  return async () => {
+    stopped = true;
+    callOff();
+    await looking;
+  };
+}
+
+async function replayAll(parts: AbandonedParts, folder: string, stopped: () => boolean): Promise<void> {
+  for (const journal of await entriesOf(folder)) {
+    if (stopped()) return;
+    const path = join(folder, journal);
+    if (journal === parts.own || !(await isJournal(path))) continue;
+    const lock = await parts.lock(path);
+    if (lock === null) continue;
+    try {
+      await replay(parts, path, journal);
+    } catch (err) {
+      if (!(err instanceof UnknownFormat)) throw err;
+      parts.logger.error(
+        { err, journal: path },
+        'a usage journal was written by another version, and is left',
+      );
+    } finally {
+      await lock.release();
+    }
+  }
+}
+
+/** Adds what is in a journal, in order, and removes it. */
+async function replay(parts: AbandonedParts, path: string, journal: string): Promise<void> {
+  const files = (await entriesOf(path)).filter((file) => numberOf(file) !== undefined).sort();
+  let requests = 0;
+  for (const file of files) {
+    const rows = rowsOf(await readFile(join(path, file), 'latin1'));
+    await deliver(parts, { journal, number: numberOf(file) as number, rows, throughMs: null });
+    for (const row of rows) requests += row.requests;
+    await rm(join(path, file), { force: true });
+  }
+  await parts.clock.during(() => parts.store.add({ journal, from: 0, to: 0, rows: [], throughMs: Infinity }));
+  await rm(path, { recursive: true, force: true });
+  parts.logger.info({ journal, requests }, 'the usage journal of a dead process was replayed');
+}
+
+/** None where there is no such folder. */
+async function entriesOf(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}

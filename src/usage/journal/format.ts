@@ -1,0 +1,92 @@
+import type { AccountId, KeyId } from '../../domain/ids.ts';
+import type { UsageRow } from '../../domain/usage.ts';
+import { newRow, type OpenRow } from '../open-batch.ts';
+
+/**
+ * A file of a journal holds one batch. Its first line says which format it is in; each line after it holds what one turn of
+ * the event loop has changed, ends with a line feed and was written by one call, so that a process that dies leaves whole
+ * lines and at most one that has no end. A line is entries, each ended by `;`:
+ *
+ *     =INDEX,ACCOUNT,KEY,HOUR;      there is a row with this index, which is the next
+ *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
+ *
+ * The second is all that was counted in that row of the batch so far, not what was added: the last one holds. Times are
+ * milliseconds since 1970.
+ */
+export const firstLine = 'tenancy-gateway usage 1\n';
+
+/** The line of a turn. @param defined how many rows the file has; those from there on are made known in this line */
+export function lineOf(changed: readonly OpenRow[], defined: number): string {
+  let line = '';
+  for (const row of changed) {
+    if (row.index >= defined) line += `=${row.index},${row.accountId},${row.keyId},${row.hourMs};`;
+    line += `${row.index},${row.requests},${row.reads},${row.clientErrors},${row.serverErrors},`;
+    line += `${row.bytesIn},${row.bytesOut},${row.lastUsedMs};`;
+  }
+  return `${line}\n`;
+}
+
+/** A file that another version has written. */
+export class UnknownFormat extends Error {
+  override readonly name = 'UnknownFormat';
+}
+
+/**
+ * The rows of a file, in the order of their indexes. What is behind the last whole line is left out, and so is everything
+ * from the first line on that could not have been written here: the disk has lost what was there.
+ *
+ * @throws {UnknownFormat} where the file is in another format
+ */
+export function rowsOf(text: string): UsageRow[] {
+  const rows: OpenRow[] = [];
+  // It died before its first line was whole.
+  if (firstLine.startsWith(text)) return rows;
+  if (!text.startsWith(firstLine)) throw new UnknownFormat('a usage journal in a format that is not known');
+  let start = firstLine.length;
+  for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
+    if (!takeLine(text.slice(start, end), rows)) break;
+    start = end + 1;
+  }
+  return rows;
+}
+
+/** Takes in a line, as a whole or not at all. */
+function takeLine(line: string, rows: OpenRow[]): boolean {
+  const before = rows.length;
+  const totals: number[][] = [];
+  const entries = line.split(';');
+  const isWhole =
+    entries.pop() === '' &&
+    entries.every((entry) => (entry.startsWith('=') ? define(entry, rows) : total(entry, rows, totals)));
+  if (!isWhole) {
+    rows.length = before;
+    return false;
+  }
+  for (const numbers of totals) setTotal(rows, numbers);
+  return true;
+}
+
+function define(entry: string, rows: OpenRow[]): boolean {
+  const [index, account, key, hour, ...more] = entry.slice(1).split(',');
+  if (!account || !key || Number(index) !== rows.length || !isCount(hour) || more.length > 0) return false;
+  rows.push(newRow(account as AccountId, key as KeyId, Number(hour), rows.length));
+  return true;
+}
+
+function total(entry: string, rows: readonly OpenRow[], totals: number[][]): boolean {
+  const texts = entry.split(',');
+  if (texts.length !== 8 || !texts.every(isCount) || Number(texts[0]) >= rows.length) return false;
+  totals.push(texts.map(Number));
+  return true;
+}
+
+function setTotal(rows: readonly OpenRow[], numbers: readonly number[]): void {
+  const [index = 0, requests = 0, reads = 0, clientErrors = 0, serverErrors = 0, ...rest] = numbers;
+  const [bytesIn = 0, bytesOut = 0, lastUsedMs = 0] = rest;
+  const totals = { requests, reads, writes: requests - reads, clientErrors, serverErrors };
+  Object.assign(rows[index] as OpenRow, { ...totals, bytesIn, bytesOut, lastUsedMs });
+}
+
+function isCount(text: string | undefined): boolean {
+  return text !== undefined && /^\d{1,16}$/.test(text);
+}

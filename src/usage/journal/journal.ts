@@ -1,0 +1,214 @@
+import { closeSync, ftruncateSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { UsageRow } from '../../domain/usage.ts';
+import type { OpenBatch, OpenRow } from '../open-batch.ts';
+import { firstLine, lineOf, rowsOf } from './format.ts';
+
+/** A lock on a folder, in force until it is released or the process is gone. `null`: another process has it. */
+export type LockFolder = (folder: string) => Promise<{ release(): Promise<void> } | null>;
+
+export interface JournalOptions {
+  /** Folder of all journals; the journals of one store are in a folder in there, each in one of its own. */
+  readonly dir: string;
+  /** Name of this journal, never used before. */
+  readonly id: string;
+  /** Bytes that its files may take. */
+  readonly mostBytes: number;
+  readonly lock: LockFolder;
+}
+
+/** Present in the folder of each journal from when it is locked: without it, the folder is still being made. */
+const marker = 'journal';
+/** From this size on the file of the open batch is replaced by one that holds each row once. */
+const rewriteBytes = 8 * 1024 * 1024;
+
+/**
+ * The journal of this process: a file for each batch, the open one and those that the store does not have yet. Writing is
+ * synchronous, since the bytes of requests wait for it, and goes to the memory of the system: it survives the process, not
+ * the machine.
+ *
+ * Where it cannot be written it says so, and is of no use until {@link takeUp} succeeds.
+ */
+export class Journal {
+  readonly #options: JournalOptions;
+  #folder = '';
+  #lock: { release(): Promise<void> } | null = null;
+  #number = 1;
+  #fd: number | null = null;
+  /** Of the open batch's file. */
+  #bytes = 0;
+  #rows = 0;
+  /** Bytes of the files of sealed batches, by number. */
+  readonly #sealed = new Map<number, number>();
+  #sealedBytes = 0;
+  #writable = false;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+  }
+
+  /** Whether everything that {@link write} was given is in it. */
+  get writable(): boolean {
+    return this.#writable;
+  }
+
+  /** Of all its files. */
+  get bytes(): number {
+    return this.#sealedBytes + this.#bytes;
+  }
+
+  /**
+   * Makes the folder, or finds out whether it can be written to again. To be called again and again until it does not reject.
+   *
+   * @param storeId names the store that the counts are for
+   */
+  async open(storeId: string): Promise<void> {
+    const { dir, id, lock } = this.#options;
+    const folder = join(dir, storeId, id);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    this.#folder = folder;
+    this.#lock ??= await lock(folder);
+    if (this.#lock === null) throw new Error('the folder of a new usage journal is locked');
+    await writeFile(join(folder, marker), firstLine);
+  }
+
+  /** Writes everything that the open batch has counted to a new file, in place of the one there is. @throws where that cannot be done */
+  takeUp(batch: OpenBatch): void {
+    if (this.#lock === null) throw new Error('the folder of the usage journal could not be made');
+    const path = join(this.#folder, fileOf(this.#number));
+    const text = batch.rows.length === 0 ? firstLine : firstLine + lineOf(batch.rows, 0);
+    if (this.#sealedBytes + text.length > this.#options.mostBytes) throw new JournalFull();
+    const fd = openSync(`${path}.new`, 'w', 0o600);
+    try {
+      writeAll(fd, text);
+      renameSync(`${path}.new`, path);
+    } catch (error) {
+      closeSync(fd);
+      // On a full disk it must not take what little there is.
+      tryTo(() => unlinkSync(`${path}.new`));
+      throw error;
+    }
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = fd;
+    this.#bytes = text.length;
+    this.#rows = batch.rows.length;
+    this.#writable = true;
+    batch.written();
+  }
+
+  /** Writes what has changed in the open batch, in one call of the system. @throws where that cannot be done */
+  write(batch: OpenBatch): void {
+    if (batch.changed.length === 0) return;
+    if (this.#fd === null || this.#bytes > rewriteBytes) return this.#guarded(() => this.takeUp(batch));
+    const fd = this.#fd;
+    const line = lineOf(batch.changed, this.#rows);
+    this.#guarded(() => {
+      if (this.bytes + line.length > this.#options.mostBytes) throw new JournalFull();
+      writeAll(fd, line);
+    });
+    this.#bytes += line.length;
+    this.#rows = batch.rows.length;
+    batch.written();
+  }
+
+  #guarded(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#writable = false;
+      // Half a line at the end would spoil the next one. The file as a whole is replaced before anything is added to it.
+      if (this.#fd !== null) {
+        tryTo(() => ftruncateSync(this.#fd as number, this.#bytes));
+        closeSync(this.#fd);
+      }
+      this.#fd = null;
+      throw error;
+    }
+  }
+
+  /** The open batch is sealed, and the next one is open. Returns the number of the sealed one. */
+  seal(rows: readonly OpenRow[]): number {
+    const number = this.#number++;
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+    if (rows.length > 0 && this.#bytes > 0) {
+      this.#sealed.set(number, this.#bytes);
+      this.#sealedBytes += this.#bytes;
+    }
+    this.#bytes = 0;
+    this.#rows = 0;
+    return number;
+  }
+
+  /** The rows of a sealed batch; `null` where its file has been taken away. */
+  async read(number: number): Promise<UsageRow[] | null> {
+    return readFile(join(this.#folder, fileOf(number)), 'latin1').then(
+      rowsOf,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return null;
+        throw error;
+      },
+    );
+  }
+
+  /** The store has a batch. Its file is removed; one that cannot be is of no harm, since its numbers are known. */
+  async remove(number: number): Promise<void> {
+    const bytes = this.#sealed.get(number);
+    if (bytes === undefined) return;
+    this.#sealed.delete(number);
+    this.#sealedBytes -= bytes;
+    await rm(join(this.#folder, fileOf(number)), { force: true }).catch(() => undefined);
+  }
+
+  /** @param isDone the store has everything, and the journal is not needed any more */
+  async close(isDone: boolean): Promise<void> {
+    if (this.#fd !== null) closeSync(this.#fd);
+    this.#fd = null;
+    this.#writable = false;
+    if (this.#lock === null) return;
+    if (isDone) await rm(this.#folder, { recursive: true, force: true }).catch(() => undefined);
+    await this.#lock.release();
+    this.#lock = null;
+  }
+}
+
+/** Its files have grown to what they may take. */
+class JournalFull extends Error {
+  override readonly name = 'JournalFull';
+
+  constructor() {
+    super('the usage journal has grown to usage.journal_max_bytes');
+  }
+}
+
+/** The file of a batch, named so that names sort by number. */
+function fileOf(number: number): string {
+  return `${String(number).padStart(10, '0')}.batch`;
+}
+
+/** The number of the batch in a file; `undefined` where it is none. */
+export function numberOf(file: string): number | undefined {
+  return /^\d{10}\.batch$/.test(file) ? Number(file.slice(0, 10)) : undefined;
+}
+
+/** Whether a folder is that of a journal, and no longer being made. */
+export async function isJournal(folder: string): Promise<boolean> {
+  return stat(join(folder, marker)).then(
+    () => true,
+    () => false,
+  );
+}
+
+function writeAll(fd: number, text: string): void {
+  const written = writeSync(fd, text, null, 'latin1');
+  if (written < text.length) throw new Error(`the disk took ${written} of ${text.length} bytes`);
+}
+
+function tryTo(act: () => void): void {
+  try {
+    act();
+  } catch {
+    // What is there stays as it is.
+  }
+}

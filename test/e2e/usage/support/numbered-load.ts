@@ -1,0 +1,92 @@
+/** Requests that say which they are, and an upstream that keeps which it got. */
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+
+/** What was received of one tenant with one key. */
+export type Counts = Map<string, number>;
+
+/** An upstream that counts what it gets, by tenant and key. */
+export class CountingUpstream {
+  readonly counts: Counts = new Map();
+  /** Numbers of the requests that it got. */
+  readonly received = new Set<number>();
+  /** Numbers that came more than once. */
+  readonly repeated: number[] = [];
+  readonly #server: Server = createServer((request, response) => {
+    const { headers, url = '' } = request;
+    const number = Number(url.slice(url.lastIndexOf('/') + 1));
+    if (this.received.has(number)) this.repeated.push(number);
+    this.received.add(number);
+    const of = `${String(headers['x-service-resolved-tenant'])} ${String(headers['x-service-caller-key'])}`;
+    this.counts.set(of, (this.counts.get(of) ?? 0) + 1);
+    request.resume().on('end', () => response.end('ok'));
+  });
+
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+/** What became of the requests of a load. */
+export interface Sent {
+  sent: number;
+  responded: number;
+  /** Numbers of those that got no response: their connection broke. */
+  readonly broken: number[];
+  readonly statuses: Map<number, number>;
+  stop(): Promise<void>;
+}
+
+const tickMs = 5;
+
+/** Sends `perSecond` requests a second, each with the next of `keys`, over 64 connections. */
+export function startNumberedLoad(url: string, keys: readonly string[], perSecond: number): Sent {
+  const pool = new Pool(url, { connections: 64, pipelining: 1, headersTimeout: 30_000 });
+  const underWay = new Set<Promise<void>>();
+  const began = performance.now();
+  const load: Sent = {
+    sent: 0,
+    responded: 0,
+    broken: [],
+    statuses: new Map(),
+    stop: async () => {
+      clearInterval(ticking);
+      await Promise.all(underWay);
+      if (!pool.closed) await pool.close();
+    },
+  };
+  const send = async (number: number): Promise<void> => {
+    try {
+      const { statusCode, body } = await pool.request({
+        path: `/n/${number}`,
+        method: number % 2 === 0 ? 'GET' : 'POST',
+        headers: { authorization: `Bearer ${keys[number % keys.length]}` },
+        body: number % 2 === 0 ? null : 'payload',
+      });
+      await body.dump();
+      load.responded += 1;
+      load.statuses.set(statusCode, (load.statuses.get(statusCode) ?? 0) + 1);
+    } catch {
+      load.broken.push(number);
+    }
+  };
+  const ticking = setInterval(() => {
+    const due = Math.floor(((performance.now() - began) / 1000) * perSecond);
+    // What is late stays away: the gateway is down now and then, and what waits for it would come all at once.
+    if (underWay.size > 256) load.sent = Math.max(load.sent, due);
+    while (load.sent < due) {
+      const one = send(load.sent++).finally(() => underWay.delete(one));
+      underWay.add(one);
+    }
+  }, tickMs);
+  return load;
+}
