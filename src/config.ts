@@ -130,6 +130,10 @@ export interface UsageConfig {
   readonly journalMaxBytes: number;
   /** For how long a silent replica holds reports back. */
   readonly lostAfterMs: number;
+  /** For how many days hours are kept. */
+  readonly hourlyRetentionDays: number;
+  /** For how many months days are kept, beside the running one. */
+  readonly retentionMonths: number;
 }
 
 export interface TracingConfig {

@@ -20,7 +20,7 @@ export interface ManagementDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept'>;
   readonly clock: Clock;
   /** Is given the way to find an operation, for explanations. */
   readonly onOperations?: (find: FindOperation) => void;

@@ -74,6 +74,8 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       journalDir: file.usage.journal_dir ?? join(file.data_dir, 'usage'),
       journalMaxBytes: file.usage.journal_max_bytes,
       lostAfterMs: file.usage.lost_after_s * 1000,
+      hourlyRetentionDays: file.usage.hourly_retention_days,
+      retentionMonths: file.usage.retention_months,
     },
     log: { level: file.log.level, sample2xx: file.log.sample_2xx },
     tracing:

@@ -1,5 +1,6 @@
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { MethodKind } from '../domain/acting-decision.ts';
+import type { KeptUsage } from '../domain/usage-kept.ts';
 import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow } from '../domain/usage.ts';
 import type { Page } from './tenant-store.ts';
 
@@ -65,12 +66,26 @@ export class UnusableUsage extends Error {
   override readonly name = 'UnusableUsage';
 }
 
-/** What there still is of usage; milliseconds since 1970, or -Infinity where nothing was deleted. */
-export interface KeptUsage {
-  /** Hours from before this are gone, and were added up to days. */
-  readonly hoursFromMs: number;
-  /** Days from before this are gone. */
-  readonly daysFromMs: number;
+/** Which hours to delete. */
+export interface PrunedHours {
+  /** Milliseconds since 1970, by the clock of this process: what is old goes if it is old by the store's clock, too. */
+  readonly nowMs: number;
+  /** For how many days hours stay. */
+  readonly days: number;
+  /** The parent to go on after, from the portion before; `null` for the first. */
+  readonly after: AccountId | null;
+  /** Rows at most. */
+  readonly most: number;
+}
+
+/** Which days to delete. */
+export interface PrunedDays {
+  /** As in {@link PrunedHours}. */
+  readonly nowMs: number;
+  /** For how many months days stay; only whole months go. */
+  readonly months: number;
+  /** Rows at most. */
+  readonly most: number;
 }
 
 /** Which days to compare with their hours. */
@@ -157,6 +172,10 @@ export interface UsageStore {
    * @param parent who asks: parents take turns
    */
   kept(parent?: AccountId): Promise<KeptUsage>;
+  /** Deletes hours past their retention; their days stay. Nothing happens while another replica does it. */
+  pruneHours(portion: PrunedHours): Promise<{ readonly deleted: number; readonly next: AccountId | null }>;
+  /** Deletes days past their retention, and resolves to how many. Nothing happens while another replica does it. */
+  pruneDays(portion: PrunedDays): Promise<number>;
   /**
    * Compares days with the sums of their hours, some accounts at a time.
    * @returns `null` while days are still being added up ({@link rollUp})

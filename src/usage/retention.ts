@@ -1,22 +1,75 @@
 import { repeat } from '../coherence/repeat.ts';
+import type { AccountId } from '../domain/ids.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { UsageStore } from '../ports/usage.ts';
 
 const everyMs = 10 * 60_000;
+/** Rows deleted by one statement. */
+const mostAtOnce = 1_000;
 
 export interface UsageRetentionParts {
-  readonly usage: Pick<UsageStore, 'rollUp'>;
+  readonly usage: Pick<UsageStore, 'rollUp' | 'pruneHours' | 'pruneDays'>;
+  /** For how many days hours are kept. */
+  readonly hourlyDays: number;
+  /** For how many months days are kept. */
+  readonly months: number;
+  readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
   readonly logger: { info(fields: object, message: string): void };
+  /** Is told how many rows of hours and of days were deleted. */
+  readonly onDeleted: (rows: number) => void;
 }
 
-/** Adds up the days of hours that an earlier version stored, portion by portion. Returns how to stop. */
+/**
+ * Every now and then, portion by portion: adds up the days of hours that an earlier version stored, and deletes hours and days past
+ * their retention. Returns how to stop.
+ */
 export function keepUsage(parts: UsageRetentionParts): () => void {
-  return repeat(parts.timers, everyMs, () => rollUp(parts));
+  return repeat(parts.timers, everyMs, async () => {
+    await rollUp(parts);
+    await pruneHours(parts);
+    await pruneDays(parts);
+  });
 }
 
 async function rollUp({ usage, logger }: UsageRetentionParts): Promise<void> {
   let portions = 0;
   while (await usage.rollUp()) portions += 1;
   if (portions > 0) logger.info({ portions }, 'usage of an earlier version was added up by the day');
+}
+
+async function pruneHours(parts: UsageRetentionParts): Promise<void> {
+  const { usage, hourlyDays, clock, logger, onDeleted } = parts;
+  let rows = 0;
+  try {
+    let after: AccountId | null = null;
+    do {
+      const portion = { nowMs: clock.wallMs(), days: hourlyDays, after, most: mostAtOnce };
+      const { deleted, next }: Awaited<ReturnType<typeof usage.pruneHours>> = await usage.pruneHours(portion);
+      onDeleted(deleted);
+      rows += deleted;
+      after = next;
+    } while (after !== null);
+  } finally {
+    if (rows > 0)
+      logger.info(
+        { rows, hourly_retention_days: hourlyDays },
+        'hours of usage past their retention were deleted; their days stay',
+      );
+  }
+}
+
+async function pruneDays({ usage, months, clock, logger, onDeleted }: UsageRetentionParts): Promise<void> {
+  let rows = 0;
+  try {
+    for (let deleted = mostAtOnce; deleted === mostAtOnce;) {
+      deleted = await usage.pruneDays({ nowMs: clock.wallMs(), months, most: mostAtOnce });
+      onDeleted(deleted);
+      rows += deleted;
+    }
+  } finally {
+    if (rows > 0)
+      logger.info({ rows, retention_months: months }, 'days of usage past their retention were deleted');
+  }
 }

@@ -93,6 +93,11 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     'events_deleted_total',
     'Events that were deleted because they were past their retention.',
   );
+  const deletedUsage = counter(
+    registry,
+    'usage_rows_deleted_total',
+    'Hours and days of usage that were deleted because they were past their retention.',
+  );
   let stopKeeping: readonly (() => void)[] = [];
 
   const alone = config.store.kind === 'embedded';
@@ -108,7 +113,11 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
         ...{ events: store.events, days: config.events.retentionDays, clock, timers, logger },
         onDeleted: (deleted) => deletedEvents.add(deleted),
       }),
-      keepUsage({ usage: store.usage, timers, logger }),
+      keepUsage({
+        ...{ usage: store.usage, clock, timers, logger },
+        ...{ hourlyDays: config.usage.hourlyRetentionDays, months: config.usage.retentionMonths },
+        onDeleted: (rows) => deletedUsage.add(rows),
+      }),
     ];
   };
   const starting = bringUp({

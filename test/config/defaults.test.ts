@@ -17,6 +17,7 @@ t.test('without file and variables: loopback, the embedded store and the ports o
   t.equal(config.migrate, true);
   t.equal(config.coherence.leaseMs, 3000);
   t.equal(config.events.retentionDays, 400);
+  t.match(config.usage, { hourlyRetentionDays: 62, retentionMonths: 25 });
   t.equal(config.log.level, 'info');
   t.same(config.trustedProxies, []);
   t.same(config.routes, []);

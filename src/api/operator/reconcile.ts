@@ -64,11 +64,12 @@ export function reconcileRoute(
       const [firstMs, endMs] = [readDay('from', from), readDay('to', to)];
       if (endMs <= firstMs) throw invalidField('/to', 'must be later than `from`.');
       if (endMs - firstMs > usagePeriodMaxMs) throw invalidField('/from', 'At most 366 days are compared.');
-      const { hoursFromMs } = await usage.kept();
-      if (firstMs < hoursFromMs)
+      const { hoursFromMs, daysFromMs } = await usage.kept();
+      const keptFromMs = Math.max(hoursFromMs, daysFromMs);
+      if (firstMs < keptFromMs)
         throw invalidField(
           '/from',
-          `is before ${new Date(hoursFromMs).toISOString()}: earlier hours are gone, there is nothing to compare days with.`,
+          `is before ${new Date(keptFromMs).toISOString()}: earlier usage is not there by the day and by the hour, so there is nothing to compare.`,
         );
       const parent = account_id === undefined ? null : found(parseAccountId(account_id));
       if (parent !== null) found(await tenants.getParent(parent));

@@ -7,6 +7,7 @@ import type { UsageQuery, UsageReportRow } from '../../ports/usage.ts';
 import { prefersCsv } from '../rest/accept.ts';
 import { csvLine, type Cell } from './csv.ts';
 import {
+  readKept,
   wantedReport,
   type ReportQuery,
   type ReportScope,
@@ -57,7 +58,7 @@ export async function sendCsv<Group extends UsageGroup>(
   const groupBy = query.group_by ?? 'sub_account';
   const names = groupBy === 'api_key' ? columns : columns.filter((name) => name !== 'api_key_id');
   const readPage = (after?: string): Promise<Page<UsageReportRow>> =>
-    source.usage.report(parent, pageQueryOf(wanted, after));
+    readKept(source, parent, pageQueryOf(wanted, after));
   const first = await readPage();
   void reply
     .type('text/csv; charset=utf-8; header=present')

@@ -3,10 +3,12 @@ import { parseAccountId, type AccountId } from '../../domain/ids.ts';
 import { isUsagePeriod, readUsagePeriod } from '../../domain/usage-period.ts';
 import type { UsageGranularity, UsageGroup, UsagePeriod } from '../../domain/usage.ts';
 import type { UsageConfig } from '../../config.ts';
+import { missingUsage } from '../../domain/usage-kept.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import { found } from '../../http/not-found.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Page } from '../../ports/tenant-store.ts';
 import type { UsageQuery, UsageReportRow, UsageStore } from '../../ports/usage.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { timestamp } from '../rest/typebox.ts';
@@ -65,7 +67,7 @@ export interface ReportQuery<Group extends UsageGroup> {
 
 /** What reports are read from. */
 export interface ReportSource {
-  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept'>;
   readonly clock: Clock;
   readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
 }
@@ -110,7 +112,7 @@ export async function readReport<Group extends UsageGroup, Row>(
     source.config.usage.lostAfterMs,
     parent ?? undefined,
   );
-  const page = await source.usage.report(parent, {
+  const page = await readKept(source, parent, {
     ...wanted,
     period,
     limit,
@@ -130,6 +132,19 @@ export async function readReport<Group extends UsageGroup, Row>(
       (row) => rowToBody(row, groupBy),
     ),
   };
+}
+
+/** A page of a report, if everything that it is about is kept. @throws ProblemError `invalid_request` where it is not */
+export async function readKept(
+  { usage }: ReportSource,
+  parent: AccountId | null,
+  query: UsageQuery,
+): Promise<Page<UsageReportRow>> {
+  const page = await usage.report(parent, query);
+  // Asked last: what was not deleted by then was in the page.
+  const missing = missingUsage(query.period, query.granularity, await usage.kept(parent ?? undefined));
+  if (missing !== null) throw new ProblemError(invalidRequest([missing]));
+  return page;
 }
 
 /** What a client asks for, without paging. @throws as {@link readReport} */

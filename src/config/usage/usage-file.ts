@@ -17,4 +17,12 @@ export const usage = section('What is counted for reports (docs/usage.md).', {
     'For how long a replica that is silent and has not ended in order holds back `complete_through` of reports. After that they say `incomplete` for the time whose counts it may have taken with it.',
     { minimum: 60, maximum: 34_560_000, default: 86_400 },
   ),
+  hourly_retention_days: integer(
+    'For how many days usage is kept by the hour (docs/billing.md). Older usage is there by the day.',
+    { minimum: 2, maximum: 3_660, default: 62 },
+  ),
+  retention_months: integer(
+    'For how many months usage is kept by the day, beside the running one. Older usage is deleted.',
+    { minimum: 1, maximum: 1_200, default: 25 },
+  ),
 });

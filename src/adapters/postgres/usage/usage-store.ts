@@ -1,9 +1,13 @@
 import type { AccountId } from '../../../domain/ids.ts';
-import { UnusableUsage, type KeptUsage, type UsageStore } from '../../../ports/usage.ts';
+import type { KeptUsage } from '../../../domain/usage-kept.ts';
+import { dayMs } from '../../../domain/usage.ts';
+import { UnusableUsage, type UsageStore } from '../../../ports/usage.ts';
 import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
 import { reconcileUsage } from './reconcile.ts';
 import { usageReport } from './usage-report.ts';
+
+const belowEveryId = '00000000-0000-0000-0000-000000000000';
 
 /** Rows of hours that are added up at once: batches of counts wait for it. */
 const hoursOfPortion = 5_000;
@@ -78,6 +82,25 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
         parent,
       );
       return row;
+    },
+
+    async pruneHours({ nowMs, days, after, most }) {
+      const before = new Date(nowMs - days * dayMs);
+      const [row] = await background.run(
+        (sql) => sql<[{ readonly deleted: number; readonly next: AccountId | null }]>`
+          select deleted, next_root as next
+          from usage_prune_hours(${before}, ${days}, ${after ?? belowEveryId}, ${most})`,
+      );
+      return row;
+    },
+
+    async pruneDays({ nowMs, months, most }) {
+      const now = new Date(nowMs);
+      const [{ deleted }] = await background.run(
+        (sql) => sql<[{ readonly deleted: number }]>`
+          select usage_prune_days(${now}::timestamptz - make_interval(months => ${months}), ${months}, ${most}) as deleted`,
+      );
+      return deleted;
     },
 
     reconcile: (comparison) => reconcileUsage(reports, comparison),
