@@ -4,6 +4,7 @@ import { hourMs } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { CountedRequest, UsageSink, UsageStore } from '../ports/usage.ts';
+import { JournalHealth } from './journal/health.ts';
 import type { Journal } from './journal/journal.ts';
 import { newRow, OpenBatch, type OpenRow } from './open-batch.ts';
 import { PendingBatches } from './pending-batches.ts';
@@ -40,6 +41,7 @@ export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;
   readonly #clock: StoreClock;
   readonly #pending: PendingBatches;
+  readonly #health: JournalHealth;
   readonly #collectors = new Set<() => void>();
   #batch = new OpenBatch();
   /** Hour that bytes are counted in. */
@@ -47,7 +49,6 @@ export class UsageRecorder implements UsageSink {
   #storeId: string | null = null;
   /** The journal has so many rows of the open batch that it is sealed before another request is counted. */
   #full = false;
-  #unwritable = false;
   #stopped = false;
   #callOff: () => void = () => undefined;
   #flushing: Promise<void> = Promise.resolve();
@@ -55,6 +56,7 @@ export class UsageRecorder implements UsageSink {
   constructor(parts: UsageRecorderParts) {
     this.#parts = parts;
     this.#clock = new StoreClock(parts.clock);
+    this.#health = new JournalHealth(parts.clock, parts.logger);
     this.#pending = new PendingBatches({ ...parts, clock: this.#clock });
   }
 
@@ -87,7 +89,7 @@ export class UsageRecorder implements UsageSink {
       this.#parts.journal.write(this.#batch);
       this.#full = this.#batch.rows.length >= mostRows;
     } catch (error) {
-      this.#cannotWrite(error);
+      this.#health.failed(error);
     }
   }
 
@@ -146,9 +148,9 @@ export class UsageRecorder implements UsageSink {
     return throughMs === 0 ? 0 : Math.max(0, this.#clock.nowMs() - throughMs);
   }
 
-  /** Whether counts are in memory alone, because the journal cannot be written. */
+  /** Whether counts are in memory alone, or were a moment ago, because the journal cannot be written. */
   get unwritable(): boolean {
-    return this.#unwritable;
+    return this.#health.unwritable;
   }
 
   /** Adds what is left, and says that there will be no more. To be called once nothing is counted any longer. */
@@ -190,6 +192,7 @@ export class UsageRecorder implements UsageSink {
     this.#collect();
     if (!this.#parts.journal.writable) await this.#takeUpJournal();
     this.commit();
+    this.#health.look();
     if (this.#pending.size === 0) this.#seal();
     await this.#pending.deliver();
     const isIdle = this.#pending.size === 0 && this.#batch.rows.length === 0 && this.lagMs() >= idleMs;
@@ -219,24 +222,13 @@ export class UsageRecorder implements UsageSink {
   }
 
   async #takeUpJournal(): Promise<void> {
-    const { journal, logger } = this.#parts;
+    const { journal } = this.#parts;
     try {
       await journal.open(this.#storeId ?? '');
       journal.takeUp(this.#batch);
-      if (this.#unwritable) logger.info('the usage journal is written again');
-      this.#unwritable = false;
     } catch (error) {
-      this.#cannotWrite(error);
+      this.#health.failed(error);
     }
-  }
-
-  #cannotWrite(error: unknown): void {
-    if (!this.#unwritable)
-      this.#parts.logger.warn(
-        { err: error },
-        'the usage journal cannot be written; requests are counted in memory, where a crash loses them',
-      );
-    this.#unwritable = true;
   }
 }
 
