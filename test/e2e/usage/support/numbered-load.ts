@@ -40,7 +40,7 @@ export class CountingUpstream {
 export interface Sent {
   sent: number;
   responded: number;
-  /** Numbers of those that got no response: their connection broke. */
+  /** Numbers of those that got no response: their connection broke while they were on it. */
   readonly broken: number[];
   readonly statuses: Map<number, number>;
   stop(): Promise<void>;
@@ -75,8 +75,9 @@ export function startNumberedLoad(url: string, keys: readonly string[], perSecon
       await body.dump();
       load.responded += 1;
       load.statuses.set(statusCode, (load.statuses.get(statusCode) ?? 0) + 1);
-    } catch {
-      load.broken.push(number);
+    } catch (error) {
+      // Where there was no connection, no gateway has counted it.
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') load.broken.push(number);
     }
   };
   const ticking = setInterval(() => {
