@@ -60,13 +60,7 @@ export function makeCounting(parts: CountingParts): Counting {
     '1 while the usage journal cannot be written, so that a crash would lose what was counted.',
     () => Number(usage.unwritable),
   );
-  gauge(
-    registry,
-    'usage_journal_bytes',
-    'What the usage journal takes on disk.',
-    () => journal.bytes,
-    'sum',
-  );
+  gauge(registry, 'usage_journal_bytes', 'What the usage journal takes on disk.', () => journal.bytes, 'sum');
 
   let stopReplaying = async (): Promise<void> => undefined;
   return {
