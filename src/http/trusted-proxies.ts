@@ -33,7 +33,7 @@ export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
  *
  * @throws RangeError where one of `cidrs` is neither an address nor a CIDR
  */
-export function addressList(cidrs: readonly string[]): (address: string | undefined) => boolean {
+function addressList(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
   for (const cidr of cidrs) addCidr(list, cidr);
   return (address) => isListed(list, address);

@@ -63,7 +63,8 @@ export function buildWithStep(
   cpSync(join(project, 'dist'), dist, { recursive: true });
   cpSync(join(project, 'package.json'), join(folder, 'package.json'));
   const migrations = join(dist, 'adapters/postgres/schema/migrations');
-  const version = readdirSync(migrations).length + 1;
+  const files = readdirSync(migrations, { recursive: true }) as string[];
+  const version = files.filter((file) => file.endsWith('.sql')).length + 1;
   const number = String(version).padStart(4, '0');
   writeFileSync(join(migrations, `${number}_of_the_test.sql`), text);
   return { dist, step: `${number} of_the_test`, version };
