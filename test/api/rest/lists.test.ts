@@ -148,7 +148,7 @@ t.test('query parameters that are wrong, unknown or repeated are rejected by nam
     [`/${id}?expand=keys`, 'expand'],
     [`/${id}/api-keys?status=lost`, 'status'],
     [`/${id}/api-keys?name=x`, 'name'],
-    [`/usage?sub_account_id=${id}`, 'sub_account_id'],
+    [`/usage?account_id=${id}`, 'account_id'],
   ];
   for (const [path, parameter] of rows)
     t.match(await parent.call('GET', path), badParameter(parameter), path);
