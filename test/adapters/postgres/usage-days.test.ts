@@ -11,6 +11,7 @@ import {
   type UsageRow,
 } from '../../../src/domain/usage.ts';
 import type { UsageQuery, UsageReportRow } from '../../../src/ports/usage.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createParent, createSub, freshStore, newKeyId, rawSql } from '../../support/store.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
@@ -65,6 +66,40 @@ t.test(
       })
       .catch(() => undefined);
     t.equal(await differences(sql), 0);
+  },
+);
+
+t.test(
+  'batches that come to the same days in another order wait for each other, and none fails',
+  async (t) => {
+    const { store, url } = await freshStore(t);
+    const { id } = await createParent(store.tenants);
+    const key = newKeyId();
+    const [one, two, other] = [rawSql(t, url), rawSql(t, url), rawSql(t, url)];
+    const add = (sql: Pick<Sql, 'unsafe'>, hour: string) =>
+      sql.unsafe(
+        `insert into usage_hourly values ('${id}', '${id}', '2025-03-${hour}:00Z', '${key}', 1, 1, 0, 0, 0, 0, 0)`,
+      );
+    let second: Promise<unknown> = Promise.resolve();
+    await one.begin(async (tx) => {
+      await add(tx, '01 01');
+      let begun = false;
+      second = two.begin(async (tx) => {
+        await add(tx, '02 02');
+        begun = true;
+        await add(tx, '01 03');
+      });
+      second.catch(() => undefined);
+      await eventually(async () => {
+        const [row] = await other<[{ waits: number }]>`
+        select count(*) as waits from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+        return begun || row.waits > 0;
+      });
+      await add(tx, '02 04');
+    });
+    await second;
+    t.equal(await differences(other), 0);
   },
 );
 
