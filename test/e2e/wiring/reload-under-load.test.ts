@@ -3,9 +3,9 @@ import { Agent } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
-import { goodConfig } from '../support/config-files.ts';
-import { eventually } from '../support/eventually.ts';
-import { get, named, start } from '../support/reload.ts';
+import { goodConfig } from '../../support/config-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { get, named, start } from '../../support/reload.ts';
 
 t.test(
   '20 reloads under keep-alive requests: none fails, no connection is dropped, all get there',

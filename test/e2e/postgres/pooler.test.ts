@@ -1,19 +1,19 @@
 /** What a replica can do through PgBouncer in transaction mode, with the one direct session and without it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
-import { openLog } from '../../../../src/ops/logger.ts';
-import { startGateway } from '../../../../src/wiring/start.ts';
-import { storeContracts } from '../../../contract/all.ts';
-import { makeParents, operatorToken, type Parent } from '../../../support/apis.ts';
-import { configFile, goodConfig } from '../../../support/config-files.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { httpClient, type Call } from '../../../support/http-client.ts';
-import { startPooler, withoutPgbouncer } from '../../../support/pgbouncer.ts';
-import { freshDatabase } from '../../../support/postgres.ts';
-import type { Scope } from '../../../support/servers.ts';
-import { migrated, rawSql } from '../../../support/store.ts';
-import { startUpstream } from '../../../support/upstreams.ts';
+import { openPostgres } from '../../../src/adapters/postgres/store.ts';
+import { openLog } from '../../../src/ops/logger.ts';
+import { startGateway } from '../../../src/wiring/start.ts';
+import { storeContracts } from '../../contract/all.ts';
+import { makeParents, operatorToken, type Parent } from '../../support/apis.ts';
+import { configFile, goodConfig } from '../../support/config-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpClient, type Call } from '../../support/http-client.ts';
+import { startPooler, withoutPgbouncer } from '../../support/pgbouncer.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import type { Scope } from '../../support/servers.ts';
+import { migrated, rawSql } from '../../support/store.ts';
+import { startUpstream } from '../../support/upstreams.ts';
 
 const skip = withoutPgbouncer;
 

@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { eventually } from '../support/eventually.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../support/process.ts';
-import { rawSql } from '../support/store.ts';
-import type { Scope } from '../support/servers.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../../support/process.ts';
+import { rawSql } from '../../support/store.ts';
+import type { Scope } from '../../support/servers.ts';
 
 const UPSTREAM_URL = 'http://127.0.0.1:9';
 

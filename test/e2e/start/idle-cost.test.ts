@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
-import { formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';
-import { becomes, startProcess, tempFolder } from '../support/process.ts';
-import { childrenOf, memoryOf, resetPeakMemory } from '../support/processes.ts';
-import { eventually } from '../support/eventually.ts';
+import { formatSecret, secretRandomBytes } from '../../../src/domain/api-key.ts';
+import { becomes, startProcess, tempFolder } from '../../support/process.ts';
+import { childrenOf, memoryOf, resetPeakMemory } from '../../support/processes.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const skip = process.platform !== 'linux' && 'NOT RUN: only Linux tells what a process costs';
 /** What was promised; a quiet machine shows some 250 MiB and 1 %. */

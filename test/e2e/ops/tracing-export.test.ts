@@ -1,13 +1,13 @@
 /** What becomes of traces when their collector is slow, away or not wanted. */
 import t from 'tap';
-import type { Logger } from '../../src/ops/logger.ts';
-import { startTracing } from '../../src/ops/tracing.ts';
-import { systemTimers } from '../../src/ports/timers.ts';
-import { eventually } from '../support/eventually.ts';
-import { startCollector } from '../support/otlp-collector.ts';
-import { start } from '../support/reload.ts';
-import { unusedPort } from '../support/unused-port.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import type { Logger } from '../../../src/ops/logger.ts';
+import { startTracing } from '../../../src/ops/tracing.ts';
+import { systemTimers } from '../../../src/ports/timers.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startCollector } from '../../support/otlp-collector.ts';
+import { start } from '../../support/reload.ts';
+import { unusedPort } from '../../support/unused-port.ts';
+import { startUpstream } from '../../support/upstreams.ts';
 
 /** How long an export waits for the collector at most, as src/ops/tracing.ts has it. */
 const exportTimeoutMs = 5_000;

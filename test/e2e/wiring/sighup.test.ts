@@ -5,14 +5,14 @@ import { Agent, createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { operatorToken } from '../support/apis.ts';
-import { configFile } from '../support/config-files.ts';
-import { eventually } from '../support/eventually.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, startProcess } from '../support/process.ts';
-import { get, named, parentOf } from '../support/reload.ts';
-import type { Scope } from '../support/servers.ts';
-import { migrated } from '../support/store.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { configFile } from '../../support/config-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, startProcess } from '../../support/process.ts';
+import { get, named, parentOf } from '../../support/reload.ts';
+import type { Scope } from '../../support/servers.ts';
+import { migrated } from '../../support/store.ts';
 
 t.test(
   'a file with faults is logged with all of them, and changes nothing; a good one is used',

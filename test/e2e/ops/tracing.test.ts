@@ -1,11 +1,11 @@
 /** Traces, seen by a real collector and by real upstreams. */
 import t from 'tap';
-import { eventually } from '../support/eventually.ts';
-import { startCollector, type CollectedSpan, type Collector } from '../support/otlp-collector.ts';
-import { raw, start } from '../support/reload.ts';
-import type { Scope } from '../support/servers.ts';
-import { startUpstream, type Received } from '../support/upstreams.ts';
-import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startCollector, type CollectedSpan, type Collector } from '../../support/otlp-collector.ts';
+import { raw, start } from '../../support/reload.ts';
+import type { Scope } from '../../support/servers.ts';
+import { startUpstream, type Received } from '../../support/upstreams.ts';
+import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const parentId = '00f067aa0ba902b7';
