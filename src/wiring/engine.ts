@@ -16,8 +16,10 @@ import type { UsageSink } from '../ports/usage.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
+import type { RateLimiter } from '../ports/rate-limiter.ts';
 import type { Timers } from '../ports/timers.ts';
 import { bringUp } from './bring-up.ts';
+import { openLimiter } from './limits/rate-limiter.ts';
 import { openCache } from './cache.ts';
 import { makeCounting } from './usage/counting.ts';
 import { lateCoherence } from './late-coherence.ts';
@@ -38,6 +40,8 @@ export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
   readonly usage: UsageSink;
+  /** Takes from limits over all replicas, also while the store is away. */
+  readonly limiter: RateLimiter;
   /** What keeps requests from being sent here: nothing can be decided, or the process is about to end. */
   unready(): readonly Unreadiness[];
   /** Begins to wait for the store. To be called once the process listens: a port that is taken is told of before a store is made. */
@@ -84,6 +88,11 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     registry,
   });
 
+  const limiter = openLimiter({
+    ...{ config, store, clock, timers, logger, registry, randomId: randomUUID },
+    snapshot: () => coherence.snapshot(),
+  });
+
   const replicaId = (): string | null => coherence.snapshot()?.replica ?? null;
   const snapshots = { source: store.oldSnapshots, replicaId };
   const stopWatching = watchOldSnapshots({ ...snapshots, registry, clock, timers, logger });
@@ -108,6 +117,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     const { log, facts: source } = store;
     const parts = { log, source, cache, clock, timers, config: config.coherence, logger, events, about };
     coherence.begin(startCoherence({ ...parts, randomId: randomUUID }));
+    limiter.start();
     stopKeeping = [
       keepEvents({
         ...{ events: store.events, days: config.events.retentionDays, clock, timers, logger },
@@ -136,6 +146,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     directory: coherence.directory,
     barrier: coherence.barrier,
     usage: counting.usage,
+    limiter,
     unready: () => {
       const missing = starting.missing() ?? (coherence.ready() ? null : lapsed(trouble));
       return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
@@ -151,6 +162,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
       starting.stop();
       stopWatching();
       for (const stopOne of stopKeeping) stopOne();
+      await limiter.stop();
       await counting.stop();
       await coherence.stop();
       await cache.close();

@@ -33,6 +33,8 @@ export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'm
     facts: timed('facts', store.facts),
     log: timed('log', store.log),
     usage: timed('usage', store.usage),
+    shareBoard: timed('shareBoard', store.shareBoard),
+    monthTotals: timed('monthTotals', store.monthTotals),
     replicaList: timed('replicaList', store.replicaList),
     oldSnapshots: timed('oldSnapshots', store.oldSnapshots),
   };

@@ -10,8 +10,10 @@ import { importKeysContract } from './import-keys.ts';
 import { keyLifeContract } from './key-life.ts';
 import { importRowsContract } from './import-rows.ts';
 import { mutationContract } from './mutations.ts';
+import { monthTotalsContract } from './month-totals.ts';
 import { parentLimitContract } from './parent-limits.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
+import { shareBoardContract } from './share-board.ts';
 import { tenantStoreContract } from './tenant-store.ts';
 import { usageStoreContract } from './usage-store.ts';
 
@@ -30,6 +32,8 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('facts', (t) => factSourceContract(t, store));
   await t.test('coherence log', (t) => coherenceLogContract(t, store));
   await t.test('usage', (t) => usageStoreContract(t, store));
+  await t.test('what replicas use of limits', (t) => shareBoardContract(t, store.shareBoard));
+  await t.test('what is used of quotas', (t) => monthTotalsContract(t, store.monthTotals));
   // Last, since it fills the log.
   await t.test('keys that were made elsewhere', (t) => importKeysContract(t, store));
 }

@@ -42,6 +42,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
     queries: within(deadlineMs, 'queries'),
     reports: within(deadlineMs, 'reports'),
     background: within(deadlineMs, 'background'),
+    usedLimits: within(deadlineMs, 'limits'),
     log: within(deadlineMs, 'log'),
     migrations: within(migrationMs),
     pool: () => pool.state,

@@ -1,4 +1,6 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
+import type { MonthTotals } from '../../ports/limits/month-totals.ts';
+import type { ShareBoard } from '../../ports/limits/share-board.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
@@ -12,6 +14,8 @@ import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';
 import { Session } from './coherence/session.ts';
 import { eventStore } from './events/event-store.ts';
+import { postgresMonthTotals } from './limits/month-totals.ts';
+import { postgresShareBoard } from './limits/share-board.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Limit, Pool, type Runner } from './connection/pool.ts';
@@ -28,6 +32,9 @@ export interface Store {
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
+  /** What replicas tell each other of limits, where there is no Redis. */
+  readonly shareBoard: ShareBoard;
+  readonly monthTotals: MonthTotals;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
   /** How busy the connections are that all but the lease and migrations share. */
@@ -76,6 +83,8 @@ const migrationMs = 600_000;
 const migrationIdleMs = 1_000;
 /** One that is held, for the lease; one that only facts are read on, one that only changes have, and one for either. */
 const fewestConnections = 4;
+/** Deadline of a statement about what is used of limits: later it is out of date. */
+const usedLimitsMs = 1_000;
 /** Reports at once. */
 const reportsMost = 4;
 
@@ -93,13 +102,14 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
   const session = new Session(held, hints, coherenceMs, leadsToPooler(direct));
   const size = Math.max(fewestConnections, maxConnections) - 1;
   const shared = new Pool(connect(url, queryMs, { pooled: direct !== url, idleMs }), size);
-  const { facts, others, reports, background } = limits(size);
+  const { facts, others, reports, background, usedLimits } = limits(size);
   const migrations = new Pool(connect(direct, migrationMs, { idleMs: migrationIdleMs }), 1);
   return assembleStore({
     facts: shared.withDeadline(coherenceMs, 'facts', facts),
     queries: shared.withDeadline(queryMs, 'queries', others),
     reports: shared.withDeadline(queryMs, 'reports', others, reports),
     background: shared.withDeadline(queryMs, 'background', others, background),
+    usedLimits: shared.withDeadline(usedLimitsMs, 'limits', others, usedLimits),
     log: session,
     migrations: migrations.withDeadline(migrationMs),
     pool: () => shared.state,
@@ -111,11 +121,13 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
   });
 }
 
+type LimitName = 'facts' | 'others' | 'reports' | 'background' | 'usedLimits';
+
 /**
  * What may have how many of the shared connections. Changes that wait for locks and reports that read a million rows leave
  * one for look-ups; a flood of look-ups leaves one for changes; a tenant's changes and reports leave one for another's.
  */
-function limits(shared: number): Readonly<Record<'facts' | 'others' | 'reports' | 'background', Limit>> {
+function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   const facts = shared - 1;
   const others = Math.floor((shared * 2) / 3);
   const reports = Math.min(Math.max(1, Math.floor(others / 4)), reportsMost);
@@ -124,6 +136,7 @@ function limits(shared: number): Readonly<Record<'facts' | 'others' | 'reports' 
     others: new Limit(others, Math.floor(others / 2)),
     reports: new Limit(reports),
     background: new Limit(1),
+    usedLimits: new Limit(1),
   };
 }
 
@@ -134,6 +147,8 @@ export interface StoreParts {
   readonly reports: Runner;
   /** What no request waits for. */
   readonly background: Runner;
+  /** What is used of limits; no request waits for it, and it is of no use late. */
+  readonly usedLimits: Runner;
   /** Must not wait for any of the above. */
   readonly log: Runner;
   readonly migrations: Runner;
@@ -145,7 +160,18 @@ export interface StoreParts {
 
 /** Puts a store together. */
 export function assembleStore(parts: StoreParts): Store {
-  const { facts, queries, reports, background, log, migrations, hints, onFirstHintWanted, close } = parts;
+  const {
+    facts,
+    queries,
+    reports,
+    background,
+    usedLimits,
+    log,
+    migrations,
+    hints,
+    onFirstHintWanted,
+    close,
+  } = parts;
   let closing: Promise<void> | undefined;
   return {
     tenants: tenantStore(queries, hints),
@@ -158,6 +184,8 @@ export function assembleStore(parts: StoreParts): Store {
       },
     }),
     usage: usageStore(queries, reports, background),
+    shareBoard: postgresShareBoard(usedLimits),
+    monthTotals: postgresMonthTotals(usedLimits),
     replicaList: replicaList(queries),
     oldSnapshots: oldSnapshots(log),
     pool: parts.pool,

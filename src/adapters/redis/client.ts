@@ -8,6 +8,9 @@ export interface RedisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
+  /** Runs a script that the server knows by this digest; rejects with `NOSCRIPT` where it does not. */
+  evalsha(digest: string, keys: 1, key: string, ...args: (string | number)[]): Promise<unknown>;
+  eval(script: string, keys: 1, key: string, ...args: (string | number)[]): Promise<unknown>;
   on(event: 'ready' | 'close', listener: () => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<void>;

@@ -1,0 +1,239 @@
+import type { LimitKind, Limits } from '../../domain/limits.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { LimiterEvents } from '../../ports/limits/limiter-events.ts';
+import type { MonthTotals } from '../../ports/limits/month-totals.ts';
+import type { ShareBoard } from '../../ports/limits/share-board.ts';
+import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../ports/rate-limiter.ts';
+import type { Timers } from '../../ports/timers.ts';
+import { LimitedByKind, type Limited } from './limited.ts';
+import { MonthExchange } from './month-exchange.ts';
+import { RateBucket } from './rate-bucket.ts';
+import { ShareExchange } from './share-exchange.ts';
+import { monthState, secondState, scarcer } from './states.ts';
+import { StoreClock } from './store-clock.ts';
+
+export interface LimiterParts {
+  /** `null` where there is one replica only. */
+  readonly board: ShareBoard | null;
+  readonly totals: MonthTotals;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Replicas that decide, by their names, as far as is known; `null` where nothing is known yet. */
+  readonly replicas: () => ReadonlySet<string> | null;
+  /** By what name this one is among them. */
+  readonly replicaId: () => string;
+  /** Fresh random text, never the same again. */
+  readonly randomId: () => string;
+  readonly events?: LimiterEvents;
+  /** Limits in memory, about. */
+  readonly mostTracked?: number;
+}
+
+/** How often it is looked what can be forgotten, and how many replicas there are. */
+const lookMs = 500;
+const lookedAt = 5_000;
+/** A limit that was not used for this long is forgotten where its bucket is full; where memory is short, in any case. */
+const forgetMs = 10_000;
+const forgetShortMs = 2_000;
+/** Replicas there are taken to be, while it is not known. */
+const unknownReplicas = 4;
+
+const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2 };
+
+/**
+ * Limits over all replicas. Each takes from its share, which it computes from what all replicas tell of each other; see
+ * `docs/limits.md` and `docs/decisions/rate-limits.md`.
+ */
+export class SharedRateLimiter implements RateLimiter {
+  readonly #parts: LimiterParts;
+  readonly #clock: StoreClock;
+  readonly #limited: LimitedByKind;
+  readonly #shares: ShareExchange | null;
+  readonly #months: MonthExchange;
+  readonly #fleet: { replicas: number; has: (replica: string) => boolean };
+  #series = 0;
+  #stopLooking: () => void = () => undefined;
+
+  constructor(parts: LimiterParts) {
+    const { board, clock, timers, events = {}, mostTracked = 200_000 } = parts;
+    this.#parts = parts;
+    this.#clock = new StoreClock(clock);
+    const fleet = { replicas: board === null ? 1 : unknownReplicas, has: () => false };
+    this.#fleet = fleet;
+    this.#limited = new LimitedByKind(mostTracked, (limited, isFull) => this.#mayForget(limited, isFull));
+    this.#shares =
+      board &&
+      new ShareExchange({
+        ...{ board, clock, timers, fleet, storeClock: this.#clock, replicaId: parts.replicaId },
+        onDegraded: (degraded, error) => events.onDegraded?.(degraded, error),
+        onExchanged: (limits, ms) => events.onExchanged?.(limits, ms),
+      });
+    this.#months = new MonthExchange({
+      ...{ totals: parts.totals, clock, timers, fleet, replica: parts.randomId() },
+      find: (limit) => this.#find(limit),
+      onTrouble: (error) => events.onMonthsFailed?.(error),
+    });
+  }
+
+  /** Begins to talk to the stores. Taking works before, by the share of a replica that knows of nothing. */
+  start(): void {
+    this.#months.start();
+    this.#look();
+  }
+
+  /** Tells what was used, and ends. */
+  async stop(): Promise<void> {
+    this.#stopLooking();
+    await this.#shares?.stop();
+    await this.#months.stop();
+  }
+
+  /** Whether this replica goes on by its last shares, since it cannot hear of the others. */
+  get degraded(): boolean {
+    return this.#shares?.degraded ?? false;
+  }
+
+  /** Limits in memory. */
+  get tracked(): number {
+    return this.#limited.size;
+  }
+
+  take(by: readonly LimitedBy[]): Taken | Full {
+    const nowMs = this.#clock.nowMs();
+    const ownMs = this.#parts.clock.monotonicMs();
+    let full: LimitedBy | undefined;
+    let period: Full['period'] = 'second';
+    for (const each of by) {
+      const limited = this.#of(each, nowMs);
+      if (limited === null) continue;
+      const hasSecond = limited.bucket === null || limited.bucket.hasRoom(nowMs, this.#fleet);
+      const hasMonth = limited.quota === null || limited.quota.hasRoom(ownMs, this.#months.view);
+      if (hasSecond && hasMonth) continue;
+      if (full !== undefined && order[full.kind] <= order[each.kind]) continue;
+      full = each;
+      period = hasSecond ? 'month' : 'second';
+    }
+    let scarcest: LimitState | null = null;
+    for (const each of by) {
+      const limited = this.#limited.get(each.kind, each.id);
+      if (limited === undefined) continue;
+      if (full === undefined) {
+        limited.bucket?.take();
+        limited.quota?.take();
+      }
+      if (limited.bucket !== null) this.#shares?.asked(limited, limited.bucket, nowMs);
+      if (limited.quota !== null) this.#months.used(limited, limited.quota);
+      if (each.shown) scarcest = this.#scarcest(scarcest, limited, nowMs);
+    }
+    if (full === undefined) return { full: false, scarcest };
+    return { full: true, kind: full.kind, period, retryAfterS: this.#retryAfterS(full, period), scarcest };
+  }
+
+  look(by: readonly LimitedBy[]): readonly LimitState[] {
+    const nowMs = this.#clock.nowMs();
+    return [...by]
+      .sort((a, b) => order[a.kind] - order[b.kind])
+      .flatMap((each) => {
+        const limited = this.#of(each, nowMs);
+        return limited === null ? [] : this.#states(limited, nowMs);
+      });
+  }
+
+  #states(limited: Limited, nowMs: number): LimitState[] {
+    const { kind, bucket, quota } = limited;
+    return [
+      ...(bucket === null ? [] : [secondState(kind, bucket, nowMs)]),
+      ...(quota === null ? [] : [monthState(kind, quota, this.#months)]),
+    ];
+  }
+
+  #scarcest(before: LimitState | null, limited: Limited, nowMs: number): LimitState | null {
+    const { kind, bucket, quota } = limited;
+    let scarcest = before;
+    if (bucket !== null) scarcest = scarcer(scarcest, secondState(kind, bucket, nowMs));
+    if (quota !== null) scarcest = scarcer(scarcest, monthState(kind, quota, this.#months));
+    return scarcest;
+  }
+
+  #retryAfterS({ kind, id }: LimitedBy, period: Full['period']): number {
+    const limited = this.#limited.get(kind, id);
+    if (period === 'second')
+      return Math.min(Math.max(1, Math.ceil((limited?.bucket?.waitMs() ?? 0) / 1000)), mostRetryS);
+    // Something is left, and other replicas may have it: soon it is divided again.
+    if (limited?.quota !== null && limited?.quota !== undefined && limited.quota.left >= 1) return 1;
+    return Math.max(1, Math.ceil(this.#months.untilNextMs / 1000));
+  }
+
+  /** What is known of it, by its limits as they are now; `null` where it has none. */
+  #of(by: LimitedBy, nowMs: number): Limited | null {
+    const { kind, id, limits } = by;
+    const there = this.#limited.get(kind, id);
+    if (there === undefined) {
+      if (limits.requestsPerSecond === null && limits.requestsPerMonth === null) return null;
+      return this.#adopt(newLimited(by, nowMs), limits, nowMs);
+    }
+    there.lastUseMs = nowMs;
+    if (there.limits !== limits && !sameLimits(there.limits, limits))
+      return this.#adopt(there, limits, nowMs);
+    const { requestsPerMonth } = limits;
+    if (requestsPerMonth !== null) this.#months.quotaOf(there, requestsPerMonth);
+    return there;
+  }
+
+  #adopt(limited: Limited, limits: Limits, nowMs: number): Limited {
+    limited.limits = limits;
+    this.#limited.add(limited);
+    const { requestsPerSecond: rate, requestsPerMonth } = limits;
+    if (rate === null) limited.bucket = null;
+    else {
+      const burst = limits.burst ?? rate;
+      if (limited.bucket === null)
+        limited.bucket = new RateBucket(rate, burst, this.#fleet, nowMs, (this.#series += 1));
+      else limited.bucket.change(rate, burst, this.#fleet, nowMs);
+    }
+    if (requestsPerMonth !== null) this.#months.quotaOf(limited, requestsPerMonth);
+    else limited.quota = null;
+    return limited;
+  }
+
+  #find(limit: string): Limited | undefined {
+    const [kind = '', id = ''] = limit.split(':', 2);
+    return this.#limited.get(kind as LimitKind, id);
+  }
+
+  #mayForget({ bucket, quota, told, lastUseMs }: Limited, isFull: boolean): boolean {
+    const nowMs = this.#clock.nowMs();
+    if (nowMs - lastUseMs < (isFull ? forgetShortMs : forgetMs)) return false;
+    if (told !== 'not' || (quota !== null && quota.waiting + quota.adding > 0)) return false;
+    return isFull || bucket === null || bucket.isFullAt(nowMs);
+  }
+
+  #look(): void {
+    const { board, replicas, timers } = this.#parts;
+    const known = replicas();
+    if (board !== null && known !== null) {
+      this.#fleet.replicas = Math.max(1, known.size);
+      this.#fleet.has = (replica) => known.has(replica);
+    }
+    this.#limited.sweep(lookedAt);
+    this.#stopLooking = timers.after(lookMs, () => this.#look());
+  }
+}
+
+/** Longest time a client is told to wait for a limit by the second. */
+const mostRetryS = 60;
+
+function newLimited({ kind, id, limits }: LimitedBy, nowMs: number): Limited {
+  return {
+    ...{ limit: `${kind}:${id}`, kind, id, limits, bucket: null, quota: null },
+    ...{ told: 'not', soonMs: 0, pauseMs: 25, lastUseMs: nowMs },
+  };
+}
+
+function sameLimits(a: Limits, b: Limits): boolean {
+  return (
+    a.requestsPerSecond === b.requestsPerSecond &&
+    a.burst === b.burst &&
+    a.requestsPerMonth === b.requestsPerMonth
+  );
+}

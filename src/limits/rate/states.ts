@@ -1,0 +1,40 @@
+import type { LimitKind } from '../../domain/limits.ts';
+import type { LimitState } from '../../ports/rate-limiter.ts';
+import type { MonthQuota } from './month-quota.ts';
+import type { RateBucket } from './rate-bucket.ts';
+
+/** The window is one in which the quota may be used up and is given again: a second, or longer for a larger burst. */
+export function secondState(kind: LimitKind, bucket: RateBucket, nowMs: number): LimitState {
+  const { rate, burst } = bucket;
+  const quota = Math.max(rate, burst);
+  const remaining = Math.min(quota, bucket.remainingAt(nowMs));
+  return {
+    kind,
+    period: 'second',
+    quota,
+    windowS: Math.ceil(quota / rate),
+    remaining,
+    resetS: Math.max(1, Math.ceil((quota - remaining) / rate)),
+  };
+}
+
+/** @param month how long the present month is, and how much of it is left */
+export function monthState(
+  kind: LimitKind,
+  quota: MonthQuota,
+  month: { readonly untilNextMs: number; readonly monthLengthMs: number },
+): LimitState {
+  return {
+    kind,
+    period: 'month',
+    quota: quota.quota,
+    windowS: Math.round(month.monthLengthMs / 1000),
+    remaining: Math.floor(quota.left),
+    resetS: Math.max(1, Math.ceil(month.untilNextMs / 1000)),
+  };
+}
+
+/** The one with less left of its quota; the first where both have as much. */
+export function scarcer(a: LimitState | null, b: LimitState): LimitState {
+  return a === null || b.remaining * a.quota < a.remaining * b.quota ? b : a;
+}

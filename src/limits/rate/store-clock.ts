@@ -1,0 +1,42 @@
+import type { Clock } from '../../ports/clock.ts';
+
+/** Between two readings, at least, for the rate of the clock to be known; and after which they are taken anew. */
+const leastMs = 5_000;
+const mostMs = 60_000;
+/** A clock that seems further off has jumped. */
+const mostDrift = 0.1;
+
+/** The monotonic clock of this machine at the rate of the store's, so that all replicas fill a bucket as fast. Never goes back. */
+export class StoreClock {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  #anchor: { readonly ownMs: number; readonly storeMs: number } | undefined;
+  #baseMs: number;
+  #sinceMs: number;
+  #pace = 1;
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
+    this.#baseMs = clock.monotonicMs();
+    this.#sinceMs = this.#baseMs;
+  }
+
+  nowMs(): number {
+    return this.#baseMs + (this.#clock.monotonicMs() - this.#sinceMs) * this.#pace;
+  }
+
+  /** @param storeMs the store's clock, read just now */
+  note(storeMs: number): void {
+    const ownMs = this.#clock.monotonicMs();
+    this.#anchor ??= { ownMs, storeMs };
+    const own = ownMs - this.#anchor.ownMs;
+    if (own < leastMs) return;
+    const pace = (storeMs - this.#anchor.storeMs) / own;
+    const isSane = Math.abs(pace - 1) <= mostDrift;
+    if (isSane) {
+      this.#baseMs = this.nowMs();
+      this.#sinceMs = ownMs;
+      this.#pace = pace;
+    }
+    if (!isSane || own >= mostMs) this.#anchor = { ownMs, storeMs };
+  }
+}

@@ -1,0 +1,66 @@
+import { redisShareBoard } from '../../adapters/redis/share-board.ts';
+import type { CoherenceSnapshot } from '../../coherence/coherence.ts';
+import { parseRedisAddress } from '../../config/redis/redis-address.ts';
+import type { Config } from '../../config.ts';
+import { SharedRateLimiter } from '../../limits/rate/limiter.ts';
+import { limiterMetrics } from '../../ops/limiter-metrics.ts';
+import type { Logger } from '../../ops/logger.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { ShareBoard } from '../../ports/limits/share-board.ts';
+import type { RateLimiter } from '../../ports/rate-limiter.ts';
+import type { Timers } from '../../ports/timers.ts';
+import type { Registry } from 'prom-client';
+import type { Store } from '../store.ts';
+
+interface LimiterParts {
+  readonly config: Pick<Config, 'store' | 'redisUrl'>;
+  readonly store: Pick<Store, 'shareBoard' | 'monthTotals'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly randomId: () => string;
+  /** What is known of this replica and the others; `null` before the store was reached. */
+  readonly snapshot: () => CoherenceSnapshot | null;
+}
+
+/** A limiter that begins with the store, and ends before it. */
+export interface OpenLimiter extends RateLimiter {
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Limits over all replicas, which hear of each other through Redis where there is one, and through PostgreSQL where not. */
+export function openLimiter(parts: LimiterParts): OpenLimiter {
+  const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
+  const redis = config.redisUrl === null ? null : openBoard(config.redisUrl, timers);
+  // Only this process may open an embedded store, so there are no others.
+  const board: ShareBoard | null = config.store.kind === 'embedded' ? null : (redis ?? store.shareBoard);
+  const events = limiterMetrics(registry, () => limiter, logger);
+  const unregistered = randomId();
+  const limiter = new SharedRateLimiter({
+    ...{ board, totals: store.monthTotals, clock, timers, randomId, events },
+    replicas: () => namesOf(snapshot()),
+    replicaId: () => snapshot()?.replica ?? unregistered,
+  });
+  return {
+    take: (by) => limiter.take(by),
+    look: (by) => limiter.look(by),
+    start: () => limiter.start(),
+    stop: async () => {
+      await limiter.stop();
+      redis?.close();
+    },
+  };
+}
+
+function openBoard(url: string, timers: Timers): ReturnType<typeof redisShareBoard> {
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new Error('redis.url is not the address of a Redis');
+  return redisShareBoard({ address, timers });
+}
+
+function namesOf(snapshot: CoherenceSnapshot | null): ReadonlySet<string> | null {
+  if (snapshot === null || snapshot.replicas.length === 0) return null;
+  return new Set([snapshot.replica, ...snapshot.replicas.map(({ id }) => id)]);
+}
