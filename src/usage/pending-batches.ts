@@ -1,7 +1,7 @@
 import type { UsageStore } from '../ports/usage.ts';
 import { deliver, type DeliveryParts, type SealedBatch } from './delivery.ts';
 import type { Journal } from './journal/journal.ts';
-import type { OpenRow } from './open-batch.ts';
+import type { OpenRow } from './journal/batch.ts';
 import type { Logger } from 'pino';
 
 export interface PendingBatchesParts extends DeliveryParts {

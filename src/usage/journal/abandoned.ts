@@ -2,7 +2,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Timers } from '../../ports/timers.ts';
 import { deliver, type DeliveryParts } from '../delivery.ts';
-import { rowsOf, UnknownFormat } from './format.ts';
+import { rowsOf, UnknownFormat } from './batch.ts';
 import { isJournal, numberOf, type LockFolder } from './journal.ts';
 import type { Logger } from 'pino';
 

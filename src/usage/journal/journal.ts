@@ -2,8 +2,7 @@ import { closeSync, ftruncateSync, openSync, renameSync, unlinkSync, writeSync }
 import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { UsageRow } from '../../domain/usage.ts';
-import type { OpenBatch, OpenRow } from '../open-batch.ts';
-import { firstLine, lineOf, rowsOf } from './format.ts';
+import { firstLine, lineOf, rowsOf, type OpenBatch, type OpenRow } from './batch.ts';
 
 /** A lock on a folder, in force until it is released or the process is gone. `null`: another process has it. */
 export type LockFolder = (folder: string) => Promise<{ release(): Promise<void> } | null>;

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
 import type { UsageRow } from '../../../src/domain/usage.ts';
-import { firstLine, lineOf, rowsOf, UnknownFormat } from '../../../src/usage/journal/format.ts';
-import { OpenBatch } from '../../../src/usage/open-batch.ts';
+import { firstLine, lineOf, OpenBatch, rowsOf, UnknownFormat } from '../../../src/usage/journal/batch.ts';
 
 const count = fc.nat(1_000_000_000);
 /** What one turn changes: rows by number, each with what is added to it. */
