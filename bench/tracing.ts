@@ -96,8 +96,8 @@ function serve(tracer: Tracer | null, i: number): void {
     path: '/v1/shipments',
     status: 200,
     code: null,
-    callerKnown: true,
-    upstreamResponded: true,
+    caller: 'account',
+    upstreamMs: 1,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { outcomeOf } from '../http/outcome.ts';
-import type { RequestObserver } from '../ports/request-record.ts';
+import { clientGone, type RequestObserver } from '../ports/request-record.ts';
 
 /**
  * Tells `observe` of every request that Fastify answers under `app`. Requests that a plugin took over (`hijack`) are
@@ -40,9 +40,8 @@ export function observeReplies(
   });
 }
 
-/** By convention of nginx 499: the client left before there was a response. */
 export function statusOf(reply: FastifyReply): number {
-  return reply.raw.writableFinished ? reply.statusCode : 499;
+  return reply.raw.writableFinished ? reply.statusCode : clientGone;
 }
 
 /** As it was called, without its query: a query may hold a secret. */

@@ -98,13 +98,13 @@ class RequestSpans implements RequestTrace {
     const endMs = this.#nowMs();
     const authenticatedMs = this.#authenticatedMs || endMs;
     if (this.#decidingMs > 0) {
-      this.#child('authenticate', this.#decidingMs, authenticatedMs, end.callerKnown ? null : end);
-      if (end.callerKnown)
+      this.#child('authenticate', this.#decidingMs, authenticatedMs, end.caller === null ? end : null);
+      if (end.caller !== null)
         this.#child('decide', authenticatedMs, this.#decidedMs || endMs, this.#forward === null ? end : null);
     }
     if (this.#forward !== null) {
-      const { upstreamResponded, status } = end;
-      if (upstreamResponded) this.#forward.setAttribute('http.response.status_code', status);
+      const { upstreamMs, status } = end;
+      if (upstreamMs !== null) this.#forward.setAttribute('http.response.status_code', status);
       const cut = end.code !== null;
       if (cut || status >= 400) fail(this.#forward, cut ? end.code : String(status), true);
       this.#forward.end(endMs);

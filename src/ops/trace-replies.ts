@@ -23,8 +23,8 @@ export function traceReplies(
         path: pathOf(request),
         status: statusOf(reply),
         code: code ?? null,
-        callerKnown: caller !== undefined,
-        upstreamResponded: false,
+        caller: caller?.accountId ?? null,
+        upstreamMs: null,
       });
     });
     done();

@@ -1,6 +1,9 @@
 import type { Permit } from '../domain/acting-decision.ts';
 import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 
+/** Status in logs for a client that left before there was a response; nginx uses the same number. */
+export const clientGone = 499;
+
 /** A finished request as it is logged and counted: proxied, or responded to by the gateway itself. */
 export interface RequestRecord {
   readonly requestId: string;
@@ -9,7 +12,7 @@ export interface RequestRecord {
   readonly path: string;
   /** Which of the gateway's routes took it: a prefix or a template, never something a client wrote. */
   readonly route: string;
-  /** Of the response; 499 where the client left before there was one. */
+  /** Of the response, or {@link clientGone}. */
   readonly status: number;
   /** The problem code of a response of the gateway itself, or how an exchange ended early; `null` for a complete response. */
   readonly code: ProblemCode | 'client_gone' | 'cut_by_upstream' | 'withdrawn' | null;

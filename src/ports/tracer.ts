@@ -1,3 +1,5 @@
+import type { RequestRecord } from './request-record.ts';
+
 /** Traces requests. Its methods neither throw nor wait. */
 export interface Tracer {
   /**
@@ -36,16 +38,8 @@ export interface TracedUpstream {
   readonly socketPath: string | null;
 }
 
-/** How a request ended. */
-export interface TraceEnd {
-  readonly requestId: string;
-  /** Without its query: a query may hold a secret. */
-  readonly path: string;
-  readonly status: number;
-  /** The problem code of a response of the gateway itself, or how an exchange ended early. */
-  readonly code: string | null;
-  /** It is known who called. */
-  readonly callerKnown: boolean;
-  /** The upstream's headers came. */
-  readonly upstreamResponded: boolean;
-}
+/** How a request ended: it is known who called where `caller` is set, and the upstream's headers came where `upstreamMs` is. */
+export type TraceEnd = Pick<
+  RequestRecord,
+  'requestId' | 'path' | 'status' | 'code' | 'caller' | 'upstreamMs'
+>;

@@ -9,13 +9,13 @@ import type { FactKey } from '../ports/facts.ts';
 import type { RequestRecord } from '../ports/request-record.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { ActiveExchange } from './active-exchanges.ts';
-import { Counted } from './counted.ts';
 import { Decision } from './decision.ts';
 import { exchangeStates, type ExchangeState } from './exchange-states.ts';
-import { reportFinished } from './finish.ts';
 import type { RequestHead } from './ingress/framing.ts';
+import { withoutQuery } from './ingress/target.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
 import type { Route } from './route.ts';
+import { Counted } from './upstream/hand-overs.ts';
 import { writeProblem } from './write-problem.ts';
 
 /** Facts that change as fast as they are loaded must not keep a request going round for ever. */
@@ -165,27 +165,40 @@ export abstract class Exchange implements ActiveExchange {
   protected finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
     if (this.state === 'finished') return;
     this.state = 'finished';
-    const { bytesIn, bytesOut: responseBytes } = this.progress();
-    const bytesOut = this.#problemBytes ?? responseBytes;
-    this.counted.noteBytes(bytesIn, bytesOut);
+    this.noteBytes();
     this.counted.end(status);
-    reportFinished(this.route, this.decision, this.trace, {
+    const { config, deps } = this.route;
+    const record = this.#record(status, code);
+    if (cause !== undefined)
+      deps.failures.write(cause, { route: config.prefix, requestId: this.requestId, code });
+    deps.observe(record);
+    this.trace?.end(record);
+    deps.exchanges.leave(this);
+    this.decision.leave();
+    this.release();
+  }
+
+  #record(status: number, code: RequestRecord['code']): RequestRecord {
+    const { admission, caller, keyId } = this.decision;
+    const { bytesIn, bytesOut } = this.progress();
+    return {
       requestId: this.requestId,
       method: this.request.method ?? '',
-      target: this.target,
+      path: withoutQuery(this.target),
+      route: this.route.config.prefix,
       status,
       code,
       limit: this.#limit,
-      startedMs: this.#startedMs,
+      reason: admission?.permit.reason ?? null,
+      keyId,
+      caller: caller?.accountId ?? null,
+      resolvedTenant: admission?.permit.resolvedTenant ?? null,
+      durationMs: this.route.deps.clock.monotonicMs() - this.#startedMs,
       upstreamMs: this.upstreamMs,
       bytesIn,
-      bytesOut,
+      bytesOut: this.#problemBytes ?? bytesOut,
       head: this.request,
-      cause,
-    });
-    this.route.deps.exchanges.leave(this);
-    this.decision.leave();
-    this.release();
+    };
   }
 
   /** The headers the upstream gets, of plain requests and of upgrades alike. Flat list of names and values. */

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cutResponse } from '../http/hang-up.ts';
+import { clientGone } from '../ports/request-record.ts';
 import { BufferedBody, mostBufferedBytes, mostHeldMs } from './body/buffered-body.ts';
 import { ResponseWriter } from './body/response-writer.ts';
 import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import { Exchange, type ResponseProgress } from './exchange.ts';
-import { clientGone } from './finish.ts';
 import type { CorsPolicy } from './headers/cors.ts';
 import { SideTimeouts } from './idle-timeout.ts';
 import type { RequestHead } from './ingress/framing.ts';

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { bodyMayBeLong } from '../../http/problem-reply.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { RequestObserver } from '../../ports/request-record.ts';
+import { clientGone, type RequestObserver, type RequestRecord } from '../../ports/request-record.ts';
 import type { Tracer } from '../../ports/tracer.ts';
-import { clientGone } from '../finish.ts';
 import type { CorsPolicy } from '../headers/cors.ts';
 import { writeProblem } from '../write-problem.ts';
 import type { Destinations } from './ingress.ts';
-import type { Target } from './target.ts';
+import { withoutQuery, type Target } from './target.ts';
 
 /** What rejecting a request needs. */
 export interface RejectDeps {
@@ -44,7 +43,7 @@ export function rejecter({
       const status = response.writableFinished ? response.statusCode : clientGone;
       const durationMs = clock.monotonicMs() - startedMs;
       const { code } = problem;
-      observe({
+      const record: RequestRecord = {
         ...callerUnknown,
         requestId,
         method: request.method ?? '',
@@ -54,8 +53,9 @@ export function rejecter({
         code,
         durationMs,
         head: request,
-      });
-      trace?.end({ requestId, path, status, code, callerKnown: false, upstreamResponded: false });
+      };
+      observe(record);
+      trace?.end(record);
     });
     if (ambiguous || bodyMayBeLong(request)) response.shouldKeepAlive = false;
     const headers = corsOf(target)?.replace([], request.headers.origin) ?? [];
@@ -74,9 +74,8 @@ const callerUnknown = {
   bytesOut: null,
 } as const;
 
-/** Without its query, which may hold a secret. The first line of HTTP/2 (`PRI *`) has no path. */
+/** The first line of HTTP/2 (`PRI *`) has no path. */
 function pathOf({ method, url = '' }: IncomingMessage): string {
   if (method === 'PRI') return '/';
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
+  return withoutQuery(url);
 }

@@ -65,6 +65,12 @@ function readUnusual(
   return landing;
 }
 
+/** A target as it may be logged: a query may hold a secret. */
+export function withoutQuery(target: string): string {
+  const query = target.indexOf('?');
+  return query === -1 ? target : target.slice(0, query);
+}
+
 interface Landing {
   readonly prefix: string;
   readonly target: Target;

@@ -69,8 +69,8 @@ t.test('a collector that takes nothing is one line a minute, and says how much w
       path: '/',
       status: 200,
       code: null,
-      callerKnown: false,
-      upstreamResponded: false,
+      caller: null,
+      upstreamMs: null,
     });
     // An export that came in is not yet one whose failure has come back. What counts the loss then asks for the time.
     const before = looks;
