@@ -15,7 +15,7 @@ import type { Revocations } from './revocations.ts';
 
 export interface DirectoryParts {
   readonly view: View;
-  readonly lease: Pick<Lease, 'holds' | 'renewed'>;
+  readonly lease: Pick<Lease, 'renewed'>;
   readonly loader: Pick<Loader, 'load' | 'now'>;
   readonly revocations: Revocations;
   readonly clock: Clock;
@@ -32,19 +32,17 @@ const anyNetwork = '';
 /** Facts for decisions, none of them older than what this replica has confirmed. */
 export class CoherentDirectory implements Directory {
   readonly #parts: DirectoryParts;
-  readonly #lease: DirectoryParts['lease'];
   readonly #events: CoherenceEvents;
   readonly #memory: Facts;
 
   constructor(parts: DirectoryParts) {
     this.#parts = parts;
-    this.#lease = parts.lease;
     this.#events = parts.events;
     this.#memory = new FactsInMemory(parts.view, parts.events);
   }
 
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
-    if (!this.#lease.holds()) return undefined;
+    if (!this.mayAct()) return undefined;
     const decision = evaluate(this.#memory);
     if (decision instanceof MissingFact) return undefined;
     this.#events.cacheHit?.();
@@ -56,7 +54,7 @@ export class CoherentDirectory implements Directory {
   }
 
   mayAct(): boolean {
-    return this.#lease.holds();
+    return this.#parts.view.mayDecide(this.#parts.clock);
   }
 
   lookUp(from = anyNetwork): Lookup {
@@ -99,7 +97,8 @@ class CoherentLookup implements Lookup {
 
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined {
     this.#missing = null;
-    if (!this.#parts.lease.holds()) return undefined;
+    const { view, clock } = this.#parts;
+    if (!view.mayDecide(clock)) return undefined;
     const decision = evaluate(this.#facts);
     if (!(decision instanceof MissingFact)) return decision;
     this.#missing = decision;

@@ -33,7 +33,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The right to decide by the view, until a deadline. One pass at a time talks to the log, so what it reads is taken in in order. */
+/** The right to decide by the view, until a deadline that is renewed. One pass at a time talks to the log, so what it reads is taken in in order. */
 export class Lease {
   readonly #parts: LeaseParts;
   readonly #backoff: Backoff;
@@ -41,9 +41,8 @@ export class Lease {
   #nonce = '';
   #acked: Seq = -1;
   #streamsEnded = 0;
-  /** When it ends, by both clocks of this machine; see {@link holds}. */
-  #until = -Infinity;
-  #wallUntil = -Infinity;
+  /** It was granted, and was not given up since; it may have run out. */
+  #granted = false;
   #renewAt = -Infinity;
   #pauseUntil = -Infinity;
   #hinted = false;
@@ -72,17 +71,12 @@ export class Lease {
 
   /** Milliseconds left; negative once it ran out. */
   get remainingMs(): number {
-    const { clock } = this.#parts;
-    return Math.min(this.#until - clock.monotonicMs(), this.#wallUntil - clock.wallMs());
+    return this.#parts.view.remainingMs(this.#parts.clock);
   }
 
-  /**
-   * Whether a decision may be made in this tick. The lease ends when either clock says so: the monotonic one stands
-   * still while a machine sleeps, and the wall clock shows that afterwards; set forward, it costs one renewal.
-   */
+  /** Whether it has not run out yet. */
   holds(): boolean {
-    const { clock } = this.#parts;
-    return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
+    return this.#parts.view.mayDecide(this.#parts.clock);
   }
 
   start(): void {
@@ -188,7 +182,7 @@ export class Lease {
     const wasHeld = this.holds();
     let confirmed = this.#acked;
     if (renewing) {
-      if (!wasHeld && this.#until !== -Infinity) events.leaseLapsed?.();
+      if (!wasHeld && this.#granted) events.leaseLapsed?.();
       confirmed = await this.#register();
     }
     let ended = 0;
@@ -208,8 +202,9 @@ export class Lease {
       this.#acked = reading.seq;
     }
     if (!renewing || this.#stopped) return;
-    this.#until = monotonicMs + timing.leaseMs - timing.marginMs;
-    this.#wallUntil = wallMs + timing.leaseMs - timing.marginMs;
+    const usableMs = timing.leaseMs - timing.marginMs;
+    view.decideUntil(monotonicMs + usableMs, wallMs + usableMs);
+    this.#granted = true;
     this.#renewAt = monotonicMs + timing.renewEveryMs;
     events.leaseRenewed?.(clock.monotonicMs() - monotonicMs);
   }
@@ -240,8 +235,8 @@ export class Lease {
   }
 
   #lapse(): void {
-    this.#until = -Infinity;
-    this.#wallUntil = -Infinity;
+    this.#parts.view.decideUntil(-Infinity, -Infinity);
+    this.#granted = false;
   }
 
   #rejectWaiters(error: unknown): void {

@@ -5,46 +5,27 @@ import type { Entry, Table } from './tables.ts';
 const passes = 64;
 
 /**
- * Facts in memory. What to drop is chosen by the clock algorithm: the clock hand goes round over the entries
- * and takes the first that was not asked for since it last came by.
+ * Which facts are kept in memory. What to drop is chosen by the clock algorithm: the clock hand goes round over the
+ * entries and takes the first that was not asked for since it last came by.
  */
 export class LocalCache {
-  readonly #table: Table;
+  /** Where what is kept is found. */
+  readonly table: Table;
   readonly #makeRoom: () => void;
 
   /** @param makeRoom called before there is one entry more, to drop one where that is too many */
   constructor(table: Table, makeRoom: () => void) {
-    this.#table = table;
+    this.table = table;
     this.#makeRoom = makeRoom;
   }
 
   get size(): number {
-    return this.#table.size;
-  }
-
-  find(name: string): Entry | undefined {
-    const entry = this.#table.get(name);
-    return entry === undefined ? undefined : asked(entry);
-  }
-
-  /**
-   * The same, for what is mostly asked for after `before`: where that was so the last time, too, it is at hand. In a
-   * large cache a look-up by name waits half a dozen times for main memory; this costs less than half of it.
-   */
-  findAfter(before: Entry, name: string): Entry | undefined {
-    const { next } = before;
-    if (next !== undefined && next.value !== undefined) {
-      return before.nextName === name ? asked(next) : this.find(name);
-    }
-    const entry = this.find(name);
-    before.next = entry;
-    before.nextName = name;
-    return entry;
+    return this.table.size;
   }
 
   /** Keeps a value, unless it has a newer one. */
   put(name: string, value: FactValue, seq: Seq): void {
-    const present = this.#table.get(name);
+    const present = this.table.get(name);
     if (present !== undefined) {
       if (present.seq > seq) return;
       present.value = value;
@@ -52,19 +33,19 @@ export class LocalCache {
       return;
     }
     this.#makeRoom();
-    this.#table.add({ name, value, seq, recent: false, next: undefined, nextName: '' });
+    this.table.add({ name, value, seq, recent: false, next: undefined, nextName: '' });
   }
 
   /** Drops what was read before `seq` under `name`. */
   dropOlder(name: string, seq: Seq): void {
-    const entry = this.#table.get(name);
+    const entry = this.table.get(name);
     if (entry !== undefined && entry.seq < seq) this.#drop(entry);
   }
 
   /** Drops one entry, if there is any. */
   dropOne(): void {
     for (let passed = 0; ; passed++) {
-      const entry = this.#table.turn();
+      const entry = this.table.turn();
       if (entry === undefined) return;
       if (!entry.recent || passed >= passes) return this.#drop(entry);
       entry.recent = false;
@@ -72,19 +53,13 @@ export class LocalCache {
   }
 
   clear(): void {
-    for (const entry of this.#table.all()) entry.value = undefined;
-    this.#table.clear();
+    for (const entry of this.table.all()) entry.value = undefined;
+    this.table.clear();
   }
 
   #drop(entry: Entry): void {
     entry.value = undefined;
     entry.next = undefined;
-    this.#table.delete(entry);
+    this.table.delete(entry);
   }
-}
-
-function asked(entry: Entry): Entry {
-  // Written to only where that changes something: a write costs the caches more than a read.
-  if (!entry.recent) entry.recent = true;
-  return entry;
 }

@@ -196,3 +196,30 @@ function secretPlaces(): number[] {
   while (places.size < 5) places.add(randomInt(wholeCharacters));
   return [...places];
 }
+
+/** Finds an entry by its name, and notes that it was asked for. */
+export function findIn(table: Table, name: string): Entry | undefined {
+  const entry = table.get(name);
+  return entry === undefined ? undefined : asked(entry);
+}
+
+/**
+ * The same, for what is mostly asked for after `before`: where that was so the last time, too, it is at hand. In a
+ * large table a look-up by name waits half a dozen times for main memory; this costs less than half of it.
+ */
+export function findAfter(table: Table, before: Entry, name: string): Entry | undefined {
+  const { next } = before;
+  if (next !== undefined && next.value !== undefined) {
+    return before.nextName === name ? asked(next) : findIn(table, name);
+  }
+  const entry = findIn(table, name);
+  before.next = entry;
+  before.nextName = name;
+  return entry;
+}
+
+function asked(entry: Entry): Entry {
+  // Written to only where that changes something: a write costs the caches more than a read.
+  if (!entry.recent) entry.recent = true;
+  return entry;
+}

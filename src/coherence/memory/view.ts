@@ -1,9 +1,10 @@
+import type { Clock } from '../../ports/clock.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { FactKey, Seq } from '../../ports/facts.ts';
 import type { LogReading } from '../../ports/coherence-log.ts';
 import { LocalCache } from './local-cache.ts';
 import { RecentChanges } from './recent-changes.ts';
-import { DigestTable, NameTable, type Entry } from './tables.ts';
+import { DigestTable, findAfter, findIn, NameTable, type Entry } from './tables.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
 export interface ViewSize {
@@ -22,8 +23,8 @@ export interface Taken {
 }
 
 /**
- * What this replica knows: the log up to a position, and facts that are no older. Whether it may decide by them
- * right now is the lease's to say.
+ * What this replica knows: the log up to a position, and facts that are no older; and until when it may decide by them,
+ * which its lease says.
  */
 export class View {
   readonly #recentChanges: RecentChanges;
@@ -32,6 +33,9 @@ export class View {
   readonly #others = new LocalCache(new NameTable(), () => this.#makeRoom());
   readonly #unknownKeys: UnknownKeys;
   #version = 0;
+  /** Until when it may decide, by both clocks of this machine; see {@link mayDecide}. */
+  #until = -Infinity;
+  #wallUntil = -Infinity;
   #incarnation: string | null = null;
   #applied: Seq = 0;
   /** Between two pages of the log: the end of the first. */
@@ -73,9 +77,28 @@ export class View {
     return { facts: this.#facts, unknownKeys, recentChanges };
   }
 
+  /** Allows decisions up to these moments, or to none any more. Milliseconds, by the two clocks of this machine. */
+  decideUntil(monotonicMs: number, wallMs: number): void {
+    this.#until = monotonicMs;
+    this.#wallUntil = wallMs;
+  }
+
+  /**
+   * Whether a decision may be made in this tick. The time ends when either clock says so: the monotonic one stands
+   * still while a machine sleeps, and the wall clock shows that afterwards; set forward, it costs one renewal.
+   */
+  mayDecide(clock: Clock): boolean {
+    return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
+  }
+
+  /** Milliseconds left to decide in; negative once there are none. */
+  remainingMs(clock: Clock): number {
+    return Math.min(this.#until - clock.monotonicMs(), this.#wallUntil - clock.wallMs());
+  }
+
   /** A key in memory, also one that does not exist. It has survived every reading of the log: no check is needed in that tick. */
   findKey(digest: string): Entry | undefined {
-    return this.#keys.find(digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
+    return findIn(this.#keys.table, digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
   }
 
   /**
@@ -85,7 +108,8 @@ export class View {
    * @param before what was found just before, where this is what is mostly asked for after it
    */
   find(name: string, before?: Entry): Entry | undefined {
-    return before === undefined ? this.#others.find(name) : this.#others.findAfter(before, name);
+    const { table } = this.#others;
+    return before === undefined ? findIn(table, name) : findAfter(table, before, name);
   }
 
   /** The stamp rule: whether a value from anywhere is as new as everything this replica has confirmed. */
@@ -134,7 +158,9 @@ export class View {
     return { revoked, changedKeys };
   }
 
+  /** Nothing is known any more, and nothing may be decided. */
   forget(): void {
+    this.decideUntil(-Infinity, -Infinity);
     this.#version += 1;
     this.#recentChanges.clear();
     this.#keys.clear();

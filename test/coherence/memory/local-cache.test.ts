@@ -1,6 +1,12 @@
 import t, { type Test } from 'tap';
 import { createHash } from 'node:crypto';
-import { DigestTable, NameTable, type Table } from '../../../src/coherence/memory/tables.ts';
+import {
+  DigestTable,
+  findAfter,
+  findIn,
+  NameTable,
+  type Table,
+} from '../../../src/coherence/memory/tables.ts';
 import { LocalCache } from '../../../src/coherence/memory/local-cache.ts';
 import { Random } from '../../support/coherence/random.ts';
 
@@ -29,7 +35,7 @@ async function cacheTests(t: Test, makeTable: () => Table, key: (i: number) => s
     let most = 0;
     for (let i = 0; i < 1_000; i++) {
       cache.put(key(i), i, 1);
-      if (i % 3 === 0) cache.find(key(i - 2));
+      if (i % 3 === 0) findIn(cache.table, key(i - 2));
       most = Math.max(most, cache.size);
     }
     t.equal(most, 10);
@@ -39,28 +45,28 @@ async function cacheTests(t: Test, makeTable: () => Table, key: (i: number) => s
     const cache = cacheOf(10, makeTable());
     for (let i = 0; i < 10; i++) cache.put(key(i), i, 1);
     for (let i = 10; i < 200; i++) {
-      for (let hot = 0; hot < 5; hot++) cache.find(key(hot));
+      for (let hot = 0; hot < 5; hot++) findIn(cache.table, key(hot));
       cache.put(key(i), i, 1);
     }
-    for (let hot = 0; hot < 5; hot++) t.equal(cache.find(key(hot))?.value, hot);
+    for (let hot = 0; hot < 5; hot++) t.equal(findIn(cache.table, key(hot))?.value, hot);
   });
 
   await t.test('an insertion is short even where everything was asked for', async (t) => {
     const cache = cacheOf(100_000, makeTable());
     for (let i = 0; i < 100_000; i++) cache.put(key(i), i, 1);
-    for (let i = 0; i < 100_000; i++) cache.find(key(i));
+    for (let i = 0; i < 100_000; i++) findIn(cache.table, key(i));
     cache.put(key(-1), 1, 1);
     t.equal(cache.size, 100_000);
-    t.equal(cache.find(key(-1))?.value, 1);
+    t.equal(findIn(cache.table, key(-1))?.value, 1);
   });
 
   await t.test('an older value does not replace a newer one, a newer one does', async (t) => {
     const cache = cacheOf(10, makeTable());
     cache.put(key(-1), 1, 5);
     cache.put(key(-1), 2, 4);
-    t.equal(cache.find(key(-1))?.value, 1);
+    t.equal(findIn(cache.table, key(-1))?.value, 1);
     cache.put(key(-1), 3, 6);
-    t.equal(cache.find(key(-1))?.value, 3);
+    t.equal(findIn(cache.table, key(-1))?.value, 3);
   });
 
   await t.test('a change drops what was read before it, and only that', async (t) => {
@@ -69,8 +75,8 @@ async function cacheTests(t: Test, makeTable: () => Table, key: (i: number) => s
     cache.put(key(-2), 1, 6);
     cache.dropOlder(key(-1), 6);
     cache.dropOlder(key(-2), 6);
-    t.equal(cache.find(key(-1))?.value, undefined);
-    t.equal(cache.find(key(-2))?.value, 1);
+    t.equal(findIn(cache.table, key(-1))?.value, undefined);
+    t.equal(findIn(cache.table, key(-2))?.value, 1);
   });
 
   await t.test(
@@ -92,10 +98,10 @@ async function cacheTests(t: Test, makeTable: () => Table, key: (i: number) => s
           cache.clear();
           known.clear();
         }
-        const held = cache.find(before);
+        const held = findIn(cache.table, before);
         if (held === undefined) continue;
-        const value = cache.findAfter(held, name)?.value;
-        const direct = cache.find(name)?.value;
+        const value = findAfter(cache.table, held, name)?.value;
+        const direct = findIn(cache.table, name)?.value;
         if (value !== direct || (value !== undefined && value !== known.get(name))) {
           return t.fail(`${name} after ${before}: ${JSON.stringify([value, direct, known.get(name)])}`);
         }
