@@ -119,7 +119,7 @@ async function printAdding(url: string): Promise<void> {
       keyId: idOf(1 + i) as string as KeyId,
       hourMs: newRows ? hour + round * hourMs : hour,
       ...{ lastUsedMs: hour, requests: 1, reads: 1, writes: 0, clientErrors: 0, serverErrors: 0 },
-      ...{ bytesIn: 100, bytesOut: 1_000 },
+      ...{ bytesIn: 100, bytesOut: 1_000, writesByDefault: 0, lastWriteByDefaultMs: 0 },
     }));
   print(`| ${batchRows} rows are added | hours alone | with days |\n| --- | ---: | ---: |`);
   await add(usage, batch(false, 0));

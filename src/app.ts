@@ -5,7 +5,8 @@ import { noteKeyUse } from './api/guard.ts';
 import { management } from './api/management.ts';
 import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
-import { explainRoute, type Destination } from './api/operator/explain.ts';
+import type { DestinationOf } from './api/explanation.ts';
+import { explainRoute } from './api/operator/explain.ts';
 import { replicasRoute, type ReplicasDeps } from './api/operator/replicas.ts';
 import { whoamiRoute, type WhoamiDeps } from './api/operator/whoami.ts';
 import type { TypedApp } from './api/rest/typebox.ts';
@@ -47,7 +48,10 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile'>;
+  readonly usage: Pick<
+    UsageStore,
+    'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile' | 'writesByDefault'
+  >;
   /** Counts requests. */
   readonly counting: UsageSink;
   readonly clock: Clock;
@@ -74,7 +78,7 @@ export interface ServedApplication extends Application {
 /** The public listener's application. */
 export interface PublicApplication extends ServedApplication {
   /** Where a request would go, by the functions that real ones meet. */
-  readonly destinationOf: (method: string, path: string) => Destination;
+  readonly destinationOf: DestinationOf;
 }
 
 /**
@@ -120,10 +124,11 @@ export async function publicServer(
     done(null, payload);
   });
   let findOperation: FindOperation = unknownOperation;
+  const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
     const onOperations = (find: FindOperation): void => void (findOperation = find);
-    await scope.register(management, { ...deps, onOperations, prefix: managementPath });
+    await scope.register(management, { ...deps, onOperations, destinationOf, prefix: managementPath });
   });
   await made(app);
 
@@ -145,7 +150,7 @@ export async function publicServer(
       proxy: proxy.take,
     }),
     clientError: clientErrors(newRequestId, typeBase),
-    destinationOf: destinations(config, ingress, (method, path) => findOperation(method, path)),
+    destinationOf,
     close: async () => {
       // The server waits for its connections; those of WebSockets do not end by themselves.
       deps.exchanges.goAway();
@@ -208,7 +213,7 @@ function destinations(
   { routes, headers }: Config,
   { targetOf }: IngressReader,
   findOperation: FindOperation,
-): PublicApplication['destinationOf'] {
+): DestinationOf {
   return (method, path) => {
     const target = targetOf(path);
     if (target.kind === 'management') {

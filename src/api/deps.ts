@@ -5,11 +5,12 @@ import type { Directory } from '../ports/directory.ts';
 import type { EventStore } from '../ports/events.ts';
 import type { TenantStore } from '../ports/tenant-store.ts';
 import type { UsageStore } from '../ports/usage.ts';
+import type { DestinationOf } from './explanation.ts';
 import type { FindOperation } from './operations.ts';
 
 /** What the management endpoints work with. */
 export interface ManagementDeps {
-  readonly config: Pick<Config, 'headers' | 'management' | 'keys' | 'trustedProxies'> & {
+  readonly config: Pick<Config, 'headers' | 'management' | 'keys' | 'trustedProxies' | 'problems'> & {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,
@@ -20,8 +21,9 @@ export interface ManagementDeps {
   readonly barrier: Barrier;
   readonly tenants: TenantStore;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept'>;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;
+  readonly destinationOf: DestinationOf;
   /** Is given the way to find an operation, for explanations. */
   readonly onOperations?: (find: FindOperation) => void;
   /** A cryptographic source. */

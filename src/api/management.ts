@@ -5,7 +5,9 @@ import { keyLifeRoutes } from './api-keys/key-life.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { claimPrefix } from './rest/claim-prefix.ts';
+import { actingRoute } from './acting.ts';
 import { callerRoute } from './caller.ts';
+import { onboardingRoute } from './onboarding.ts';
 import { installJsonBodies } from './rest/json-body.ts';
 import type { TypeBoxProvider } from './rest/typebox.ts';
 import { installValidation } from './rest/validation.ts';
@@ -33,6 +35,8 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     byExternalIdRoute(typed, deps, countChange);
     usageReportRoute(typed, deps);
     callerRoute(typed, deps);
+    actingRoute(typed, deps);
+    onboardingRoute(typed, deps);
     eventRoutes(typed, deps);
     const keyDeps = {
       ...deps,

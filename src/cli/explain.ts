@@ -16,6 +16,8 @@ interface Explanation {
   readonly reason: string;
   readonly because: string;
   readonly status: number | null;
+  /** Absent in what earlier versions say. */
+  readonly problem?: { readonly type: string } | null;
   readonly request: { readonly method: string; readonly path: string; readonly route: string };
   readonly caller: {
     readonly kind: string;
@@ -44,7 +46,8 @@ export function explainCommand(program: Command, context: Context): void {
     });
 }
 
-function show({ allowed, acts_as: tenant, reason, because, status, request, caller }: Explanation): string {
+function show(explanation: Explanation): string {
+  const { allowed, acts_as: tenant, reason, because, status, problem, request, caller } = explanation;
   const decision = allowed
     ? styleText('green', `allowed, as ${tenant ?? ''}`)
     : styleText('red', `refused, ${status ?? ''} ${reason}`);
@@ -55,5 +58,6 @@ function show({ allowed, acts_as: tenant, reason, because, status, request, call
     ['scopes', caller?.scopes.join(' ') || '(none)'],
     ['verdict', decision],
     ['because', because],
+    ...(problem ? [['problem', problem.type] as const] : []),
   ]);
 }

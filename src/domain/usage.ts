@@ -19,6 +19,10 @@ export interface UsageRow extends UsageCounts {
   readonly hourMs: number;
   /** When the key was last in use in that hour, milliseconds since 1970. */
   readonly lastUsedMs: number;
+  /** Of the writes: those of a parent's key without the acting header, which its first sub-account would have rejected. */
+  readonly writesByDefault: number;
+  /** When the last of those was handed over, milliseconds since 1970; 0 where there is none. */
+  readonly lastWriteByDefaultMs: number;
 }
 
 export type UsageGranularity = 'hour' | 'day' | 'month' | 'total';

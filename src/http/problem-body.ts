@@ -1,4 +1,4 @@
-import { catalogue, type Problem } from '../domain/problem.ts';
+import { catalogue, type Problem, type ProblemCode } from '../domain/problem.ts';
 
 /** The content type of every error body (RFC 9457 §3). */
 export const problemContentType = 'application/problem+json';
@@ -15,20 +15,33 @@ export interface ProblemContext {
   readonly typeBase: string;
 }
 
+/** What a problem says of itself, whichever request it is about. */
+export interface ProblemMembers extends Readonly<Record<string, unknown>> {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ProblemCode;
+}
+
 /** The body of a problem. */
 export function problemBody(problem: Problem, { instance, requestId, typeBase }: ProblemContext): string {
+  const { type, title, status, detail, code, ...more } = problemMembers(problem, typeBase);
+  return JSON.stringify({ type, title, status, detail, instance, code, request_id: requestId, ...more });
+}
+
+/** The members of a problem's body that do not depend on a request. @param typeBase what its `type` begins with */
+export function problemMembers(problem: Problem, typeBase: string): ProblemMembers {
   const { status, title } = catalogue[problem.code];
-  return JSON.stringify({
+  return {
     type: typeBase + problem.code,
     title,
     status,
     detail: problem.detail,
-    instance,
     code: problem.code,
-    request_id: requestId,
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
     ...problem.extra,
-  });
+  };
 }
 
 /** The headers that belong to a problem, besides its content type and length. */

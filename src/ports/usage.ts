@@ -4,6 +4,9 @@ import type { KeptUsage } from '../domain/usage-kept.ts';
 import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow } from '../domain/usage.ts';
 import type { Page } from './tenant-store.ts';
 
+/** What a request is counted as. `write-by-default`: a write of a parent without the acting header, so that it acted as itself. */
+export type CountedKind = MethodKind | 'write-by-default';
+
 /** A request that was counted: under whom, and in which hour. */
 export interface CountedRequest {
   readonly accountId: AccountId;
@@ -18,9 +21,9 @@ export interface UsageSink {
    * Counts a request that is about to be handed to its upstream, in the present hour. {@link commit} comes between this and
    * its first byte.
    */
-  count(accountId: AccountId, keyId: KeyId, kind: MethodKind): CountedRequest;
+  count(accountId: AccountId, keyId: KeyId, kind: CountedKind): CountedRequest;
   /** Takes a request back that was not sent after all. */
-  takeBack(counted: CountedRequest, kind: MethodKind): void;
+  takeBack(counted: CountedRequest, kind: CountedKind): void;
   /** Makes what was counted survive this process. */
   commit(): void;
   /** Notes how a request ended, in the hour of its hand-over. @param status of the response; 499 where the client left before */
@@ -136,6 +139,19 @@ export interface UsageBatch {
   readonly throughMs: number | null;
 }
 
+/** Writes of a parent without the acting header. */
+export interface WritesByDefault {
+  /** Since when they are counted, milliseconds since 1970: there is no telling about the time before. */
+  readonly countedFromMs: number;
+  /** A line for each key that made any, the latest first. */
+  readonly keys: readonly {
+    readonly keyId: KeyId;
+    readonly name: string;
+    readonly requests: number;
+    readonly lastAtMs: number;
+  }[];
+}
+
 export interface UsageCompleteness {
   /** Everything before this moment is in the store, of every replica that is not lost; milliseconds since 1970. */
   readonly throughMs: number;
@@ -181,6 +197,11 @@ export interface UsageStore {
    * @returns `null` while days are still being added up ({@link rollUp})
    */
   reconcile(comparison: UsageComparison): Promise<ComparedUsage | null>;
+  /**
+   * Which keys of a parent wrote without the acting header.
+   * @param sinceMs beginning of a day, UTC, no more than eight days ago: no more is kept
+   */
+  writesByDefault(parent: AccountId, sinceMs: number): Promise<WritesByDefault>;
   /**
    * How complete a report of a period is.
    * @param lostAfterMs for how long a silent replica is waited for

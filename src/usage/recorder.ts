@@ -1,9 +1,8 @@
-import type { MethodKind } from '../domain/acting-decision.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import { hourMs } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
-import type { CountedRequest, UsageSink, UsageStore } from '../ports/usage.ts';
+import type { CountedKind, CountedRequest, UsageSink, UsageStore } from '../ports/usage.ts';
 import { newRow, OpenBatch, type OpenRow } from './journal/batch.ts';
 import { JournalHealth } from './journal/health.ts';
 import type { Journal } from './journal/journal.ts';
@@ -60,7 +59,7 @@ export class UsageRecorder implements UsageSink {
     this.#pending = new PendingBatches({ ...parts, clock: this.#clock });
   }
 
-  count(accountId: AccountId, keyId: KeyId, kind: MethodKind): CountedRequest {
+  count(accountId: AccountId, keyId: KeyId, kind: CountedKind): CountedRequest {
     if (this.#full) this.#seal();
     const nowMs = this.#clock.nowMs();
     const row = this.#row(accountId, keyId, hourOf(nowMs));
@@ -68,18 +67,23 @@ export class UsageRecorder implements UsageSink {
     row.requests += 1;
     if (kind === 'read') row.reads += 1;
     else row.writes += 1;
+    if (kind === 'write-by-default') {
+      row.writesByDefault += 1;
+      row.lastWriteByDefaultMs = nowMs;
+    }
     row.lastUsedMs = nowMs;
     this.#note(row);
     return row;
   }
 
-  takeBack({ accountId, keyId, hourMs }: CountedRequest, kind: MethodKind): void {
+  takeBack({ accountId, keyId, hourMs }: CountedRequest, kind: CountedKind): void {
     // It was counted in this very turn: no batch was sealed since.
     const row = this.#batch.find(accountId, keyId, hourMs);
     if (row === undefined) return;
     row.requests -= 1;
     if (kind === 'read') row.reads -= 1;
     else row.writes -= 1;
+    if (kind === 'write-by-default') row.writesByDefault -= 1;
     this.#note(row);
   }
 

@@ -92,6 +92,7 @@ export async function openServices(
       completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
       kept: (parent) => store.usage.kept(parent),
+      writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),
       reconcile: (comparison) => store.usage.reconcile(comparison),
     },
     counting: engine.usage,

@@ -49,6 +49,7 @@ t.test('the life of an account and its keys, from the command line', async (t) =
   t.notMatch(keys, key, 'a list shows no key');
   t.match(shown, /name +Ada Logistics/);
   t.match(explained, /refused, 403 acting_tenant_unknown/);
+  t.match(explained, /problem +urn:tenancy-gateway:problem:acting_tenant_unknown/);
   for (const output of [accounts, keys, shown])
     t.notMatch(output, '\u001b', 'no colours where there is no terminal');
 

@@ -16,6 +16,7 @@ import { putSubAccountContract } from './put-sub-account.ts';
 import { shareBoardContract } from './share-board.ts';
 import { tenantStoreContract } from './tenant-store.ts';
 import { usageStoreContract } from './usage-store.ts';
+import { writesByDefaultContract } from './writes-by-default.ts';
 
 /** Every contract that a store has to keep. `store` must be migrated, and in use by nothing else. */
 export async function storeContracts(t: Test, store: Store): Promise<void> {
@@ -34,6 +35,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('usage', (t) => usageStoreContract(t, store));
   await t.test('what replicas use of limits', (t) => shareBoardContract(t, store.shareBoard));
   await t.test('what is used of quotas', (t) => monthTotalsContract(t, store.monthTotals));
+  await t.test('writes by default', (t) => writesByDefaultContract(t, store));
   // Last, since it fills the log.
   await t.test('keys that were made elsewhere', (t) => importKeysContract(t, store));
 }

@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
-import { hourMs, type UsageGranularity, type UsageGroup, type UsageRow } from '../../src/domain/usage.ts';
+import {
+  hourMs,
+  type UsageCounts,
+  type UsageGranularity,
+  type UsageGroup,
+  type UsageRow,
+} from '../../src/domain/usage.ts';
 import { UnusableUsage, type UsageQuery, type UsageReportRow } from '../../src/ports/usage.ts';
 import { createKey, createParent, createSub, newAccountId, newKeyId, problemCode } from '../support/store.ts';
 
@@ -268,10 +274,11 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
 
 /** One request that read a little. */
 function counted(accountId: AccountId, keyId: KeyId, hour: number, lastUsedMs = hour): UsageRow {
-  return { accountId, keyId, hourMs: hour, lastUsedMs, ...times(1) };
+  const none = { writesByDefault: 0, lastWriteByDefaultMs: 0 };
+  return { accountId, keyId, hourMs: hour, lastUsedMs, ...times(1), ...none };
 }
 
-function times(n: number): Omit<UsageRow, 'accountId' | 'keyId' | 'hourMs' | 'lastUsedMs'> {
+function times(n: number): UsageCounts {
   return {
     requests: n,
     reads: n,

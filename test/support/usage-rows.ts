@@ -20,6 +20,8 @@ export function usageRow(
     serverErrors: 0,
     bytesIn: 0,
     bytesOut: 0,
+    writesByDefault: 0,
+    lastWriteByDefaultMs: 0,
   };
   return {
     accountId: accountId as AccountId,

@@ -1,10 +1,9 @@
 /** Where the gateway counts requests, in tests that have no store. */
-import type { MethodKind } from '../../src/domain/acting-decision.ts';
-import type { CountedRequest, UsageSink } from '../../src/ports/usage.ts';
+import type { CountedKind, CountedRequest, UsageSink } from '../../src/ports/usage.ts';
 
 /** A request that was counted, as far as it has come. */
 export interface UsageEvent extends CountedRequest {
-  readonly kind: MethodKind;
+  readonly kind: CountedKind;
   /** 0 while it is under way. */
   status: number;
   bytesIn: number;

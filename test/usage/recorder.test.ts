@@ -48,6 +48,24 @@ t.test('a request that was not sent after all is not counted', async (t) => {
   t.match(usageOf(key, 0), { requests: 1, reads: 1, writes: 0 });
 });
 
+t.test(
+  'writes by default are counted among the writes, by a kill too, and taken back with them',
+  async (t) => {
+    const { recorder, world, usageOf, killed, next } = await setting(t);
+    await recorder.begin();
+    recorder.count(account, key, 'write-by-default');
+    recorder.count(account, key, 'write');
+    world.nowMs += 5;
+    recorder.takeBack(recorder.count(account, key, 'write-by-default'), 'write-by-default');
+    recorder.count(account, 'other' as KeyId, 'write-by-default');
+    recorder.commit();
+    killed();
+    await next();
+    t.match(usageOf(key, 0), { requests: 2, writes: 2, writesByDefault: 1 });
+    t.match(usageOf('other', 0), { writesByDefault: 1, lastWriteByDefaultMs: world.nowMs });
+  },
+);
+
 t.test('bytes of what is under way are asked for, and count in the hour in which they pass', async (t) => {
   const { recorder, world, usageOf } = await setting(t);
   await recorder.begin();

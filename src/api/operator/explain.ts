@@ -1,41 +1,18 @@
 import { Type, type Static } from 'typebox';
-import { decideManagementCall } from '../../authz/management-call.ts';
-import { decideProxiedRequest, type ProxiedRequest, type RouteRules } from '../../authz/proxied-request.ts';
+import type { ProxiedRequest } from '../../authz/proxied-request.ts';
 import { readActingHeader, methodKind, servedMethods, type Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { parseAccountId, parseKeyId, type AccountId } from '../../domain/ids.ts';
-import { catalogue, type Problem } from '../../domain/problem.ts';
-import { found, notFound } from '../../http/not-found.ts';
-import type { Clock } from '../../ports/clock.ts';
-import { decideWithLookups, MissingFact, type Directory } from '../../ports/directory.ts';
-import { factKey } from '../../ports/facts.ts';
-import type { TenantStore } from '../../ports/tenant-store.ts';
-import type { FoundOperation } from '../operations.ts';
+import { parseKeyId } from '../../domain/ids.ts';
+import { catalogue } from '../../domain/problem.ts';
+import { found } from '../../http/not-found.ts';
+import {
+  decisionToBody,
+  explain,
+  type Destination,
+  type Explained,
+  type ExplanationDeps,
+} from '../explanation.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
-
-/** Where a path leads, as the public listener finds it. */
-export type Destination =
-  | { readonly kind: 'route'; readonly prefix: string; readonly rules: RouteRules }
-  | ({ readonly kind: 'management' } & FoundOperation)
-  | { readonly kind: 'none' }
-  | { readonly kind: 'rejected'; readonly problem: Problem };
-
-/** What explaining needs. Where a path leads and what is decided there are the gateway's own functions. */
-export interface ExplainDeps {
-  readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
-  readonly tenants: Pick<TenantStore, 'keyDigest' | 'getSubAccount'>;
-  readonly clock: Clock;
-  readonly config: {
-    readonly headers: { readonly acting: string };
-    readonly management: { readonly requireActingHeader: boolean };
-  };
-  readonly destinationOf: (method: string, path: string) => Destination;
-}
-
-/** What the gateway would do with a request. `caller` is known where the key is good. */
-type Explained =
-  | { readonly caller: Caller; readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'> }
-  | { readonly caller: Caller | null; readonly problem: Problem };
 
 const question = closed({
   key_id: Type.String(),
@@ -45,7 +22,7 @@ const question = closed({
 });
 
 /** `POST /explain`: who a request would act as, and why, by the very functions that decide about real ones. */
-export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
+export function explainRoute(app: TypedApp, deps: ExplanationDeps): void {
   app.post('/explain', { schema: { querystring: noQuery, body: question } }, async ({ body }) => {
     const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id))));
     const request: ProxiedRequest = {
@@ -54,66 +31,12 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
       method: methodKind(body.method) ?? 'write',
     };
     const destination = deps.destinationOf(body.method, body.path);
-    return responseBody(destination, body, await explain(destination, request, deps), request);
+    const explained = await explain(destination, request, deps);
+    return {
+      ...responseBody(destination, body, explained, request),
+      ...decisionToBody(explained, deps.config.problems.typeBase),
+    };
   });
-}
-
-async function explain(
-  destination: Destination,
-  request: ProxiedRequest,
-  deps: ExplainDeps,
-): Promise<Explained> {
-  const { directory, clock } = deps;
-  switch (destination.kind) {
-    case 'route':
-      return decideWithLookups(directory, (facts) =>
-        decideProxiedRequest(facts, request, destination.rules, clock.wallMs()),
-      );
-    case 'management':
-      return explainManagementCall(destination, request, deps);
-    case 'rejected':
-      return { problem: destination.problem, caller: null };
-    case 'none':
-      return { problem: noRoute, caller: null };
-  }
-}
-
-async function explainManagementCall(
-  { operation, parameters }: FoundOperation,
-  { digest, acting, method }: ProxiedRequest,
-  deps: ExplainDeps,
-): Promise<Explained> {
-  const { directory, clock, config } = deps;
-  const rule = { name: config.headers.acting, required: config.management.requireActingHeader };
-  const call = { digest, header: acting, method, operation };
-  const decision = await decideWithLookups(directory, (facts) =>
-    decideManagementCall(facts, call, rule, clock.wallMs()),
-  );
-  if ('problem' in decision) return decision;
-  const { caller } = decision;
-  if (!(await exists(parameters, caller.accountId, deps))) return { caller, problem: notFound };
-  const reason = acting.form === 'absent' ? 'self-by-default' : 'self';
-  return { caller, permit: { resolvedTenant: caller.accountId, reason } };
-}
-
-/** Whether the sub-account and the key that a path names are the caller's: another's are not found. */
-async function exists(
-  { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
-  parent: AccountId,
-  { tenants, directory }: ExplainDeps,
-): Promise<boolean> {
-  if (owner_id === undefined) return true;
-  const owner = parseAccountId(owner_id);
-  if (!owner || (await tenants.getSubAccount(parent, owner)) === null) return false;
-  if (key_id === undefined) return true;
-  const id = parseKeyId(key_id);
-  const digest = id && (await tenants.keyDigest(id));
-  if (!digest) return false;
-  const { holder } = await decideWithLookups(directory, (facts) => {
-    const key = facts.key(digest);
-    return key === undefined ? new MissingFact(factKey.key(digest)) : { holder: key?.accountId };
-  });
-  return holder === owner;
 }
 
 function responseBody(
@@ -128,8 +51,8 @@ function responseBody(
   return {
     allowed: permit !== null,
     acts_as: permit?.resolvedTenant ?? null,
-    reason: permit?.reason ?? problem?.code ?? null,
-    because: problem?.detail ?? because(permit?.reason, caller, request),
+    because:
+      destination.kind === 'none' ? noRoute : (problem?.detail ?? because(permit?.reason, caller, request)),
     status: problem === null ? null : catalogue[problem.code].status,
     request: {
       method,
@@ -169,4 +92,4 @@ function because(
 }
 
 /** Operators read why there is no such path; clients get the one 404. */
-const noRoute: Problem = { code: 'not_found', detail: 'No route takes this path.' };
+const noRoute = 'No route takes this path.';

@@ -1,6 +1,6 @@
 import { methodKind, type MethodKind, type Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
-import type { CountedRequest, UsageSink } from '../../ports/usage.ts';
+import type { CountedKind, CountedRequest, UsageSink } from '../../ports/usage.ts';
 import type { OutgoingRequest } from './message-head.ts';
 import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
 
@@ -65,7 +65,8 @@ interface Decided {
 /** What one exchange has counted of itself: nothing until it is handed to the upstream. */
 export class Counted {
   readonly #usage: UsageSink;
-  readonly #kind: MethodKind | undefined;
+  readonly #method: MethodKind | undefined;
+  #kind: CountedKind = 'read';
   #counted: CountedRequest | null = null;
   /** Bytes that have been noted. */
   #bytesIn = 0;
@@ -73,19 +74,21 @@ export class Counted {
 
   constructor(usage: UsageSink, method: string) {
     this.#usage = usage;
-    this.#kind = methodKind(method);
+    this.#method = methodKind(method);
   }
 
   /** Counts the request, once, under whom it was decided for. A preflight has no account. */
   handOver({ admission }: Decided): void {
-    if (this.#counted !== null || admission === null || this.#kind === undefined) return;
+    if (this.#counted !== null || admission === null || this.#method === undefined) return;
     const { permit, caller } = admission;
+    const isByDefault = permit.reason === 'self-by-default' && caller.kind === 'parent';
+    this.#kind = this.#method === 'write' && isByDefault ? 'write-by-default' : this.#method;
     this.#counted = this.#usage.count(permit.resolvedTenant, caller.keyId, this.#kind);
   }
 
   /** It was not sent after all. */
   takeBack(): void {
-    if (this.#counted !== null && this.#kind !== undefined) this.#usage.takeBack(this.#counted, this.#kind);
+    if (this.#counted !== null) this.#usage.takeBack(this.#counted, this.#kind);
     this.#counted = null;
   }
 

@@ -70,6 +70,8 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
     keyId,
     hourMs,
     lastUsedMs: 0,
+    writesByDefault: 0,
+    lastWriteByDefaultMs: 0,
     requests: 0,
     reads: 0,
     writes: 0,
@@ -89,11 +91,13 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
  *
  *     =INDEX,ACCOUNT,KEY,HOUR;      there is a row with this index, which is the next
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
+ *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      where there are such writes
  *
- * The second is all that was counted in that row of the batch so far, not what was added: the last one holds. Times are
- * milliseconds since 1970.
+ * The others are all that was counted in that row of the batch so far, not what was added: the last one holds. Times are
+ * milliseconds since 1970. Format 1 had no writes by default, and is read as well.
  */
-export const firstLine = 'tenancy-gateway usage 1\n';
+export const firstLine = 'tenancy-gateway usage 2\n';
+const firstLineOf1 = 'tenancy-gateway usage 1\n';
 
 /** The line of a turn. @param defined how many rows the file has; those from there on are made known in this line */
 export function lineOf(changed: readonly OpenRow[], defined: number): string {
@@ -101,7 +105,8 @@ export function lineOf(changed: readonly OpenRow[], defined: number): string {
   for (const row of changed) {
     if (row.index >= defined) line += `=${row.index},${row.accountId},${row.keyId},${row.hourMs};`;
     line += `${row.index},${row.requests},${row.reads},${row.clientErrors},${row.serverErrors},`;
-    line += `${row.bytesIn},${row.bytesOut},${row.lastUsedMs};`;
+    line += `${row.bytesIn},${row.bytesOut},${row.lastUsedMs}`;
+    line += row.writesByDefault === 0 ? ';' : `,${row.writesByDefault},${row.lastWriteByDefaultMs};`;
   }
   return `${line}\n`;
 }
@@ -120,8 +125,9 @@ export class UnknownFormat extends Error {
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
   // It died before its first line was whole.
-  if (firstLine.startsWith(text)) return rows;
-  if (!text.startsWith(firstLine)) throw new UnknownFormat('a usage journal in a format that is not known');
+  if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
+  if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
+    throw new UnknownFormat('a usage journal in a format that is not known');
   let start = firstLine.length;
   for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
     if (!takeLine(text.slice(start, end), rows)) break;
@@ -155,16 +161,18 @@ function define(entry: string, rows: OpenRow[]): boolean {
 
 function total(entry: string, rows: readonly OpenRow[], totals: number[][]): boolean {
   const texts = entry.split(',');
-  if (texts.length !== 8 || !texts.every(isCount) || Number(texts[0]) >= rows.length) return false;
+  if (texts.length !== 8 && texts.length !== 10) return false;
+  if (!texts.every(isCount) || Number(texts[0]) >= rows.length) return false;
   totals.push(texts.map(Number));
   return true;
 }
 
 function setTotal(rows: readonly OpenRow[], numbers: readonly number[]): void {
   const [index = 0, requests = 0, reads = 0, clientErrors = 0, serverErrors = 0, ...rest] = numbers;
-  const [bytesIn = 0, bytesOut = 0, lastUsedMs = 0] = rest;
+  const [bytesIn = 0, bytesOut = 0, lastUsedMs = 0, writesByDefault = 0, lastWriteByDefaultMs = 0] = rest;
   const totals = { requests, reads, writes: requests - reads, clientErrors, serverErrors };
-  Object.assign(rows[index] as OpenRow, { ...totals, bytesIn, bytesOut, lastUsedMs });
+  const byDefault = { writesByDefault, lastWriteByDefaultMs };
+  Object.assign(rows[index] as OpenRow, { ...totals, bytesIn, bytesOut, lastUsedMs, ...byDefault });
 }
 
 function isCount(text: string | undefined): boolean {

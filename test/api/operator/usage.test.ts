@@ -1,27 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
 import { startApis } from '../../support/apis.ts';
-import { addUsage } from '../../support/usage-rows.ts';
+import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
 t.test('the report over all accounts adds up, by account, by sub-account and by key', async (t) => {
   const apis = await startApis(t);
   const [one, two] = [await apis.parent(), await apis.parent()];
   const child = await one.create({ name: 'Ada', external_id: 'ada' });
   const hourMs = Date.UTC(2025, 5, 1, 12);
-  const counts = { reads: 0, writes: 0, clientErrors: 0, serverErrors: 0, bytesIn: 0, bytesOut: 0 };
   const rows = [
     { accountId: one.id, keyId: one.keyId, requests: 1 },
     { accountId: child.id, keyId: one.keyId, requests: 10 },
     { accountId: two.id, keyId: two.keyId, requests: 100 },
-  ].map((row) => ({
-    ...counts,
-    ...row,
-    hourMs,
-    lastUsedMs: hourMs,
-    accountId: row.accountId as AccountId,
-    keyId: row.keyId as KeyId,
-  }));
+  ].map(({ accountId, ...row }) => usageRow(accountId, hourMs, row));
   await addUsage(apis, rows);
 
   const period = 'from=2025-06-01&to=2025-06-02';

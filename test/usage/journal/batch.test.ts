@@ -26,6 +26,10 @@ function written(turns: readonly (readonly number[][])[]): { text: string; after
       row.bytesIn += bytesIn;
       row.bytesOut += bytesOut;
       row.lastUsedMs += 1;
+      if (number % 2 === 0 && writes > 0) {
+        row.writesByDefault += writes;
+        row.lastWriteByDefaultMs += 1;
+      }
       batch.note(row);
     }
     text += lineOf(batch.changed, defined);
@@ -59,11 +63,30 @@ t.test('a line that could not have been written here ends the file, and no part 
     '=2,a,k,0;2,1,1,1,1,1,1,-1;',
     '0,9,9,9,9,9,9,9;1,x,1,1,1,1,1,1;',
     '0,1e3,1,1,1,1,1,1;',
+    '0,1,1,1,1,1,1,1,1;',
   ];
   for (const line of bad) t.strictSame(rowsOf(`${text}${line}\n0,9,9,9,9,9,9,9;\n`), rows, line);
 });
 
 t.test('a file of another version is not read as empty', async (t) => {
-  t.throws(() => rowsOf('tenancy-gateway usage 2\n'), UnknownFormat);
+  t.throws(() => rowsOf('tenancy-gateway usage 3\n'), UnknownFormat);
   t.strictSame(rowsOf(''), []);
+});
+
+t.test('a file of the format before this one reads as what is in it', async (t) => {
+  const file = 'tenancy-gateway usage 1\n=0,a,k,3600000;0,3,1,0,0,7,8,9;\n0,4,1,0,0,7,8,10;\n';
+  t.match(rowsOf(file), [
+    {
+      accountId: 'a',
+      keyId: 'k',
+      hourMs: 3_600_000,
+      requests: 4,
+      reads: 1,
+      writes: 3,
+      bytesIn: 7,
+      lastUsedMs: 10,
+    },
+  ]);
+  t.match(rowsOf(file), [{ writesByDefault: 0, lastWriteByDefaultMs: 0 }]);
+  t.strictSame(rowsOf('tenancy-gateway usage 1'), []);
 });

@@ -6,6 +6,7 @@ import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
 import { reconcileUsage } from './reconcile.ts';
 import { usageReport } from './usage-report.ts';
+import { writesByDefault } from './writes-by-default.ts';
 
 const belowEveryId = '00000000-0000-0000-0000-000000000000';
 
@@ -41,6 +42,10 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
         server_errors: row.serverErrors,
         bytes_in: row.bytesIn,
         bytes_out: row.bytesOut,
+        ...(row.writesByDefault > 0 && {
+          writes_by_default: row.writesByDefault,
+          last_by_default: new Date(row.lastWriteByDefaultMs).toISOString(),
+        }),
       }));
       const [row] = await background
         .run(
@@ -83,6 +88,8 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
       );
       return row;
     },
+
+    writesByDefault: (parent, sinceMs) => writesByDefault(db, parent, sinceMs),
 
     async pruneHours({ nowMs, days, after, most }) {
       const before = new Date(nowMs - days * dayMs);

@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { methodKind, readActingHeader, servedMethods } from '../domain/acting-decision.ts';
+import { managementScopes } from '../domain/scope.ts';
+import { found } from '../http/not-found.ts';
+import type { ManagementDeps } from './deps.ts';
+import { decisionFields, decisionToBody, explain } from './explanation.ts';
+import { callerOf } from './guard.ts';
+import { closed, type TypedApp } from './rest/typebox.ts';
+
+const question = closed({
+  method: Type.Optional(Type.Enum([...servedMethods])),
+  path: Type.String({ pattern: '^/', maxLength: 8192, description: 'a path that starts with /' }),
+  acting_tenant: Type.Optional(Type.String({ maxLength: 1024 })),
+});
+
+/**
+ * `GET /v1/sub-accounts/acting`: what would become of a request with the calling key, by the very functions that decide about
+ * real ones. Nothing is sent; how many requests are under way, and what the upstream would say, is not looked at.
+ */
+export function actingRoute(app: TypedApp, deps: ManagementDeps): void {
+  app.get(
+    '/acting',
+    {
+      schema: { querystring: question, response: { 200: closed(decisionFields) } },
+      config: { scope: managementScopes.read },
+    },
+    async (request) => {
+      const { method = 'GET', path, acting_tenant: acting } = request.query;
+      const digest = found(await deps.tenants.keyDigest(callerOf(request).keyId));
+      const asked = {
+        digest,
+        acting: readActingHeader(acting === undefined ? [] : [acting]),
+        method: methodKind(method) ?? ('write' as const),
+      };
+      const explained = await explain(deps.destinationOf(method, path), asked, deps);
+      return decisionToBody(explained, deps.config.problems.typeBase);
+    },
+  );
+}

@@ -1,0 +1,122 @@
+import { Type } from 'typebox';
+import { decideManagementCall } from '../authz/management-call.ts';
+import { decideProxiedRequest, type ProxiedRequest, type RouteRules } from '../authz/proxied-request.ts';
+import type { Permit } from '../domain/acting-decision.ts';
+import type { Caller } from '../domain/caller.ts';
+import { parseAccountId, parseKeyId, type AccountId } from '../domain/ids.ts';
+import type { Problem } from '../domain/problem.ts';
+import { notFound } from '../http/not-found.ts';
+import { problemMembers, type ProblemMembers } from '../http/problem-body.ts';
+import type { Clock } from '../ports/clock.ts';
+import { decideWithLookups, MissingFact, type Directory } from '../ports/directory.ts';
+import { factKey } from '../ports/facts.ts';
+import type { TenantStore } from '../ports/tenant-store.ts';
+import type { FoundOperation } from './operations.ts';
+import { nullableText } from './rest/typebox.ts';
+
+/** Where a request leads, as the public listener finds it. */
+export type Destination =
+  | { readonly kind: 'route'; readonly prefix: string; readonly rules: RouteRules }
+  | ({ readonly kind: 'management' } & FoundOperation)
+  | { readonly kind: 'none' }
+  | { readonly kind: 'rejected'; readonly problem: Problem };
+
+/** Where a request with this method and path would go, by the functions that real ones meet. */
+export type DestinationOf = (method: string, path: string) => Destination;
+
+/** What explaining needs. Where a path leads and what is decided there are the gateway's own functions. */
+export interface ExplanationDeps {
+  readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
+  readonly tenants: Pick<TenantStore, 'keyDigest' | 'getSubAccount'>;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly config: {
+    readonly headers: { readonly acting: string };
+    readonly management: { readonly requireActingHeader: boolean };
+    readonly problems: { readonly typeBase: string };
+  };
+  readonly destinationOf: DestinationOf;
+}
+
+/** What the gateway would do with a request. `caller` is known where the key is good. */
+export type Explained =
+  | { readonly caller: Caller; readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'> }
+  | { readonly caller: Caller | null; readonly problem: Problem };
+
+/** Decides about a request that was never sent, by the functions of `src/authz` that decide about those that are. */
+export async function explain(
+  destination: Destination,
+  request: ProxiedRequest,
+  deps: ExplanationDeps,
+): Promise<Explained> {
+  const { directory, clock } = deps;
+  switch (destination.kind) {
+    case 'route':
+      return decideWithLookups(directory, (facts) =>
+        decideProxiedRequest(facts, request, destination.rules, clock.wallMs()),
+      );
+    case 'management':
+      return explainManagementCall(destination, request, deps);
+    case 'rejected':
+      return { problem: destination.problem, caller: null };
+    case 'none':
+      return { problem: notFound, caller: null };
+  }
+}
+
+async function explainManagementCall(
+  { operation, parameters }: FoundOperation,
+  { digest, acting, method }: ProxiedRequest,
+  deps: ExplanationDeps,
+): Promise<Explained> {
+  const { directory, clock, config } = deps;
+  const rule = { name: config.headers.acting, required: config.management.requireActingHeader };
+  const call = { digest, header: acting, method, operation };
+  const decision = await decideWithLookups(directory, (facts) =>
+    decideManagementCall(facts, call, rule, clock.wallMs()),
+  );
+  if ('problem' in decision) return decision;
+  const { caller } = decision;
+  if (!(await exists(parameters, caller.accountId, deps))) return { caller, problem: notFound };
+  const reason = acting.form === 'absent' ? 'self-by-default' : 'self';
+  return { caller, permit: { resolvedTenant: caller.accountId, reason } };
+}
+
+/** Whether the sub-account and the key that a path names are the caller's: another's are not found. */
+async function exists(
+  { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
+  parent: AccountId,
+  { tenants, directory }: ExplanationDeps,
+): Promise<boolean> {
+  if (owner_id === undefined) return true;
+  const owner = parseAccountId(owner_id);
+  if (!owner || (await tenants.getSubAccount(parent, owner)) === null) return false;
+  if (key_id === undefined) return true;
+  const id = parseKeyId(key_id);
+  const digest = id && (await tenants.keyDigest(id));
+  if (!digest) return false;
+  const { holder } = await decideWithLookups(directory, (facts) => {
+    const key = facts.key(digest);
+    return key === undefined ? new MissingFact(factKey.key(digest)) : { holder: key?.accountId };
+  });
+  return holder === owner;
+}
+
+/** The members of a decision; what does not apply is `null`. */
+export const decisionFields = {
+  decision: Type.Enum(['permit', 'refuse']),
+  resolved_tenant: nullableText(),
+  reason: nullableText({ description: 'why it is permitted, or the code of the problem' }),
+  problem: Type.Unsafe<ProblemMembers | null>({ type: ['object', 'null'], additionalProperties: true }),
+};
+
+/** A decision, as its members say it. @param typeBase what the `type` of a problem begins with */
+export function decisionToBody(explained: Explained, typeBase: string) {
+  const permit = 'permit' in explained ? explained.permit : null;
+  const problem = 'problem' in explained ? explained.problem : null;
+  return {
+    decision: permit === null ? ('refuse' as const) : ('permit' as const),
+    resolved_tenant: permit?.resolvedTenant ?? null,
+    reason: permit?.reason ?? problem?.code ?? null,
+    problem: problem && problemMembers(problem, typeBase),
+  };
+}
