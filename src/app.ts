@@ -17,7 +17,7 @@ import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
 import { fastifyOptions } from './http/server-options.ts';
 import { requestIds, trustedPeers } from './http/trusted-proxies.ts';
-import { shedLoad } from './limits/load-shedding.ts';
+import { shedLoad, type Pressure } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
 import type { Logger } from './ops/logger.ts';
 import { metricsRoute } from './ops/metrics-route.ts';
@@ -65,6 +65,8 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly observeOperator: RequestObserver;
   /** `null` where requests are not traced. */
   readonly tracer: Tracer | null;
+  /** How busy the process is; left out, it is measured. */
+  readonly pressure?: () => Pressure;
   /** What keeps this process from deciding; empty when it is ready. */
   readonly unready: () => readonly Unreadiness[];
 }
@@ -118,7 +120,7 @@ export async function publicServer(
   observeReplies(app, (url) => url ?? 'none', observe);
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
   // 3. Rejecting is cheap only before any work has been done.
-  const shedding = shedLoad(app, config.limits);
+  const shedding = shedLoad(app, config.limits, deps.pressure);
   app.addHook('preParsing', (request, _reply, payload, done) => {
     sendContinue(request.raw);
     done(null, payload);
@@ -134,7 +136,7 @@ export async function publicServer(
 
   // 4. Everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves here
   //    without a permit.
-  const proxy = await openProxy({ ...deps, usage: deps.counting, newRequestId, rules }).catch(
+  const proxy = await openProxy({ ...deps, usage: deps.counting, shedding, newRequestId, rules }).catch(
     async (error: unknown) => {
       await app.close();
       throw error;

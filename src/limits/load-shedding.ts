@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import type { LimitsConfig } from '../config.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
+import { FairShares } from './fair-shares.ts';
 
 type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes'>;
 
@@ -13,19 +14,26 @@ export interface Pressure {
   readonly heapBytes: number;
 }
 
-/** Whether requests are being rejected now: for what does not go through Fastify's hooks. */
+/** Which requests are rejected now, for those who do not go through Fastify's hooks. */
 export interface Shedding {
+  /** Whether all are. */
   readonly active: boolean;
+  /** Set where each tenant has a share; a proxied request is taken up where that has room for it. */
+  readonly shares: FairShares | null;
 }
 
 const windowMs = 1_000;
 const resolutionMs = 10;
 /** One window says little: a single long pause (a collection, a machine that slept) fills it, and is over by then. */
 const windowsInARow = 2;
+/** By then shares would have brought it down, were it requests of tenants that are too much: all are shed. */
+const windowsOfShares = 6;
 
 /**
  * Rejects requests with 503 while the process cannot keep up: responding to some of them in time is worth more than all of
- * them late. To be called on the root, before everything that works on requests.
+ * them late. At first those are rejected whose tenants ask for most; management calls, with which access is revoked, are
+ * served. Where that does not help, or where memory is short, all are. To be called on the root, before everything that
+ * works on requests.
  *
  * @param look takes the pressure since it was called last
  */
@@ -34,10 +42,16 @@ export function shedLoad(
   limits: Limits,
   look: () => Pressure = watchProcess(app),
 ): Shedding {
-  const isTooMuch = overload(limits);
-  const shedding = { active: false };
+  const next = overload(limits);
+  const shedding = { active: false, shares: null as FairShares | null };
   const timer = setInterval(() => {
-    shedding.active = isTooMuch(look());
+    const level = next(look());
+    const tooMuch = level !== 'none';
+    const { active, shares } = shedding;
+    shedding.active = level === 'all';
+    if (shares === null) shedding.shares = tooMuch ? new FairShares() : null;
+    // Where all were rejected, it is not known who asked for what: what there was to share before holds.
+    else if (!active && !shares.endWindow(tooMuch) && !tooMuch) shedding.shares = null;
   }, windowMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
   app.addHook('onRequest', (_request, _reply, done) => {
@@ -46,14 +60,19 @@ export function shedLoad(
   return shedding;
 }
 
-/** Says, window by window, whether it has been too much for long enough. A limit of 0 is none. */
-export function overload(limits: Limits): (pressure: Pressure) => boolean {
-  let bad = 0;
+/** What is shed: nothing, or nothing yet; requests of tenants that ask for most; all. */
+export type ShedLevel = 'none' | 'watched' | 'most' | 'all';
+
+/** Says, window by window, what is to be shed. A limit of 0 is none. */
+export function overload(limits: Limits): (pressure: Pressure) => ShedLevel {
+  let late = 0;
+  let full = 0;
   return ({ delayMs, heapBytes }) => {
-    const late = limits.maxEventLoopDelayMs > 0 && delayMs > limits.maxEventLoopDelayMs;
-    const full = limits.maxHeapBytes > 0 && heapBytes > limits.maxHeapBytes;
-    bad = late || full ? bad + 1 : 0;
-    return bad >= windowsInARow;
+    late = limits.maxEventLoopDelayMs > 0 && delayMs > limits.maxEventLoopDelayMs ? late + 1 : 0;
+    full = limits.maxHeapBytes > 0 && heapBytes > limits.maxHeapBytes ? full + 1 : 0;
+    if (full >= windowsInARow || late >= windowsInARow + windowsOfShares) return 'all';
+    if (late >= windowsInARow) return 'most';
+    return late > 0 || full > 0 ? 'watched' : 'none';
   };
 }
 

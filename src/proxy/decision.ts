@@ -22,6 +22,7 @@ import {
 import type { FactKey } from '../ports/facts.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { RequestHead } from './ingress/framing.ts';
+import { overloaded } from '../limits/load-shedding.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
@@ -83,7 +84,11 @@ export class Decision {
     this.keyId = 'problem' in decision ? decision.keyId : decision.caller.keyId;
     this.#trace?.decided();
     if ('problem' in decision) return decision.problem;
-    if (!this.#route.deps.concurrency.enter(decision.permit.resolvedTenant)) return tooManyInFlight;
+    const { concurrency, shedding } = this.#route.deps;
+    const { resolvedTenant } = decision.permit;
+    // Set while the gateway is short of time: then those who ask for most are turned away.
+    if (shedding.shares !== null && !shedding.shares.admits(resolvedTenant)) return overloaded;
+    if (!concurrency.enter(resolvedTenant)) return tooManyInFlight;
     this.admission = decision;
     this.#factsVersion = this.#route.deps.directory.factsVersion();
     return undefined;

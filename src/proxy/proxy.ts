@@ -3,6 +3,7 @@ import { credentialReader } from '../authz/authenticate.ts';
 import type { Config } from '../config.ts';
 import { clientAddresses, trustedPeers } from '../http/trusted-proxies.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
+import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
@@ -34,6 +35,8 @@ export interface ProxyDeps {
   readonly exchanges: ActiveExchanges;
   /** Counts the requests of each tenant. */
   readonly concurrency: TenantConcurrency;
+  /** What is turned away while the process has more to do than it can. */
+  readonly shedding: Shedding;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
   /** Those that the ingress reads heads by. */

@@ -4,6 +4,7 @@ import type { LimitsConfig, RouteConfig } from '../config.ts';
 import type { HeaderNames } from '../domain/header-names.ts';
 import type { ClientAddress, TrustedPeers } from '../http/trusted-proxies.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
+import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
@@ -35,6 +36,7 @@ export interface RouteDeps {
   readonly outboundHeaders: OutboundHeaders;
   readonly responseHeaders: ResponseHeaderFilter;
   readonly concurrency: TenantConcurrency;
+  readonly shedding: Shedding;
   readonly exchanges: ActiveExchanges;
   readonly limits: LimitsConfig;
   /** What the `type` of a problem begins with. */

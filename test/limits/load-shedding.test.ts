@@ -6,36 +6,35 @@ import { eventually } from '../support/eventually.ts';
 
 const limits = { maxEventLoopDelayMs: 100, maxHeapBytes: 1000 };
 
+const late = { delayMs: 101, heapBytes: 0 };
+const fine = { delayMs: 100, heapBytes: 1000 };
+const full = { delayMs: 0, heapBytes: 1001 };
+
 t.test('one late window is a pause that is over; two in a row are too much', (t) => {
-  const isTooMuch = overload(limits);
-  const late = { delayMs: 101, heapBytes: 0 };
-  const fine = { delayMs: 100, heapBytes: 1000 };
-  t.same([late, fine, late, late, late, fine, late].map(isTooMuch), [
-    false,
-    false,
-    false,
-    true,
-    true,
-    false,
-    false,
-  ]);
+  const levels = [late, fine, late, late, late, fine, late].map(overload(limits));
+  t.same(levels, ['watched', 'none', 'watched', 'most', 'most', 'none', 'watched']);
   t.end();
 });
 
-t.test('a full heap counts like a late loop, and a limit of 0 is none', (t) => {
-  const isTooMuch = overload(limits);
-  const full = { delayMs: 0, heapBytes: 1001 };
-  t.same([full, full].map(isTooMuch), [false, true]);
+t.test('where shares do not bring it down, everything is shed', (t) => {
+  const levels = Array.from({ length: 9 }, () => late).map(overload(limits));
+  t.same(new Set(levels.slice(1, 7)), new Set(['most']));
+  t.same(levels.slice(7), ['all', 'all']);
+  t.end();
+});
+
+t.test('a full heap sheds everything at once, and a limit of 0 is none', (t) => {
+  t.same([full, full, fine].map(overload(limits)), ['watched', 'all', 'none']);
   const unlimited = overload({ maxEventLoopDelayMs: 0, maxHeapBytes: 0 });
   const worst = { delayMs: Infinity, heapBytes: Infinity };
-  t.same([worst, worst, worst].map(unlimited), [false, false, false]);
+  t.same([worst, worst, worst].map(unlimited), ['none', 'none', 'none']);
   t.end();
 });
 
 t.test(
-  'while it is too much requests are answered 503 overloaded, and served again afterwards',
+  'while memory is short requests are answered 503 overloaded, and served again afterwards',
   async (t) => {
-    let pressure = { delayMs: 500, heapBytes: 0 };
+    let pressure = full;
     const app = Fastify();
     t.teardown(() => app.close());
     installErrorReplies(app);
@@ -47,7 +46,7 @@ t.test(
     const { headers, body } = await app.inject('/');
     t.equal(headers['retry-after'], '2');
     t.match(JSON.parse(body), { code: 'overloaded' });
-    pressure = { delayMs: 0, heapBytes: 0 };
+    pressure = fine;
     await eventually(async () => (await status()) === 200);
   },
 );

@@ -12,6 +12,7 @@ import type { Config, LimitsConfig, RouteConfig } from '../../src/config.ts';
 import { usualKeyPrefix } from '../../src/domain/api-key.ts';
 import { headerNames } from '../../src/domain/header-names.ts';
 import { usualTypeBase } from '../../src/http/problem-body.ts';
+import type { Pressure } from '../../src/limits/load-shedding.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import type { Barrier } from '../../src/ports/barrier.ts';
 import { systemClock, type Clock } from '../../src/ports/clock.ts';
@@ -45,6 +46,8 @@ export interface GatewayOptions {
   /** In place of the directory in memory. @param memory holds the facts of the parent */
   readonly directory?: (memory: MemoryDirectory) => Directory;
   readonly exchanges?: ActiveExchanges;
+  /** How busy the process is said to be; asked once a second. */
+  readonly pressure?: () => Pressure;
   /** Certificate and key of a listener that speaks TLS, both PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -106,6 +109,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     tracer: null,
     unready: () => [],
     exchanges: options.exchanges ?? new ActiveExchanges(),
+    pressure: options.pressure ?? (() => ({ delayMs: 0, heapBytes: 0 })),
     concurrency: new TenantConcurrency(config.limits.inFlightPerTenant),
   });
   const { server, port } = await listening(t, app, config);

@@ -1,0 +1,88 @@
+import t from 'tap';
+import type { AccountId } from '../../src/domain/ids.ts';
+import { fairShare, FairShares } from '../../src/limits/fair-shares.ts';
+import { startGateway } from '../support/gateway.ts';
+import { Random } from '../support/coherence/random.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+const total = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
+
+t.test('what there is is given out whole, and all who are cut get the same', (t) => {
+  const random = new Random(1);
+  for (let round = 0; round < 2_000; round++) {
+    const demands = Array.from({ length: 1 + random.below(30) }, () => 1 + random.below(1_000));
+    const capacity = 1 + random.below(2 * total(demands));
+    const share = fairShare(demands, capacity);
+    const given = demands.map((demand) => Math.min(demand, share));
+    if (share === Infinity) t.ok(total(demands) <= capacity);
+    else if (share > 1) {
+      t.ok(total(given) <= capacity);
+      t.ok(capacity - total(given) < demands.length, 'what is left is less than one for each');
+    }
+  }
+  t.end();
+});
+
+t.test('only the one that asks for most is cut, the more the longer it is too much', (t) => {
+  const shares = new FairShares();
+  const window = (): { greedy: number; modest: number } => {
+    const admitted = { greedy: 0, modest: 0 };
+    for (let i = 0; i < 1_000; i++) {
+      if (shares.admits('greedy' as AccountId)) admitted.greedy += 1;
+      if (i % 50 === 0 && shares.admits('modest' as AccountId)) admitted.modest += 1;
+    }
+    return admitted;
+  };
+  const windows = [true, true, true, true].map((tooMuch) => {
+    const admitted = window();
+    t.equal(shares.endWindow(tooMuch), true);
+    return admitted;
+  });
+  t.same(new Set(windows.map(({ modest }) => modest)), new Set([20]));
+  const greedy = windows.map((each) => each.greedy);
+  t.same(greedy, [1_000, 694, 479, 329]);
+  let calm = 0;
+  while (window().greedy < 1_000) calm += shares.endWindow(false) ? 1 : 0;
+  t.ok(calm > 3 && calm < 10, `it has all of it again after ${calm} windows`);
+  t.equal(shares.endWindow(false), false, 'and there is nothing to share any more');
+  t.end();
+});
+
+t.test('nothing taken up at all does not leave the shares at nothing', (t) => {
+  const shares = new FairShares();
+  shares.endWindow(true);
+  for (let window = 0; window < 30; window++) {
+    for (let i = 0; i < 100; i++) shares.admits('one' as AccountId);
+    if (!shares.endWindow(false)) return t.end();
+  }
+  t.fail('it goes on turning requests away');
+  t.end();
+});
+
+t.test(
+  'while the gateway is short of time, the tenant that asks for most waits; others and management do not',
+  async (t) => {
+    let windows = 0;
+    const upstream = await startUpstream(t);
+    const gateway = await startGateway(t, {
+      routes: { '/': upstream.url },
+      limits: { maxEventLoopDelayMs: 100 },
+      pressure: () => ({ delayMs: windows++ < 7 ? 500 : 0, heapBytes: 0 }),
+    });
+    const modest = gateway.directory.addParent(['tracking:read']);
+    const statuses = { greedy: new Set<number>(), modest: new Set<number>(), management: new Set<number>() };
+    while (!statuses.greedy.has(503) && windows < 7) {
+      const greedy = Array.from({ length: 20 }, () => gateway.call('GET', '/'));
+      statuses.modest.add((await gateway.call('GET', '/', { key: modest.key })).status);
+      statuses.management.add((await gateway.call('GET', '/v1/sub-accounts/none-such')).status);
+      for (const { status } of await Promise.all(greedy)) statuses.greedy.add(status);
+    }
+    t.same(statuses.modest, new Set([200]));
+    t.notOk(statuses.management.has(503));
+    t.same(statuses.greedy, new Set([200, 503]));
+    t.match(
+      gateway.finished.find(({ status }) => status === 503),
+      { code: 'overloaded', caller: gateway.parent.id },
+    );
+  },
+);
