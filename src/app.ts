@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import Fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { noteKeyUse } from './api/guard.ts';
 import { management } from './api/management.ts';
@@ -15,7 +15,7 @@ import { managementPath } from './domain/paths.ts';
 import { respondToClientError } from './http/client-error.ts';
 import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
-import { fastifyOptions } from './http/server-options.ts';
+import { fastifyOptions, quiet } from './http/server-options.ts';
 import { requestIds, trustedPeers } from './http/trusted-proxies.ts';
 import { shedLoad, type Pressure } from './limits/load-shedding.ts';
 import { healthRoutes, type Unreadiness } from './ops/health.ts';
@@ -37,7 +37,7 @@ import { headerRules } from './proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
 import { sendContinue } from './proxy/ingress/expect-continue.ts';
 import { rejecter } from './proxy/ingress/reject.ts';
-import type { Target } from './proxy/ingress/target.ts';
+import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
@@ -99,7 +99,7 @@ export async function publicServer(
   //    differently goes no further, so the steps below and the upstream read the same one.
   const rules = headerRules(config.headers);
   const ingress = ingressReader(config, rules);
-  const nameOf = targetNames(config);
+  const nameOf = targetNames(config.routes.map((route) => route.prefix));
   const cors = config.routes.map((route) => corsPolicy(route.cors));
   const corsOf = (target: Target) => (target.kind === 'route' ? (cors[target.route] ?? null) : null);
   const { typeBase } = config.problems;
@@ -232,20 +232,6 @@ function destinations(
 const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });
-
-/** Logging is ours: Fastify's own lines hold the query string, and cost a child logger each. */
-function quiet(logger: FastifyBaseLogger) {
-  const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
-  return { loggerInstance: logger, logController };
-}
-
-/** Names targets in logs and metrics by prefixes of the configuration, by nothing that a client wrote. */
-function targetNames({ routes }: Config): (target: Target) => string {
-  return (target) => {
-    if (target.kind === 'route') return routes[target.route]?.prefix ?? 'none';
-    return target.kind === 'management' ? managementPath : 'none';
-  };
-}
 
 /** Responds to what never becomes a request. */
 function clientErrors(

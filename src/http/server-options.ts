@@ -1,3 +1,4 @@
+import { LogController, type FastifyBaseLogger } from 'fastify';
 import type { Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { LimitsConfig } from '../config.ts';
@@ -54,4 +55,10 @@ function hangUpThis(this: Socket): void {
 
 function ignore(): void {
   /* The connection's end is seen by what uses it. */
+}
+
+/** Logging is ours: Fastify's own lines hold the query string, and cost a child logger each. */
+export function quiet(logger: FastifyBaseLogger) {
+  const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
+  return { loggerInstance: logger, logController };
 }

@@ -65,6 +65,14 @@ function readUnusual(
   return landing;
 }
 
+/** Names targets in logs and metrics by prefixes of the configuration, by nothing that a client wrote. */
+export function targetNames(prefixes: readonly string[]): (target: Target) => string {
+  return (target) => {
+    if (target.kind === 'route') return prefixes[target.route] ?? 'none';
+    return target.kind === 'management' ? managementPath : 'none';
+  };
+}
+
 /** A target as it may be logged: a query may hold a secret. */
 export function withoutQuery(target: string): string {
   const query = target.indexOf('?');
