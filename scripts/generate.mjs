@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * `npm run generate [-- --check]`: writes what others read of the gateway's configuration from where it is written down:
- * src/config/gateway-file.ts for the gateway, values.yaml for the chart. With --check it writes nothing and fails where a
+ * `npm run generate [-- --check]`: writes what others read of the gateway from where it is written down: of its
+ * configuration from src/config/gateway-file.ts and the chart's values.yaml, of its APIs from the schemas of their routes. With --check it writes nothing and fails where a
  * file is stale, which `npm run check` does.
  */
 import './lib/node-version.mjs';
 import './typescript/register.mjs';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { inProject } from './lib/project.mjs';
 import { fail, say } from './lib/say.mjs';
 
@@ -30,5 +30,5 @@ try {
 
 /** @param {string} file */
 function read(file) {
-  return readFileSync(inProject(file), 'utf8');
+  return existsSync(inProject(file)) ? readFileSync(inProject(file), 'utf8') : '';
 }

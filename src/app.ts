@@ -6,12 +6,14 @@ import { management } from './api/management.ts';
 import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
 import type { DestinationOf } from './api/explanation.ts';
-import { explainRoute } from './api/operator/explain.ts';
-import { replicasRoute, type ReplicasDeps } from './api/operator/replicas.ts';
-import { whoamiRoute, type WhoamiDeps } from './api/operator/whoami.ts';
+import { operatorApiIsOn } from './api/operator/operator-token.ts';
+import { ownRoutes } from './api/operator/own-routes.ts';
+import type { ReplicasDeps } from './api/operator/replicas.ts';
+import type { WhoamiDeps } from './api/operator/whoami.ts';
+import { operatorReference, parentReference } from './api/reference/reference.ts';
 import type { TypedApp } from './api/rest/typebox.ts';
 import type { Config, RouteConfig } from './config.ts';
-import { managementPath } from './domain/paths.ts';
+import { managementPath, operatorPath } from './domain/paths.ts';
 import { respondToClientError } from './http/client-error.ts';
 import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
@@ -127,6 +129,8 @@ export async function publicServer(
   });
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
+  // The description of the API is for everyone: it stands beside the plugin that asks for a key, not inside.
+  app.register(parentReference, { ...config, prefix: managementPath });
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
     const onOperations = (find: FindOperation): void => void (findOperation = find);
@@ -182,14 +186,12 @@ export async function internalServer(
   metricsRoute(app, registry);
   app.register(async (scope) => {
     observeReplies(scope, (url) => url ?? 'none', observeOperator);
+    if (operatorApiIsOn(config.internal))
+      await scope.register(operatorReference, { ...config, prefix: operatorPath });
     await scope.register(admin, {
       ...deps,
-      prefix: '/admin/v1',
-      more: (operator: TypedApp) => {
-        explainRoute(operator, deps);
-        replicasRoute(operator, deps);
-        whoamiRoute(operator, deps);
-      },
+      prefix: operatorPath,
+      more: (operator: TypedApp) => ownRoutes(operator, deps),
     });
   });
   await made(app);

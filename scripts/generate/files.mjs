@@ -6,6 +6,8 @@ import { inProject } from '../lib/project.mjs';
 import { chartConfig } from './chart-config.mjs';
 import { exampleFile } from './example-file.mjs';
 import { keyReference } from './key-reference.mjs';
+import { actingTenantComponents } from './openapi/acting-tenant.ts';
+import { openApiDocuments } from './openapi/document.ts';
 import { valuesTable } from './values-table.mjs';
 
 const CHART = 'helm/tenancy-gateway';
@@ -14,11 +16,17 @@ const CHART = 'helm/tenancy-gateway';
 export async function generatedFiles() {
   const values = JSON.parse(read(`${CHART}/values.schema.json`));
   values.properties.config = chartConfig(schema);
+  const { version } = JSON.parse(read('package.json'));
+  const { parents, operators } = await openApiDocuments(version);
+  const documents = 'src/api/reference/documents';
   return [
-    { file: 'config/gateway.schema.json', text: await json('config/gateway.schema.json', schema) },
+    await jsonFile('config/gateway.schema.json', schema),
     { file: 'config/gateway.yaml', text: exampleFile(schema) },
     between('keys', 'docs/configuration.md', keyReference()),
-    { file: `${CHART}/values.schema.json`, text: await json(`${CHART}/values.schema.json`, values) },
+    await jsonFile(`${CHART}/values.schema.json`, values),
+    await jsonFile(`${documents}/sub-accounts.json`, parents),
+    await jsonFile(`${documents}/operator.json`, operators),
+    await jsonFile('docs/openapi/acting-tenant.json', actingTenantComponents(version)),
     between('values', `${CHART}/README.md`, valuesTable(read(`${CHART}/values.yaml`))),
   ];
 }
@@ -35,6 +43,14 @@ function between(name, file, generated) {
   if (!marks.test(page))
     throw new Error(`${file} lacks the marks <!-- ${name}: … --> and <!-- /${name} -->.`);
   return { file, text: page.replace(marks, () => `\n${generated}\n\n`) };
+}
+
+/**
+ * @param {string} file
+ * @param {object} value
+ */
+async function jsonFile(file, value) {
+  return { file, text: await json(file, value) };
 }
 
 /**

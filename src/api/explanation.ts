@@ -40,6 +40,8 @@ export interface ExplanationDeps {
 /** What the gateway would do with a request. `caller` is known where the key is good. */
 export type Explained =
   | { readonly caller: Caller; readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'> }
+  /** For everyone: no key is looked at. */
+  | { readonly caller: null; readonly open: true }
   | { readonly caller: Caller | null; readonly problem: Problem };
 
 /** Decides about a request that was never sent, by the functions of `src/authz` that decide about those that are. */
@@ -64,10 +66,11 @@ export async function explain(
 }
 
 async function explainManagementCall(
-  { operation, parameters }: FoundOperation,
+  { operation, parameters, open }: FoundOperation,
   { digest, acting, method }: ProxiedRequest,
   deps: ExplanationDeps,
 ): Promise<Explained> {
+  if (open) return { caller: null, open };
   const { directory, clock, config } = deps;
   const rule = { name: config.headers.acting, required: config.management.requireActingHeader };
   const call = { digest, header: acting, method, operation };
@@ -114,7 +117,7 @@ export function decisionToBody(explained: Explained, typeBase: string) {
   const permit = 'permit' in explained ? explained.permit : null;
   const problem = 'problem' in explained ? explained.problem : null;
   return {
-    decision: permit === null ? ('refuse' as const) : ('permit' as const),
+    decision: problem === null ? ('permit' as const) : ('refuse' as const),
     resolved_tenant: permit?.resolvedTenant ?? null,
     reason: permit?.reason ?? problem?.code ?? null,
     problem: problem && problemMembers(problem, typeBase),

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { parseAccountId } from '../domain/ids.ts';
+import { notFound } from '../http/not-found.ts';
 import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
 import { keyLifeRoutes } from './api-keys/key-life.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { referencePaths } from './reference/reference.ts';
 import { claimPrefix } from './rest/claim-prefix.ts';
 import { actingRoute } from './acting.ts';
 import { callerRoute } from './caller.ts';
@@ -20,16 +22,17 @@ import type { ManagementDeps } from './deps.ts';
 
 /**
  * The management endpoints (spec section 4), to be registered at the prefix `/v1/sub-accounts` on an app that has
- * `installErrorReplies`. Nothing under the prefix gets past this plugin, whatever its method.
+ * `installErrorReplies`. Nothing under the prefix gets past this plugin, whatever its method; only GET and HEAD of what describes
+ * the endpoints are `parentReference`'s.
  */
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
   const { config, tenants } = deps;
-  deps.onOperations?.(collectOperations(app, app.prefix));
+  deps.onOperations?.(collectOperations(app, app.prefix, referencePaths));
   const countChange = installGuard(app, deps);
   installJsonBodies(app, config.limits.managementBodyBytes);
   installValidation(app);
 
-  claimPrefix(app, () => {
+  const register = (): void => {
     const typed = app.withTypeProvider<TypeBoxProvider>();
     subAccountRoutes(typed, deps, countChange);
     byExternalIdRoute(typed, deps, countChange);
@@ -59,6 +62,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     };
     apiKeyRoutes(typed, keyDeps, keyRules);
     keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });
-  });
+  };
+  claimPrefix(app, register, notFound, referencePaths);
   done();
 }

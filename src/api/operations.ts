@@ -13,6 +13,8 @@ declare module 'fastify' {
 /** The operation that a method and a path name, and the parameters in the path. */
 export interface FoundOperation {
   readonly operation: ManagementOperation;
+  /** Whether it is for everyone: no key is looked at. */
+  readonly open?: true;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -23,6 +25,7 @@ interface Route {
   readonly methods: readonly string[];
   readonly segments: readonly string[];
   readonly operation: ManagementOperation;
+  readonly open?: true;
 }
 
 /**
@@ -30,9 +33,19 @@ interface Route {
  * is handed; an explanation asks about requests that were never sent.
  *
  * @param prefix of `app`; its routes are claimed whole, so every method and every path below has an operation
+ * @param open paths under the prefix whose GET and HEAD are for everyone, and another plugin's
  */
-export function collectOperations(app: FastifyInstance, prefix: string): FindOperation {
-  const routes: Route[] = [];
+export function collectOperations(
+  app: FastifyInstance,
+  prefix: string,
+  open: readonly string[] = [],
+): FindOperation {
+  const routes: Route[] = open.map((path) => ({
+    methods: ['GET', 'HEAD'],
+    segments: segmentsOf(path),
+    operation: {},
+    open: true,
+  }));
   app.addHook('onRoute', ({ routePath, method, config }) => {
     const operation: FastifyContextConfig = config ?? {};
     routes.push({ methods: [method].flat(), segments: segmentsOf(routePath), operation });
@@ -46,7 +59,8 @@ export function collectOperations(app: FastifyInstance, prefix: string): FindOpe
       .filter((route) => route.methods.includes(method) && matches(route.segments, sought))
       .sort(moreSpecificFirst)[0];
     if (found === undefined) return { operation: { rejection: notFound }, parameters: {} };
-    return { operation: found.operation, parameters: parametersOf(found.segments, sought) };
+    const { operation, segments, open } = found;
+    return { operation, parameters: parametersOf(segments, sought), ...(open && { open }) };
   };
 }
 

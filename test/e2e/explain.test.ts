@@ -120,6 +120,8 @@ function managementPath(
 ): string {
   const words = [
     'usage',
+    'openapi.json',
+    'openap%69.json',
     'api-keys',
     'nothing',
     '',

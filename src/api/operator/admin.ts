@@ -3,7 +3,9 @@ import { parseAccountId } from '../../domain/ids.ts';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
+import { notFound } from '../../http/not-found.ts';
 import { clientAddresses } from '../../http/trusted-proxies.ts';
+import { referencePaths } from '../reference/reference.ts';
 import { claimPrefix } from '../rest/claim-prefix.ts';
 import { installJsonBodies } from '../rest/json-body.ts';
 import type { TypeBoxProvider, TypedApp } from '../rest/typebox.ts';
@@ -45,7 +47,8 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
     requireOperator(app, tokens, clientAddresses(config.trustedProxies));
     installJsonBodies(app, config.limits.managementBodyBytes);
     installValidation(app);
-    claimPrefix(app, () => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps));
+    const register = (): void => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps);
+    claimPrefix(app, register, notFound, referencePaths);
   }
   done();
 }

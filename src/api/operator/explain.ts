@@ -1,18 +1,18 @@
 import { Type, type Static } from 'typebox';
 import type { ProxiedRequest } from '../../authz/proxied-request.ts';
-import { readActingHeader, methodKind, servedMethods, type Permit } from '../../domain/acting-decision.ts';
-import type { Caller } from '../../domain/caller.ts';
+import { readActingHeader, methodKind, servedMethods } from '../../domain/acting-decision.ts';
 import { parseKeyId } from '../../domain/ids.ts';
 import { catalogue } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import {
+  decisionFields,
   decisionToBody,
   explain,
   type Destination,
   type Explained,
   type ExplanationDeps,
 } from '../explanation.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery, nullableInteger, nullableText, type TypedApp } from '../rest/typebox.ts';
 
 const question = closed({
   key_id: Type.String(),
@@ -21,9 +21,33 @@ const question = closed({
   acting_tenant: Type.Optional(Type.String({ maxLength: 1024 })),
 });
 
+const answer = closed({
+  allowed: Type.Boolean(),
+  acts_as: nullableText(),
+  because: Type.String(),
+  status: nullableInteger(),
+  request: closed({ method: Type.String(), path: Type.String(), route: Type.String() }),
+  caller: Type.Unsafe<Static<ReturnType<typeof explainedCaller>> | null>({
+    ...explainedCaller(),
+    type: ['object', 'null'],
+  }),
+  ...decisionFields,
+});
+
+function explainedCaller() {
+  return closed({
+    kind: Type.Enum(['parent', 'sub-account']),
+    account_id: Type.String(),
+    parent_id: nullableText(),
+    key_id: Type.String(),
+    scopes: Type.Array(Type.String()),
+  });
+}
+
 /** `POST /explain`: who a request would act as, and why, by the very functions that decide about real ones. */
 export function explainRoute(app: TypedApp, deps: ExplanationDeps): void {
-  app.post('/explain', { schema: { querystring: noQuery, body: question } }, async ({ body }) => {
+  const schema = { querystring: noQuery, body: question, response: { 200: answer } };
+  app.post('/explain', { schema }, async ({ body }) => {
     const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id))));
     const request: ProxiedRequest = {
       digest,
@@ -49,10 +73,9 @@ function responseBody(
   const permit = 'permit' in explained ? explained.permit : null;
   const problem = 'problem' in explained ? explained.problem : null;
   return {
-    allowed: permit !== null,
+    allowed: problem === null,
     acts_as: permit?.resolvedTenant ?? null,
-    because:
-      destination.kind === 'none' ? noRoute : (problem?.detail ?? because(permit?.reason, caller, request)),
+    because: destination.kind === 'none' ? noRoute : (problem?.detail ?? because(explained, request)),
     status: problem === null ? null : catalogue[problem.code].status,
     request: {
       method,
@@ -64,7 +87,7 @@ function responseBody(
       account_id: caller.accountId,
       parent_id: caller.kind === 'sub-account' ? caller.parentId : null,
       key_id: caller.keyId,
-      scopes: caller.scopes,
+      scopes: [...caller.scopes],
     },
   };
 }
@@ -72,12 +95,10 @@ function responseBody(
 /** What a path that is no route's is called in explanations since 0.1.0. */
 const routeNames = { management: 'management', none: 'none', rejected: 'refused' } as const;
 
-function because(
-  reason: Permit['reason'] | undefined,
-  caller: Caller | null,
-  { method }: ProxiedRequest,
-): string {
-  switch (reason) {
+function because(explained: Explained, { method }: ProxiedRequest): string {
+  if ('open' in explained) return 'It describes the API and is for everyone: no key is looked at.';
+  const { caller } = explained;
+  switch ('permit' in explained ? explained.permit.reason : undefined) {
     case 'sub-account':
       return 'The acting header names an active sub-account of the caller.';
     case 'self':

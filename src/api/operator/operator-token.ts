@@ -21,6 +21,11 @@ export function operatorTokens({ adminToken, adminTokens }: InternalConfig): Rea
   ]);
 }
 
+/** Whether there is any token: without one the operator API is off. */
+export function operatorApiIsOn(config: InternalConfig): boolean {
+  return operatorTokens(config).size > 0;
+}
+
 /** Lets a request to `app` pass only with one of `tokens` as its bearer token, and notes whose it is. */
 export function requireOperator(
   app: FastifyInstance,

@@ -9,8 +9,14 @@ import { notFound } from '../../http/not-found.ts';
  *
  * @param register adds the routes, all of them on `app` itself
  * @param unknown the problem on paths that it did not add
+ * @param elsewhere paths under the prefix whose GET and HEAD another plugin has
  */
-export function claimPrefix(app: FastifyInstance, register: () => void, unknown: Problem = notFound): void {
+export function claimPrefix(
+  app: FastifyInstance,
+  register: () => void,
+  unknown: Problem = notFound,
+  elsewhere: readonly string[] = [],
+): void {
   allowEveryMethod(app);
   const known = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ routePath, method }) => {
@@ -19,6 +25,7 @@ export function claimPrefix(app: FastifyInstance, register: () => void, unknown:
     known.set(routePath, methods);
   });
   register();
+  for (const url of elsewhere) known.set(url, new Set(['GET', 'HEAD']));
   for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
   if (!known.has('')) reject(app, '', unknown);
   // A trailing slash is not an empty parameter.

@@ -1,0 +1,138 @@
+import { managementPath, operatorPath } from '../../../src/domain/paths.ts';
+import { anyKeyOperations } from './text/any-key-operations.ts';
+import { keyOperations } from './text/key-operations.ts';
+import { operatorOperations } from './text/operator-operations.ts';
+import { parentOperations } from './text/parent-operations.ts';
+import type { Api, Json } from './types.ts';
+
+const errors = `
+
+## Errors
+
+Every rejection is \`application/problem+json\` (RFC 9457). Programs look at \`code\`; the codes of an operation are listed with its statuses. Bodies and query parameters that are not described here are rejected with 400 \`invalid_request\`, and \`errors\` says where. A method that a path does not have is 405 with \`Allow\`. HEAD works wherever GET does.
+
+## Sending a request again
+
+\`POST\` takes an \`Idempotency-Key\`: the same request under the same key takes effect once. Other methods can simply be repeated. 429 and 503 say in \`Retry-After\` when.`;
+
+/** The endpoints for parents. */
+export const parentApi: Api = {
+  title: 'Tenancy Gateway: sub-accounts',
+  description: `How a parent account manages its sub-accounts and their API keys, reads usage and events. All calls act as the account of the API key.${errors}`,
+  prefix: managementPath,
+  callers: 'parents',
+  ownerId: 'sub_id',
+  tags: [
+    ['Sub-accounts', 'Customers of the calling account.'],
+    ['API keys', 'Keys of sub-accounts.'],
+    ['Usage', 'What was asked of the API behind the gateway.'],
+    ['Events', 'What was changed, by whom.'],
+    ['Caller', 'Who calls.'],
+  ],
+  operations: {
+    ...parentOperations,
+    ...keyOperations('/v1/sub-accounts/{sub_id}/api-keys', {
+      infix: '',
+      whose: 'a sub-account',
+      mintProblems: ['scope_not_grantable'],
+      links: true,
+    }),
+  },
+  inner: {
+    'Caller/properties/account': 'CallerAccount',
+    'Event/properties/actor': 'EventActor',
+    'Event/properties/data': 'EventData',
+    'Onboarding/properties/data/items': 'OnboardingKey',
+    'UsageReport/properties/data/items': 'UsageRow',
+  },
+  links: {
+    GetSubAccount: link('getSubAccount', { sub_id: '$response.body#/id' }),
+    UpdateSubAccount: link('updateSubAccount', { sub_id: '$response.body#/id' }),
+    DeactivateSubAccount: link('deactivateSubAccount', { sub_id: '$response.body#/id' }),
+    ReactivateSubAccount: link('reactivateSubAccount', { sub_id: '$response.body#/id' }),
+    MintApiKey: link('mintApiKey', { sub_id: '$response.body#/id' }),
+    ListApiKeys: link('listApiKeys', { sub_id: '$response.body#/id' }),
+    ...keyLinks('', { sub_id: '$response.body#/sub_account_id', key_id: '$response.body#/id' }),
+  },
+};
+
+/** The operator API. */
+export const operatorApi: Api = {
+  title: 'Tenancy Gateway: operator API',
+  description: `How the operator of a gateway manages parent accounts, their sub-accounts and any API key. It is served by the internal listener alone.${errors}`,
+  prefix: operatorPath,
+  callers: 'operators',
+  ownerId: 'account_id',
+  tags: [
+    ['Accounts', 'Parent accounts: customers of the API behind the gateway.'],
+    ['Sub-accounts', 'Sub-accounts of any parent.'],
+    ['API keys', 'Keys of a parent account.'],
+    ['Any API key', 'Keys of any account, parent or sub-account.'],
+    ['Imports', 'Many accounts or keys at a time.'],
+    ['Usage', 'What was asked of the API behind the gateway, by all parents or one.'],
+    ['Events', 'What was changed, by whom.'],
+    ['This gateway', 'What it would decide, its replicas, and which one it is.'],
+  ],
+  operations: {
+    ...operatorOperations,
+    ...keyOperations('/admin/v1/accounts/{account_id}/api-keys', {
+      infix: 'Account',
+      whose: 'a parent account',
+      mintProblems: [],
+      links: false,
+    }),
+    ...anyKeyOperations,
+  },
+  inner: {
+    'Event/properties/actor': 'EventActor',
+    'Event/properties/data': 'EventData',
+    'Explanation/properties/request': 'ExplainedTarget',
+    'HeldApiKey/properties/account': 'KeyAccount',
+    'ImportAccounts/properties/accounts/items': 'ImportedAccount',
+    'ImportSubAccounts/properties/sub_accounts/items': 'ImportedSubAccount',
+    'ImportApiKeys/properties/keys/items': 'ImportedApiKeyRow',
+    'ImportAccountApiKeys/properties/keys/items': 'ImportedApiKey',
+    'ImportedRows/properties/data/items': 'ImportedRow',
+    'Reconciliation/properties/data/items': 'ReconciledDay',
+    'Reconciliation/properties/data/items/properties/by_hours/anyOf/0': 'UsageCounts',
+    'ReplicaList/properties/data/items': 'Replica',
+    'UsageReport/properties/data/items': 'UsageRow',
+  },
+  links: {
+    GetAccount: link('getAccount', { account_id: '$response.body#/id' }),
+    UpdateAccount: link('updateAccount', { account_id: '$response.body#/id' }),
+    SuspendAccount: link('suspendAccount', { account_id: '$response.body#/id' }),
+    ResumeAccount: link('resumeAccount', { account_id: '$response.body#/id' }),
+    MintAccountApiKey: link('mintAccountApiKey', { account_id: '$response.body#/id' }),
+    CreateAccountSubAccount: link('createAccountSubAccount', { account_id: '$response.body#/id' }),
+  },
+};
+
+/** How callers authenticate. */
+export const securitySchemes: Readonly<Record<'apiKey' | 'operatorToken', Json>> = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'tgw_…',
+    description:
+      'An API key of a parent account. The scopes that it must hold are listed with each operation and compared exactly.',
+  },
+  operatorToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The operator token (`ADMIN_TOKEN`), or that of a named operator.',
+  },
+};
+
+function keyLinks(infix: string, parameters: Json): Record<string, Json> {
+  return Object.fromEntries(
+    ['Get', 'Update', 'Rotate', 'Revoke'].map((verb) => [
+      `${verb}${infix}ApiKey`,
+      link(`${verb.toLowerCase()}${infix}ApiKey`, parameters),
+    ]),
+  );
+}
+
+function link(operationId: string, parameters: Json): Json {
+  return { operationId, parameters };
+}

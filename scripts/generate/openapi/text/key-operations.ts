@@ -1,0 +1,84 @@
+import type { OperationText, OperationTexts } from '../types.ts';
+
+const tag = 'API keys';
+
+interface KeyTexts {
+  /** Of the keys' owner, in the ids of operations: `''` for parents' own documents. */
+  readonly infix: string;
+  /** Whose keys they are. */
+  readonly whose: string;
+  /** Codes that a mint may have beyond others. */
+  readonly mintProblems: NonNullable<OperationText['problems']>;
+  readonly links: boolean;
+}
+
+/** Mint, list, get, change, rotate and revoke the keys of one account. */
+export function keyOperations(path: string, { infix, whose, mintProblems, links }: KeyTexts): OperationTexts {
+  const follow = links ? { links: ['GetApiKey', 'UpdateApiKey', 'RotateApiKey', 'RevokeApiKey'] } : {};
+  const one = `${path}/{key_id}`;
+  return {
+    [`POST ${path}`]: {
+      id: `mint${infix}ApiKey`,
+      tag,
+      summary: `Mint a key of ${whose}`,
+      description:
+        'The response to this call is the only one that ever holds `api_key` and `client_secret`. Repeated with the same `Idempotency-Key` it is the same key without them.',
+      request: 'MintApiKey',
+      responses: { 201: ['MintedApiKey', 'The key was made.'] },
+      problems: ['limit_reached', ...mintProblems],
+      headers: ['Replayed', 'NoStore'],
+      ...follow,
+    },
+    [`GET ${path}`]: {
+      id: `list${infix}ApiKeys`,
+      tag,
+      summary: `List the keys of ${whose}`,
+      description: 'Newest first, without secrets. Revoked and expired keys stay in the list.',
+      responses: { 200: ['ApiKeyList', 'A page of keys.'] },
+    },
+    [`GET ${one}`]: {
+      id: `get${infix}ApiKey`,
+      tag,
+      summary: `Get a key of ${whose}`,
+      description: 'One key by its id, without secrets.',
+      responses: { 200: ['ApiKey', 'The key.'] },
+    },
+    [`PATCH ${one}`]: {
+      id: `update${infix}ApiKey`,
+      tag,
+      summary: `Change a key of ${whose}`,
+      description:
+        'Changes name or expiry. An expiry that was changed holds on every replica from the 2xx on. Only an active key may be given another expiry.',
+      request: 'UpdateApiKey',
+      responses: { 200: ['ApiKey', 'The key as it is now.'] },
+      problems: ['key_not_active'],
+      headers: ['Enforced'],
+    },
+    ...keyEnds(one, infix, whose),
+  };
+}
+
+function keyEnds(one: string, infix: string, whose: string): OperationTexts {
+  return {
+    [`POST ${one}/rotate`]: {
+      id: `rotate${infix}ApiKey`,
+      tag,
+      summary: `Rotate a key of ${whose}`,
+      description:
+        'Makes a key with the same name and scopes. The old one goes on working for `expires_in` seconds; with 0 it is revoked before the 2xx. Like a mint, this is the only response with the secrets. The limit of keys does not hold for it.',
+      request: 'RotateApiKey',
+      responses: { 201: ['MintedApiKey', 'The new key was made.'] },
+      problems: ['key_not_active'],
+      headers: ['Enforced', 'Replayed', 'NoStore'],
+    },
+    [`POST ${one}/revoke`]: {
+      id: `revoke${infix}ApiKey`,
+      tag,
+      summary: `Revoke a key of ${whose}`,
+      description:
+        'From the 2xx on the key is 401 `api_key_revoked` on every replica, and what it has open is closed. Takes no body. It cannot be undone; repeating it gives the same response.',
+      responses: { 200: ['ApiKey', 'The key is revoked.'] },
+      headers: ['Enforced', 'Replayed'],
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { FieldFault, ProblemCode } from '../../../../src/domain/problem.ts';
+
+interface Detail {
+  readonly detail: string;
+  readonly errors?: readonly FieldFault[];
+  readonly extra?: Readonly<Record<string, string>>;
+  readonly instance?: string;
+}
+
+/** What the gateway says, in the examples of each code. */
+export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
+  invalid_target: { detail: 'The request target is refused. Its path holds a malformed percent-encoding.' },
+  invalid_request: {
+    detail: '`/name` is required.',
+    errors: [{ pointer: '/name', detail: 'is required.' }],
+  },
+  invalid_acting_tenant: {
+    detail: 'X-Service-Acting-Tenant is not valid. Send `self`, a UUID, or `ext:` and an external_id.',
+  },
+  acting_tenant_required: {
+    detail: 'X-Service-Acting-Tenant is required on this call: send `self`.',
+  },
+  scope_not_grantable: {
+    detail: '`sub_accounts:read` is for parent keys alone: a sub-account manages no sub-accounts.',
+    errors: [
+      {
+        pointer: '/scopes/0',
+        detail: '`sub_accounts:read` is for parent keys alone: a sub-account manages no sub-accounts.',
+      },
+    ],
+  },
+  unauthenticated: { detail: 'Send an API key: `Authorization: Bearer <API_KEY>`.' },
+  invalid_api_key: { detail: 'There is no such API key.' },
+  api_key_revoked: { detail: 'This API key was revoked.' },
+  api_key_expired: { detail: 'This API key has expired.' },
+  account_suspended: { detail: 'The account is suspended. Talk to the operator of this service.' },
+  account_deactivated: {
+    detail: 'The sub-account of this API key is deactivated. Its keys work again once it is reactivated.',
+  },
+  parent_key_required: {
+    detail: 'Sub-accounts are managed with a key of their parent account. This key belongs to a sub-account.',
+  },
+  insufficient_scope: {
+    detail: 'This request needs the scope `sub_accounts:write`, which the API key does not hold.',
+    extra: { scope: 'sub_accounts:write' },
+  },
+  acting_tenant_forbidden: {
+    detail:
+      'Management calls act as the parent account: leave X-Service-Acting-Tenant out, or send `self`. The path names the sub-account.',
+  },
+  acting_tenant_unknown: {
+    detail: 'This account has no such sub-account.',
+    instance: '/v1/shipments',
+  },
+  acting_tenant_deactivated: {
+    detail: 'This sub-account is deactivated.',
+    instance: '/v1/shipments',
+  },
+  not_found: {
+    detail:
+      'There is no such operation, or no such resource in this account. Paths have no slash at their end.',
+  },
+  request_timeout: { detail: 'The request did not arrive in time.' },
+  api_key_taken: {
+    detail: 'Of these 2 keys 1 belong to other accounts, so none was imported.',
+    errors: [{ pointer: '/keys/0', detail: 'belongs to another account.' }],
+  },
+  id_taken: { detail: 'Another account has this id.' },
+  external_id_taken: {
+    detail:
+      'The sub-account 0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02 has this external_id. A deactivated sub-account keeps it, too.',
+    extra: { sub_account_id: '0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02' },
+  },
+  key_not_active: { detail: 'This API key is revoked or has expired, and stays so. Mint a new one.' },
+  limit_reached: { detail: 'There may be 1000 sub-accounts at most.' },
+  idempotency_in_flight: {
+    detail: 'The first request with this Idempotency-Key is still at work. Send it again in a moment.',
+  },
+  payload_too_large: { detail: 'The request body is larger than this path accepts.' },
+  unsupported_media_type: { detail: 'Send the body with `Content-Type: application/json`.' },
+  expectation_failed: { detail: 'The only expectation known here is `100-continue`.' },
+  idempotency_mismatch: { detail: 'This Idempotency-Key was used for another request.' },
+  too_many_requests: {
+    detail:
+      'Too many requests of this account name accounts that were not used lately. Send fewer of them at once.',
+  },
+  headers_too_large: { detail: 'The request headers are too large.' },
+  internal: { detail: 'Something went wrong on our side. The request id names it in our logs.' },
+  upstream_unreachable: {
+    detail: 'The service behind the gateway cannot be reached.',
+    instance: '/v1/shipments',
+  },
+  unavailable: {
+    detail: 'The gateway cannot reach its store, and it does not guess. Try again in a moment.',
+  },
+  overloaded: { detail: 'The gateway has more to do than it can. Try again in a moment.' },
+  upstream_timeout: {
+    detail: 'The service behind the gateway did not answer in time.',
+    instance: '/v1/shipments',
+  },
+};

@@ -1,0 +1,51 @@
+import type { ProblemCode } from '../../../src/domain/problem.ts';
+
+/** JSON that is put together. */
+export type Json = Record<string, unknown>;
+
+/** Headers of responses, by the names of their components. */
+export type ResponseHeader = 'Enforced' | 'Replayed' | 'NoStore' | 'CsvName' | 'VaryAccept';
+
+/** What the routes cannot say of an operation. */
+export interface OperationText {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  /** CommonMark. */
+  readonly description: string;
+  /** Name of the schema of its body. */
+  readonly request?: string;
+  /** By status: the name of the schema of the body, and when it comes. */
+  readonly responses: Readonly<Record<number, readonly [schema: string, when: string]>>;
+  /** Codes beyond those that its kind of operation has anyway. */
+  readonly problems?: readonly ProblemCode[];
+  /** Codes of its kind that it never has. */
+  readonly never?: readonly ProblemCode[];
+  readonly headers?: readonly ResponseHeader[];
+  /** A POST that takes no `Idempotency-Key`. */
+  readonly noIdempotency?: true;
+  /** The report may be CSV, too. */
+  readonly csv?: true;
+  /** Operations that may follow, by the names of links. */
+  readonly links?: readonly string[];
+}
+
+/** By method and path, such as `GET /v1/sub-accounts/{sub_id}`. */
+export type OperationTexts = Readonly<Record<string, OperationText>>;
+
+/** One API that has a document. */
+export interface Api {
+  readonly title: string;
+  readonly description: string;
+  readonly prefix: string;
+  readonly tags: readonly (readonly [name: string, description: string])[];
+  readonly operations: OperationTexts;
+  /** What the owner of keys is called in paths. */
+  readonly ownerId: string;
+  /** `parents`: with API keys, scopes and the acting header; `operators`: with the operator token. */
+  readonly callers: 'parents' | 'operators';
+  /** Names of schemas inside others, by the name of the outer one and a JSON pointer into it. */
+  readonly inner: Readonly<Record<string, string>>;
+  /** Links, by name. */
+  readonly links: Readonly<Record<string, Json>>;
+}

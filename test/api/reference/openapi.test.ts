@@ -1,0 +1,139 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { actingTenantComponents } from '../../../scripts/generate/openapi/acting-tenant.ts';
+import { openApiDocuments } from '../../../scripts/generate/openapi/document.ts';
+import { operatorToken, startApis, type Apis } from '../../support/apis.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
+
+interface OpenApi {
+  readonly info: { readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const read = (file: string): OpenApi =>
+  JSON.parse(readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')) as OpenApi;
+const parents = read('src/api/reference/documents/sub-accounts.json');
+const operators = read('src/api/reference/documents/operator.json');
+const acting = read('docs/openapi/acting-tenant.json');
+
+t.test('the documents are what the routes and their texts say: run `npm run generate`', async (t) => {
+  const { version } = read('package.json') as unknown as { readonly version: string };
+  const generated = await openApiDocuments(version);
+  t.same(parents, generated.parents);
+  t.same(operators, generated.operators);
+  t.same(acting, actingTenantComponents(version));
+});
+
+t.test('a running gateway has the paths and methods of the documents, and no others there', async (t) => {
+  const apis = await startApis(t);
+  const { key } = await apis.parent();
+  for (const [path, operations] of Object.entries({ ...parents.paths, ...operators.paths })) {
+    const methods = Object.keys(operations).map((method) => method.toUpperCase());
+    const expected = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort().join(', ');
+    const url = path.replaceAll(/\{\w+\}/g, crypto.randomUUID());
+    const response = path.startsWith('/admin/v1')
+      ? await apis.operator('PROPFIND', url.slice('/admin/v1'.length))
+      : await apis.call('PROPFIND', url, { key });
+    t.match(response, { status: 405, headers: { allow: expected } }, path);
+  }
+});
+
+t.test(
+  'every reference leads somewhere, every component is used, and operations have names of their own',
+  async (t) => {
+    for (const document of [parents, operators, acting]) {
+      const text = JSON.stringify(document);
+      const refs = new Set(
+        [...text.matchAll(/"\$ref":"#\/components\/(\w+)\/(\w+)"/g)].map(([, ...to]) => to.join('/')),
+      );
+      const components = Object.entries(document.components).flatMap(([kind, all]) =>
+        Object.keys(all).map((name) => `${kind}/${name}`),
+      );
+      for (const ref of refs) t.ok(components.includes(ref), ref);
+      if (document === acting) continue;
+      const direct = components.filter((name) => !name.startsWith('securitySchemes/'));
+      t.same(
+        direct.filter((name) => !refs.has(name)),
+        [],
+      );
+      const ids = Object.values(document.paths).flatMap((path) =>
+        Object.values(path).map((one) => one.operationId),
+      );
+      t.same(ids.length, new Set(ids).size);
+    }
+  },
+);
+
+t.test('every example is of its schema', async (t) => {
+  for (const document of [parents, operators]) {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema({ ...document, $id: 'https://gateway.example/document' });
+    const { examples = {}, schemas = {} } = document.components;
+    for (const [name, example] of Object.entries(examples)) {
+      const { value } = example as { readonly value: { readonly code?: string } };
+      const schema = schemas[name] === undefined ? 'Problem' : name;
+      const validate = ajv.getSchema(`https://gateway.example/document#/components/schemas/${schema}`);
+      t.ok(validate?.(value), `${name}: ${ajv.errorsText(validate?.errors)}`);
+    }
+  }
+});
+
+t.test('the documents are served to everyone, and under their paths there is nothing else', async (t) => {
+  const apis = await startApis(t);
+  const parent = await apis.parent();
+  const sub = await (await parent.create()).mint();
+  const internal = { call: internalCall(apis), path: '/admin/v1/openapi.json', document: operators };
+  const external = { call: apis.call, path: '/v1/sub-accounts/openapi.json', document: parents };
+  for (const { call, path, document } of [external, internal]) {
+    for (const key of [undefined, parent.key, sub, 'nonsense', operatorToken]) {
+      const response = await call('GET', path, key === undefined ? {} : { key });
+      t.match(
+        response,
+        { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' } },
+        path,
+      );
+      t.same(response.body, document);
+      t.equal(response.headers['x-service-resolved-tenant'], undefined);
+    }
+    const head = await call('HEAD', path);
+    t.match(head, { status: 200, text: '' });
+    for (const method of ['POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS']) {
+      t.match(await call(method, path), { status: 401 }, `${method} ${path} without a key`);
+      const known = await call(method, path, { key: call === apis.call ? parent.key : operatorToken });
+      t.match(known, { status: 405, headers: { allow: 'GET, HEAD' } }, `${method} ${path}`);
+    }
+    t.match(await call('GET', `${path}/`), { status: 401 }, 'a path below is not for everyone');
+  }
+});
+
+t.test('without an operator token there is no document of the operator API either', async (t) => {
+  const apis = await startApis(t, { adminToken: null });
+  t.match(await internalCall(apis)('GET', '/admin/v1/openapi.json'), { status: 404 });
+});
+
+t.test('a document says the names that the gateway is configured with', async (t) => {
+  const typeBase = 'https://errors.example/"quoted"/';
+  const apis = await startApis(t, {
+    apiKeyHeaders: ['X-Api-Key'],
+    keyPrefix: 'acme_live',
+    problemTypeBase: typeBase,
+  });
+  const { body, text } = await apis.call('GET', '/v1/sub-accounts/openapi.json');
+  const { components, paths } = body as unknown as OpenApi;
+  t.match(components['securitySchemes'], {
+    apiKeyHeader1: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+  });
+  t.match(paths['/v1/sub-accounts']?.['post'], {
+    security: [{ apiKey: ['sub_accounts:write'] }, { apiKeyHeader1: ['sub_accounts:write'] }],
+  });
+  t.match(components['examples'], { NotFound: { value: { type: `${typeBase}not_found` } } });
+  t.notMatch(text, /tgw_/);
+});
+
+function internalCall(
+  apis: Apis,
+): (method: string, path: string, more?: { key?: string }) => Promise<HttpResponse> {
+  return (method, path, { key = '' } = {}) => apis.operator(method, path.slice('/admin/v1'.length), { key });
+}
