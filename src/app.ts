@@ -34,6 +34,7 @@ import type { Imports } from './ports/imports.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
 import type { UsageSink, UsageStore } from './ports/usage.ts';
+import type { UsageReplay } from './ports/usage-replay.ts';
 import { corsPolicy } from './proxy/headers/cors.ts';
 import { headerRules } from './proxy/headers/header-rules.ts';
 import { dispatcher, ingressReader, type IngressReader } from './proxy/ingress/ingress.ts';
@@ -54,6 +55,8 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
     UsageStore,
     'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile' | 'writesByDefault'
   >;
+  /** Exports usage again; `null` where it is not exported. */
+  readonly usageReplay: UsageReplay | null;
   /** Counts requests. */
   readonly counting: UsageSink;
   readonly clock: Clock;

@@ -134,6 +134,23 @@ export interface UsageConfig {
   readonly hourlyRetentionDays: number;
   /** For how many months days are kept, beside the running one. */
   readonly retentionMonths: number;
+  /** `null`: usage is not exported. */
+  readonly export: UsageExportConfig | null;
+}
+
+export interface UsageExportConfig {
+  readonly url: string;
+  /** Holds the value of the header `Authorization`. */
+  readonly authorizationFile: string | null;
+  readonly format: 'batch' | 'single';
+  /** Events in a request at most. */
+  readonly batchSize: number;
+  readonly timeoutMs: number;
+  /** What the receiver knows an account by. */
+  readonly subject: 'id' | 'external_id';
+  /** How long after its end an hour is exported, at the earliest. */
+  readonly delayMs: number;
+  readonly caFile: string | null;
 }
 
 export interface TracingConfig {

@@ -5,6 +5,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { Listing } from './operator-api.ts';
 import { table } from './output.ts';
 import { reconcileCommand } from './reconcile.ts';
+import { usageExportCommand } from './usage-export.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
 
 interface Options extends PageOptions {
@@ -62,6 +63,7 @@ export function usageCommand(program: Command, context: Context): void {
     context.output().result(report, () => show(report));
   });
   reconcileCommand(usage, context);
+  usageExportCommand(usage, context);
 }
 
 async function writeCsv(

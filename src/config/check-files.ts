@@ -65,7 +65,7 @@ function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {
 }
 
 /** OpenSSL skips what it cannot read in a list of authorities; with none left, every connection would fail. */
-function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
+export function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
   if ('problem' in reading) return [{ path, detail: reading.problem }];
   const certificates = reading.text
     .toString('latin1')
@@ -100,9 +100,9 @@ function checkPair(path: Path, tls: Partial<Pick<UpstreamTls, 'cert_file' | 'key
 
 const notPem = 'the file is not PEM of the kind that belongs here';
 
-type Reading = { readonly text: Buffer } | { readonly problem: string };
+export type Reading = { readonly text: Buffer } | { readonly problem: string };
 
-function read(file: string): Reading {
+export function read(file: string): Reading {
   try {
     return { text: readFileSync(file) };
   } catch (error) {
@@ -110,7 +110,7 @@ function read(file: string): Reading {
   }
 }
 
-function problemOf(error: unknown): string {
+export function problemOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   return code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`;
 }

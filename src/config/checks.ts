@@ -5,6 +5,7 @@ import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
 import { workersOf } from './make.ts';
+import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
 
 /** What the checks must know beside the values. */
@@ -32,6 +33,7 @@ export function crossChecks(
     ...checkKeyHeaders(file),
     ...checkTlsFiles(file),
     ...checkMacKeys(file),
+    ...checkUsageExport(file),
     ...checkPrefix(file),
     ...checkDrain(file),
   ];

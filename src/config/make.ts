@@ -7,6 +7,7 @@ import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile, RouteSettings } from './route-file.ts';
 import { effectiveRoutes } from './routes.ts';
 import { nodeAt, withDefaults } from './schema.ts';
+import { makeUsageExport } from './usage/make-export.ts';
 
 const heapShare = 0.85;
 
@@ -76,6 +77,7 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       lostAfterMs: file.usage.lost_after_s * 1000,
       hourlyRetentionDays: file.usage.hourly_retention_days,
       retentionMonths: file.usage.retention_months,
+      export: makeUsageExport(file.usage.export),
     },
     log: { level: file.log.level, sample2xx: file.log.sample_2xx },
     tracing:

@@ -13,6 +13,7 @@ import { counter } from '../ops/metrics.ts';
 import { watchOldSnapshots } from '../ops/old-snapshots.ts';
 import { keepUsage } from '../usage/retention.ts';
 import type { UsageSink } from '../ports/usage.ts';
+import type { UsageReplay } from '../ports/usage-replay.ts';
 import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
@@ -22,6 +23,7 @@ import { bringUp } from './bring-up.ts';
 import { openLimiter } from './limits/rate-limiter.ts';
 import { openCache } from './cache.ts';
 import { makeCounting } from './usage/counting.ts';
+import { makeExporting } from './usage/export.ts';
 import { lateCoherence } from './late-coherence.ts';
 import type { Store } from './store.ts';
 import { version } from './version.ts';
@@ -42,6 +44,8 @@ export interface Engine {
   readonly usage: UsageSink;
   /** Takes from limits over all replicas, also while the store is away. */
   readonly limiter: RateLimiter;
+  /** Exports usage again; `null` where it is not exported. */
+  readonly usageReplay: UsageReplay | null;
   /** What keeps requests from being sent here: nothing can be decided, or the process is about to end. */
   unready(): readonly Unreadiness[];
   /** Begins to wait for the store. To be called once the process listens: a port that is taken is told of before a store is made. */
@@ -92,6 +96,10 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     ...{ config, store, clock, timers, logger, registry, randomId: randomUUID },
     snapshot: () => coherence.snapshot(),
   });
+  const exporting = makeExporting({
+    ...{ config: config.usage, store: store.usageExport, usage: store.usage },
+    ...{ clock, timers, logger, registry },
+  });
 
   const replicaId = (): string | null => coherence.snapshot()?.replica ?? null;
   const snapshots = { source: store.oldSnapshots, replicaId };
@@ -129,6 +137,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
         onDeleted: (rows) => deletedUsage.add(rows),
       }),
     ];
+    exporting.start();
   };
   const starting = bringUp({
     store,
@@ -147,6 +156,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     barrier: coherence.barrier,
     usage: counting.usage,
     limiter,
+    usageReplay: exporting.replay,
     unready: () => {
       const missing = starting.missing() ?? (coherence.ready() ? null : lapsed(trouble));
       return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
@@ -162,6 +172,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
       starting.stop();
       stopWatching();
       for (const stopOne of stopKeeping) stopOne();
+      await exporting.stop();
       await limiter.stop();
       await counting.stop();
       await coherence.stop();

@@ -95,6 +95,7 @@ export async function openServices(
       writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),
       reconcile: (comparison) => store.usage.reconcile(comparison),
     },
+    usageReplay: engine.usageReplay,
     counting: engine.usage,
     clock,
     randomBytes,

@@ -35,6 +35,7 @@ export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'm
     usage: timed('usage', store.usage),
     shareBoard: timed('shareBoard', store.shareBoard),
     monthTotals: timed('monthTotals', store.monthTotals),
+    usageExport: timed('usageExport', store.usageExport),
     replicaList: timed('replicaList', store.replicaList),
     oldSnapshots: timed('oldSnapshots', store.oldSnapshots),
   };

@@ -15,6 +15,7 @@ import { parentLimitContract } from './parent-limits.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { shareBoardContract } from './share-board.ts';
 import { tenantStoreContract } from './tenant-store.ts';
+import { usageExportContract } from './usage-export.ts';
 import { usageStoreContract } from './usage-store.ts';
 import { writesByDefaultContract } from './writes-by-default.ts';
 
@@ -36,6 +37,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('what replicas use of limits', (t) => shareBoardContract(t, store.shareBoard));
   await t.test('what is used of quotas', (t) => monthTotalsContract(t, store.monthTotals));
   await t.test('writes by default', (t) => writesByDefaultContract(t, store));
+  await t.test('the export of usage', (t) => usageExportContract(t, store));
   // Last, since it fills the log.
   await t.test('keys that were made elsewhere', (t) => importKeysContract(t, store));
 }

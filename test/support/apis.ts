@@ -40,7 +40,7 @@ export interface ApisOptions {
   readonly adminTokens?: Readonly<Record<string, string>>;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
-  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier'>> & {
+  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay'>> & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
     readonly directory?: Partial<Directory>;
   };
@@ -119,6 +119,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),
       reconcile: (comparison) => store.usage.reconcile(comparison),
     },
+    usageReplay: null,
     counting: noCounting,
     replicaList: store.replicaList,
     version: '0.0.0-test',

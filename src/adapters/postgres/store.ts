@@ -9,6 +9,7 @@ import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { Imports } from '../../ports/imports.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
+import type { UsageExportStore } from '../../ports/usage-export.ts';
 import { coherenceLog } from './coherence/coherence-log.ts';
 import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';
@@ -23,6 +24,7 @@ import { oldSnapshots } from './coherence/old-snapshots.ts';
 import { replicaList } from './coherence/replica-list.ts';
 import { connectByUrl, leadsToPooler, type Connect, type ConnectOptions } from './connection/sql.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
+import { usageExportStore } from './usage/export-store.ts';
 import { usageStore } from './usage/usage-store.ts';
 
 /** Everything the gateway stores, in PostgreSQL or in the embedded store. */
@@ -35,6 +37,7 @@ export interface Store {
   /** What replicas tell each other of limits, where there is no Redis. */
   readonly shareBoard: ShareBoard;
   readonly monthTotals: MonthTotals;
+  readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
   /** How busy the connections are that all but the lease and migrations share. */
@@ -186,6 +189,7 @@ export function assembleStore(parts: StoreParts): Store {
     usage: usageStore(queries, reports, background),
     shareBoard: postgresShareBoard(usedLimits),
     monthTotals: postgresMonthTotals(usedLimits),
+    usageExport: usageExportStore(reports, background),
     replicaList: replicaList(queries),
     oldSnapshots: oldSnapshots(log),
     pool: parts.pool,

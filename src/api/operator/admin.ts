@@ -15,6 +15,7 @@ import { anyKeyRoutes } from './keys.ts';
 import { operatorEventRoutes } from './events.ts';
 import { reconcileRoute } from './reconcile.ts';
 import { operatorUsageRoute } from './usage.ts';
+import { usageExportRoute } from './usage-export.ts';
 import type { AdminDeps } from './deps.ts';
 import { importRoutes } from './import/routes.ts';
 import { operatorOf, operatorTokens, requireOperator } from './operator-token.ts';
@@ -83,6 +84,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);
   reconcileRoute(app, deps);
+  usageExportRoute(app, deps);
   operatorEventRoutes(app, deps);
   deps.more?.(app);
 }

@@ -6,6 +6,7 @@ import type { Imports } from '../../ports/imports.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
+import type { UsageReplay } from '../../ports/usage-replay.ts';
 
 /** What the operator API works with. */
 export interface AdminDeps {
@@ -16,6 +17,8 @@ export interface AdminDeps {
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile'>;
+  /** Exports usage again; `null` where it is not exported. */
+  readonly usageReplay: UsageReplay | null;
   readonly barrier: Barrier;
   readonly clock: Clock;
   /** A cryptographic source. */

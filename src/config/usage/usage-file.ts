@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { integer, section, text } from '../keys.ts';
+import { usageExport } from './export-file.ts';
 
 /** The part of the file about usage. */
 export const usage = section('What is counted for reports (docs/usage.md).', {
@@ -25,4 +26,5 @@ export const usage = section('What is counted for reports (docs/usage.md).', {
     'For how many months usage is kept by the day, beside the running one. Older usage is deleted.',
     { minimum: 1, maximum: 1_200, default: 25 },
   ),
+  export: usageExport,
 });

@@ -171,6 +171,15 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
     data: [],
     ...lastPage,
   },
+  ExportUsage: { from: '2026-03-01', to: '2026-03-02', dry_run: true },
+  ExportedUsage: {
+    from: '2026-03-01T00:00:00.000Z',
+    to: '2026-03-02T00:00:00.000Z',
+    sent: false,
+    data: [],
+    rejected: [],
+    ...lastPage,
+  },
   ImportAccounts: { accounts: [{ external_id: 'cus_42', name: 'Acme Freight' }], plan: true },
   ImportSubAccounts: {
     sub_accounts: [{ account_external_id: 'cus_42', external_id: 'ada', name: 'Ada Logistics' }],

@@ -112,6 +112,17 @@ export const operatorOperations: OperationTexts = {
     problems: ['not_found'],
     noIdempotency: true,
   },
+  'POST /admin/v1/usage/export': {
+    id: 'exportUsage',
+    tag: 'Usage',
+    summary: 'Send hours of usage to the billing system again',
+    description:
+      'The events have the ids and the counts they always had; corrections come after the hours. With `dry_run` they are shown and not sent. A call sends some hundred events; `next_cursor` says where to go on. 502 where the billing system does not accept them.',
+    request: 'ExportUsage',
+    responses: { 200: ['ExportedUsage', 'What was sent.'] },
+    problems: ['upstream_unreachable'],
+    noIdempotency: true,
+  },
   'GET /admin/v1/events': {
     id: 'listEvents',
     tag: 'Events',

@@ -1,0 +1,110 @@
+import { Type } from 'typebox';
+import { parseAccountId } from '../../domain/ids.ts';
+import { ProblemError } from '../../domain/problem.ts';
+import { parseInstant } from '../../domain/rfc3339.ts';
+import type { UsageEvent } from '../../domain/usage-event.ts';
+import { hourMs, usagePeriodMaxMs, type UsagePeriod } from '../../domain/usage.ts';
+import { invalidField } from '../../http/invalid-request.ts';
+import { PushFailed } from '../../ports/usage-receiver.ts';
+import type { ReplayCursor } from '../../ports/usage-replay.ts';
+import { closed, noQuery, nullableText, timestamp, type TypedApp } from '../rest/typebox.ts';
+import type { AdminDeps } from './deps.ts';
+
+const body = closed({
+  from: Type.String(),
+  to: Type.String(),
+  dry_run: Type.Optional(Type.Boolean({ description: 'make the events, and send none' })),
+  cursor: Type.Optional(Type.String()),
+});
+
+/** As it is sent; what is in it is for receivers to know. */
+const event = Type.Unsafe<UsageEvent>({ type: 'object', additionalProperties: true });
+
+const response = closed({
+  from: timestamp,
+  to: timestamp,
+  sent: Type.Boolean(),
+  data: Type.Array(event),
+  /** Ids of events that the receiver rejected. */
+  rejected: Type.Array(Type.String()),
+  has_more: Type.Boolean(),
+  next_cursor: nullableText(),
+});
+
+/**
+ * `POST /usage/export`: exports hours again that were exported before, or that were over when the export began, with the same ids; with
+ * `dry_run` the events are only shown. A call exports some hundred events, and says where to go on.
+ */
+export function usageExportRoute(
+  app: TypedApp,
+  { usage, usageReplay }: Pick<AdminDeps, 'usage' | 'usageReplay'>,
+): void {
+  app.post(
+    '/usage/export',
+    { schema: { body, querystring: noQuery, response: { 200: response } } },
+    async ({ body: { from, to, dry_run: dryRun = false, cursor } }) => {
+      if (usageReplay === null)
+        throw new ProblemError({
+          code: 'invalid_request',
+          detail: 'Usage is not exported: the configuration has no `usage.export`.',
+        });
+      const period = { fromMs: readHour('from', from), toMs: readHour('to', to) };
+      mustBeAPeriod(period, await usageReplay.closedUntil(), (await usage.kept()).hoursFromMs);
+      const at = cursor === undefined ? null : readCursor(cursor);
+      const { events, rejected, next } = await usageReplay.replay(period, at, !dryRun).catch(explain);
+      return {
+        from: new Date(period.fromMs).toISOString(),
+        to: new Date(period.toMs).toISOString(),
+        sent: !dryRun,
+        data: [...events],
+        rejected: rejected.map(({ id }) => id),
+        has_more: next !== null,
+        next_cursor: next && writeCursor(next),
+      };
+    },
+  );
+}
+
+function readHour(name: string, text: string): number {
+  const ms = parseInstant(text);
+  if (ms === undefined || ms % hourMs !== 0)
+    throw invalidField(`/${name}`, 'must be a date such as `2026-01-31`, or a time on the hour, UTC.');
+  return ms;
+}
+
+/** @throws ProblemError `invalid_request` */
+function mustBeAPeriod({ fromMs, toMs }: UsagePeriod, closedUntilMs: number, keptFromMs: number): void {
+  if (toMs <= fromMs) throw invalidField('/to', 'must be later than `from`.');
+  if (toMs - fromMs > usagePeriodMaxMs) throw invalidField('/from', 'At most 366 days are exported.');
+  if (closedUntilMs === -Infinity)
+    throw invalidField('/to', 'The export has not begun yet; it does so within a minute.');
+  if (toMs > closedUntilMs)
+    throw invalidField(
+      '/to',
+      `is after ${new Date(closedUntilMs).toISOString()}. Later hours are not complete, or have just ended.`,
+    );
+  if (fromMs < keptFromMs)
+    throw invalidField(
+      '/from',
+      `is before ${new Date(keptFromMs).toISOString()}. Earlier usage is kept by the day (usage.hourly_retention_days).`,
+    );
+}
+
+function writeCursor(cursor: ReplayCursor): string {
+  return 'corrections' in cursor ? `c${cursor.corrections}` : `h${cursor.hourMs}:${cursor.after ?? ''}`;
+}
+
+function readCursor(text: string): ReplayCursor {
+  const [, hour, account = '', corrections] = /^(?:h(\d{1,15}):([0-9a-f-]*)|c(\d{1,15}))$/.exec(text) ?? [];
+  if (corrections !== undefined) return { corrections: Number(corrections) };
+  const after = account === '' ? null : parseAccountId(account);
+  if (hour !== undefined && after !== undefined && Number(hour) % hourMs === 0)
+    return { hourMs: Number(hour), after };
+  throw invalidField('/cursor', 'is not `next_cursor` of the response before.');
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof PushFailed)) throw error;
+  const detail = `The receiver did not accept events, so what this call was to send is to be sent again: ${error.message}`;
+  throw new ProblemError({ code: 'upstream_unreachable', detail }, { cause: error });
+}

@@ -1,0 +1,17 @@
+import type { UsageExportConfig } from '../../config.ts';
+import type { GatewayFile } from '../gateway-file.ts';
+
+/** The export of usage, from a file without faults; `null` where there is none. */
+export function makeUsageExport(file: GatewayFile['usage']['export']): UsageExportConfig | null {
+  if (file === undefined) return null;
+  return {
+    url: file.url,
+    authorizationFile: file.authorization_file ?? null,
+    format: file.format,
+    batchSize: file.batch_size,
+    timeoutMs: file.timeout_ms,
+    subject: file.subject,
+    delayMs: file.delay_s * 1000,
+    caFile: file.ca_file ?? null,
+  };
+}

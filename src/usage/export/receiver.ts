@@ -1,0 +1,98 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { UsageExportConfig } from '../../config.ts';
+import type { Timers } from '../../ports/timers.ts';
+import { PushFailed, type Receiver } from '../../ports/usage-receiver.ts';
+
+/** Characters of a response that are told where it is no success. */
+const toldOfResponse = 300;
+
+/** What is in the files that the configuration names. */
+export interface ReceiverSecrets {
+  /** Value of the header `Authorization`. */
+  readonly authorization: string | null;
+  /** Authorities that certify the receiver, PEM; `null` for those of the machine. */
+  readonly ca: Buffer | null;
+}
+
+/** Connects to the receiver: CloudEvents 1.0 over HTTP, batched or structured (HTTP protocol binding, sections 3.3 and 3.2). */
+export function openReceiver(
+  { url, format, timeoutMs }: Pick<UsageExportConfig, 'url' | 'format' | 'timeoutMs'>,
+  { authorization, ca }: ReceiverSecrets,
+  timers: Timers,
+): Receiver {
+  const secure = url.startsWith('https:');
+  const connection = { keepAlive: true, maxSockets: 1 };
+  const agent = secure
+    ? new HttpsAgent({ ...connection, ...(ca !== null && { ca }) })
+    : new HttpAgent(connection);
+  const send = async (contentType: string, content: unknown, signal: AbortSignal): Promise<void> => {
+    const body = Buffer.from(JSON.stringify(content));
+    const timeout = new AbortController();
+    const callOff = timers.after(timeoutMs, () =>
+      timeout.abort(new Error(`no response within ${timeoutMs} ms`)),
+    );
+    const either = AbortSignal.any([signal, timeout.signal]);
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        const headers = {
+          'Content-Type': contentType,
+          'Content-Length': body.length,
+          'User-Agent': 'tenancy-gateway',
+          ...(authorization !== null && { Authorization: authorization }),
+        };
+        const request = (secure ? httpsRequest : httpRequest)(url, {
+          method: 'POST',
+          headers,
+          agent,
+          signal: either,
+        });
+        request.on('response', resolve);
+        request.on('error', (cause) => reject(new PushFailed(messageOf(either, cause), null, 0, { cause })));
+        request.end(body);
+      });
+      await mustBeAccepted(response, authorization);
+    } finally {
+      callOff();
+    }
+  };
+  return {
+    async push(events, signal) {
+      if (format === 'batch') return send('application/cloudevents-batch+json', events, signal);
+      for (const event of events) await send('application/cloudevents+json', event, signal);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function messageOf(signal: AbortSignal, error: Error): string {
+  return signal.aborted ? (signal.reason as Error).message : error.message;
+}
+
+/** Reads a response. Once a success is said, what becomes of its body does not matter. */
+async function mustBeAccepted(response: IncomingMessage, authorization: string | null): Promise<void> {
+  const { statusCode: status = 0, headers } = response;
+  let text = '';
+  response.setEncoding('latin1');
+  try {
+    for await (const piece of response) text = (text + String(piece)).slice(0, toldOfResponse);
+  } catch {
+    // Cut off.
+  }
+  if (status >= 200 && status < 300) return;
+  const said =
+    authorization === null
+      ? text
+      : text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
+  const seconds = /^\d{1,6}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : 0;
+  throw new PushFailed(
+    `the receiver responded with ${status}${said === '' ? '' : `: ${said}`}`,
+    status,
+    seconds * 1000,
+  );
+}
+
+/** What follows the scheme, such as `Bearer`. */
+function secretOf(authorization: string): string {
+  return authorization.slice(authorization.lastIndexOf(' ') + 1);
+}
