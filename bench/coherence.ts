@@ -129,20 +129,30 @@ function population(known: number) {
     const parent = id('b', Math.floor(i / 1_000));
     const account = id('a', Math.floor(i / 10));
     keys.push(key);
+    const keyId = id('c', i) as string as KeyId;
     facts.set(factKey.key(digestSecret(key)), {
-      keyId: id('c', i) as string as KeyId,
+      keyId,
       accountId: account,
       scopes: ['tracking:read'],
       expiresAtMs: null,
       revoked: false,
+      limits: null,
+      limitId: keyId,
     });
     facts.set(factKey.account(account), {
       id: account,
       parentId: parent,
       externalId: null,
       status: 'active',
+      limits: null,
     });
-    facts.set(factKey.account(parent), { id: parent, parentId: null, externalId: null, status: 'active' });
+    facts.set(factKey.account(parent), {
+      id: parent,
+      parentId: null,
+      externalId: null,
+      status: 'active',
+      limits: null,
+    });
   }
   return { keys, facts };
 }

@@ -29,6 +29,7 @@ import type { Barrier } from './ports/barrier.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Directory } from './ports/directory.ts';
 import type { EventStore } from './ports/events.ts';
+import type { RateLimiter } from './ports/rate-limiter.ts';
 import type { RequestObserver } from './ports/request-record.ts';
 import type { Imports } from './ports/imports.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
@@ -49,6 +50,8 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
+  /** Limits of keys and accounts. */
+  readonly rateLimiter: RateLimiter;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<

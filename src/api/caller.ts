@@ -4,6 +4,7 @@ import { found } from '../http/not-found.ts';
 import { apiKeyFields, apiKeyToBody } from './api-keys/resource.ts';
 import type { ManagementDeps } from './deps.ts';
 import { callerOf } from './guard.ts';
+import { limitsBody, limitsToBody } from './rest/limits.ts';
 import { closed, noQuery, nullableText, timestamp, type TypedApp } from './rest/typebox.ts';
 
 /** Who calls. The metadata of a parent is its operator's, and not shown. */
@@ -12,6 +13,7 @@ const callerBody = closed({
     id: Type.String(),
     name: Type.String(),
     external_id: nullableText(),
+    limits: limitsBody,
     created_at: timestamp,
     updated_at: timestamp,
   }),
@@ -40,6 +42,7 @@ export function callerRoute(
           id: account.id,
           name: account.name,
           external_id: account.externalId,
+          limits: limitsToBody(account.limits),
           created_at: account.createdAt.toISOString(),
           updated_at: account.updatedAt.toISOString(),
         },

@@ -1,6 +1,11 @@
 import { Type } from 'typebox';
 import { decideManagementCall } from '../authz/management-call.ts';
-import { decideProxiedRequest, type ProxiedRequest, type RouteRules } from '../authz/proxied-request.ts';
+import {
+  decideProxiedRequest,
+  type Admission,
+  type ProxiedRequest,
+  type RouteRules,
+} from '../authz/proxied-request.ts';
 import type { Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
 import { parseAccountId, parseKeyId, type AccountId } from '../domain/ids.ts';
@@ -39,7 +44,12 @@ export interface ExplanationDeps {
 
 /** What the gateway would do with a request. `caller` is known where the key is good. */
 export type Explained =
-  | { readonly caller: Caller; readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'> }
+  | {
+      readonly caller: Caller;
+      readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'>;
+      /** The limits that it would count against. */
+      readonly limitedBy?: Admission['limitedBy'];
+    }
   /** For everyone: no key is looked at. */
   | { readonly caller: null; readonly open: true }
   | { readonly caller: Caller | null; readonly problem: Problem };

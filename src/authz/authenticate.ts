@@ -14,8 +14,17 @@ export interface CredentialHeaders {
 /** What those headers hold, without any look-up. */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
 
+/** Who the caller is, by which facts. */
+export interface Authenticated {
+  readonly caller: Caller;
+  readonly key: KeyFact;
+  readonly account: AccountFact;
+  /** Of a sub-account; `null` for a parent. */
+  readonly parent: AccountFact | null;
+}
+
 /** Who the caller is, or why not. */
-export type Authentication = { readonly caller: Caller } | { readonly problem: Problem };
+export type Authentication = Authenticated | { readonly problem: Problem };
 
 const bearer = /^bearer +([^ ,]+)$/i;
 
@@ -72,6 +81,9 @@ function parentCaller(key: KeyFact, account: AccountFact): Authentication {
   const { keyId, scopes } = key;
   return {
     caller: { kind: 'parent', accountId: account.id, keyId, scopes, externalId: account.externalId },
+    key,
+    account,
+    parent: null,
   };
 }
 
@@ -97,6 +109,9 @@ function subAccountCaller(facts: Facts, key: KeyFact, account: AccountFact): Aut
       parentId,
       parentExternalId: parent.externalId,
     },
+    key,
+    account,
+    parent,
   };
 }
 

@@ -14,9 +14,10 @@ import type { Caller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Problem } from '../domain/problem.ts';
 import { insufficientScope } from '../domain/scope.ts';
-import { authenticate, type Credentials } from './authenticate.ts';
+import { authenticate, type Authenticated, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
-import { factKey, type FactKey } from '../ports/facts.ts';
+import { factKey, type AccountFact, type FactKey } from '../ports/facts.ts';
+import type { LimitedBy } from '../ports/rate-limiter.ts';
 
 /** What a proxied request is decided by, read from its head once; deciding may have to happen several times. */
 export interface ProxiedRequest {
@@ -31,6 +32,8 @@ export interface Admission {
   readonly permit: Permit;
   /** When the key expires, milliseconds since 1970; an exchange that is still under way then is ended. */
   readonly expiresAtMs: number | null;
+  /** The limits that it counts against, each of those that have any; `null` where none has. */
+  readonly limitedBy: readonly LimitedBy[] | null;
 }
 
 /** A request that may not. `caller` is known where only the acting rules or a scope rejected it. */
@@ -92,7 +95,31 @@ export function decideProxiedRequest(
   const scope = rules.scopes[request.method];
   if (scope !== null && !caller.scopes.includes(scope))
     return { problem: insufficientScope(scope), caller, keyId: caller.keyId };
-  return { caller, permit: decision, expiresAtMs: facts.key(request.digest)?.expiresAtMs ?? null };
+  const limitedBy = limitsOf(authentication, decision, found.target);
+  return { caller, permit: decision, expiresAtMs: authentication.key.expiresAtMs, limitedBy };
+}
+
+/**
+ * Whose limits count: the key's, the sub-account's that it is resolved to, and the parent's of that, in this order.
+ *
+ * @param target that the acting header names, where it is not the caller itself
+ */
+function limitsOf(
+  { caller, key, account, parent }: Authenticated,
+  { resolvedTenant }: Permit,
+  target: AccountFact | null,
+): readonly LimitedBy[] | null {
+  const top = parent ?? account;
+  const resolved = resolvedTenant === account.id ? account : target;
+  const sub = resolved === top ? null : resolved;
+  if (key.limits === null && top.limits === null && (sub === null || sub.limits === null)) return null;
+  const all: LimitedBy[] = [];
+  if (key.limits !== null) all.push({ kind: 'api_key', id: key.limitId, limits: key.limits, shown: true });
+  if (sub !== null && sub.limits !== null)
+    all.push({ kind: 'sub_account', id: sub.id, limits: sub.limits, shown: true });
+  if (top.limits !== null)
+    all.push({ kind: 'parent', id: top.id, limits: top.limits, shown: caller.kind === 'parent' });
+  return all;
 }
 
 /** Whether it is known who calls, or that the key is not valid, without loading another fact. */
@@ -118,27 +145,34 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
+/** What was found for the acting rules; they look at less of a target than the limits do. */
+interface FoundFacts extends ActingFacts {
+  readonly target: AccountFact | null;
+}
+
+const nothingFound: FoundFacts = { ...rejectingFacts, target: null };
+
 /** @param caller who waits for a fact that is missing */
-function look(facts: Facts, needed: FactNeeded, caller: AccountId): ActingFacts | MissingFact {
+function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts | MissingFact {
   switch (needed.fact) {
     case 'none':
-      return rejectingFacts;
+      return nothingFound;
     case 'active-sub-accounts': {
       const count = facts.activeSubAccounts(needed.parentId);
       if (count === undefined) return new MissingFact(factKey.activeSubAccounts(needed.parentId));
       // The parent was found just now, so a missing count is a contradiction: decide as if there were sub-accounts.
-      return { ...rejectingFacts, hasActiveSubAccounts: count !== 0 };
+      return { ...nothingFound, hasActiveSubAccounts: count !== 0 };
     }
     case 'target-by-id': {
       const target = facts.account(needed.id);
       return target === undefined
         ? new MissingFact(factKey.account(needed.id), caller)
-        : { ...rejectingFacts, target };
+        : { ...nothingFound, target };
     }
     case 'target-by-external-id': {
       const id = facts.subAccountByExternalId(needed.parentId, needed.externalId);
       if (id === undefined) return new MissingFact(factKey.externalId(needed.parentId, needed.externalId));
-      if (id === null) return rejectingFacts;
+      if (id === null) return nothingFound;
       return look(facts, { fact: 'target-by-id', id }, caller);
     }
   }

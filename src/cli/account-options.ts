@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { exitCode, Failure } from './failure.ts';
 
 /** What commands that create or change an account take. */
 export interface AccountOptions {
@@ -59,6 +60,12 @@ export function readNumber(text: string): number {
 /** What an option says of a member that can be cleared: `false` for `--no-…`. */
 export function orNull<Value>(given: Value | false): Value | null {
   return given === false ? null : given;
+}
+
+/** The body of a change, unless it is empty. */
+export function nonEmpty<Body extends object>(body: Body): Body {
+  if (Object.keys(body).length > 0) return body;
+  throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
 }
 
 /** The members of a body that the options stand for. */

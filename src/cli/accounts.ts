@@ -5,6 +5,7 @@ import {
   createOptions,
   filterOptions,
   filterQuery,
+  nonEmpty,
   orNull,
   readNumber,
   showMetadata,
@@ -12,7 +13,7 @@ import {
   type FilterOptions,
 } from './account-options.ts';
 import type { Context } from './context.ts';
-import { exitCode, Failure } from './failure.ts';
+import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Account, Listing } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
 import { pageOptions, pageQuery, moreNote, type PageOptions } from './pages.ts';
@@ -73,7 +74,7 @@ export function accountCommands(program: Command, context: Context): void {
   }
 }
 
-interface UpdateOptions extends Omit<AccountOptions, 'externalId'> {
+interface UpdateOptions extends Omit<AccountOptions, 'externalId'>, LimitOptions {
   readonly name?: string;
   /** `false` for `--no-external-id`. */
   readonly externalId?: string | false;
@@ -83,7 +84,7 @@ interface UpdateOptions extends Omit<AccountOptions, 'externalId'> {
 }
 
 function updateCommand(accounts: Command, context: Context): void {
-  accounts
+  const update = accounts
     .command('update')
     .description('change a parent account; what is not named stays')
     .argument('<account-id>')
@@ -94,21 +95,20 @@ function updateCommand(accounts: Command, context: Context): void {
     .option('--max-sub-accounts <number>', 'how many it may have, deactivated ones included', readNumber)
     .option('--no-max-sub-accounts', 'as many as the configuration says')
     .option('--max-api-keys <number>', 'how many it and each of its sub-accounts may have', readNumber)
-    .option('--no-max-api-keys', 'as many as the configuration says')
-    .action(async (id: string, options: UpdateOptions) => {
-      const { name, externalId, metadata, maxSubAccounts, maxApiKeys } = options;
-      const body = {
-        ...(name !== undefined && { name }),
-        ...(externalId !== undefined && { external_id: orNull(externalId) }),
-        ...(metadata !== undefined && { metadata }),
-        ...(maxSubAccounts !== undefined && { max_sub_accounts: orNull(maxSubAccounts) }),
-        ...(maxApiKeys !== undefined && { max_api_keys: orNull(maxApiKeys) }),
-      };
-      if (Object.keys(body).length === 0)
-        throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
-      const account = await context.api().call<Account>('PATCH', pathOf(id), body);
-      context.output().result(account, () => show(account));
-    });
+    .option('--no-max-api-keys', 'as many as the configuration says');
+  limitOptions(update, 'account').action(async (id: string, options: UpdateOptions) => {
+    const { name, externalId, metadata, maxSubAccounts, maxApiKeys } = options;
+    const body = {
+      ...(name !== undefined && { name }),
+      ...(externalId !== undefined && { external_id: orNull(externalId) }),
+      ...(metadata !== undefined && { metadata }),
+      ...(maxSubAccounts !== undefined && { max_sub_accounts: orNull(maxSubAccounts) }),
+      ...(maxApiKeys !== undefined && { max_api_keys: orNull(maxApiKeys) }),
+      ...limitsMember(options),
+    };
+    const account = await context.api().call<Account>('PATCH', pathOf(id), nonEmpty(body));
+    context.output().result(account, () => show(account));
+  });
 }
 
 function pathOf(id: string): string {
@@ -125,6 +125,7 @@ function show(account: Account): string {
     ['active sub-accounts', String(account.active_sub_accounts)],
     ['most sub-accounts', account.max_sub_accounts?.toString() ?? asConfigured],
     ['most API keys', account.max_api_keys?.toString() ?? asConfigured],
+    ['limits', showLimits(account.limits)],
     ['created', account.created_at],
   ]);
 }

@@ -24,6 +24,17 @@ interface Explanation {
     readonly account_id: string;
     readonly scopes: readonly string[];
   } | null;
+  /** Absent from replicas of earlier versions. */
+  readonly limits?: readonly Limit[];
+}
+
+interface Limit {
+  readonly limited: string;
+  readonly per: string;
+  readonly quota: number;
+  readonly window_s: number;
+  readonly remaining: number;
+  readonly reset_s: number;
 }
 
 /** `explain`: who a request would act as, and why. */
@@ -48,6 +59,7 @@ export function explainCommand(program: Command, context: Context): void {
 
 function show(explanation: Explanation): string {
   const { allowed, acts_as: tenant, reason, because, status, problem, request, caller } = explanation;
+  const { limits = [] } = explanation;
   const decision = allowed
     ? styleText('green', `allowed, as ${tenant ?? ''}`)
     : styleText('red', `refused, ${status ?? ''} ${reason}`);
@@ -59,5 +71,10 @@ function show(explanation: Explanation): string {
     ['verdict', decision],
     ['because', because],
     ...(problem ? [['problem', problem.type] as const] : []),
+    ...limits.map((limit, i) => [i === 0 ? 'limits' : '', showLimit(limit)] as const),
   ]);
+}
+
+function showLimit({ limited, per, quota, remaining, reset_s: reset }: Limit): string {
+  return `${limited} per ${per}: ${remaining} of ${quota} left, all again in ${reset} s`;
 }

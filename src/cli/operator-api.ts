@@ -1,6 +1,13 @@
 import { exitCode, Failure } from './failure.ts';
 import type { Target } from './target.ts';
 
+/** Limits in responses. */
+export interface Limits {
+  readonly requests_per_second: number | null;
+  readonly burst: number | null;
+  readonly requests_per_month: number | null;
+}
+
 /** Responses of the operator API, as far as they are shown. */
 export interface Account {
   readonly id: string;
@@ -11,6 +18,7 @@ export interface Account {
   readonly active_sub_accounts: number;
   readonly max_sub_accounts: number | null;
   readonly max_api_keys: number | null;
+  readonly limits: Limits;
   readonly created_at: string;
 }
 
@@ -28,6 +36,7 @@ export interface ApiKey {
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
   readonly rotated_from: string | null;
+  readonly limits: Limits;
 }
 
 /** A key of any account, with whose it is. */

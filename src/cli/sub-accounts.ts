@@ -5,16 +5,21 @@ import {
   createOptions,
   filterOptions,
   filterQuery,
+  nonEmpty,
   showMetadata,
   type AccountOptions,
   type FilterOptions,
 } from './account-options.ts';
 import type { Context } from './context.ts';
+import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing, SubAccount } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
 
-/** `sub-accounts list | create | deactivate | reactivate`, of any parent. */
+type CreateOptions = AccountOptions & LimitOptions & { readonly id?: string };
+type UpdateOptions = LimitOptions & { readonly name?: string };
+
+/** `sub-accounts list | create | show | update | deactivate | reactivate`, of any parent. */
 export function subAccountCommands(program: Command, context: Context): void {
   const subAccounts = program.command('sub-accounts').description('sub-accounts of a parent account');
 
@@ -34,16 +39,43 @@ export function subAccountCommands(program: Command, context: Context): void {
       context.output().result(page, () => showList(id, page));
     });
 
-  createOptions(subAccounts.command('create').description('create a sub-account'))
+  limitOptions(createOptions(subAccounts.command('create').description('create a sub-account')), 'account')
     .argument('<account-id>', 'its parent')
     .argument('<name>', 'name for people')
-    .action(
-      async (parent: string, name: string, { id, ...options }: AccountOptions & { readonly id?: string }) => {
-        const body = { name, ...(id !== undefined && { id }), ...accountBody(options) };
-        const made = await context.api().call<SubAccount>('POST', pathOf(parent), body);
-        context.output().result(made, () => show(made));
-      },
-    );
+    .action(async (parent: string, name: string, options: CreateOptions) => {
+      const { id } = options;
+      const body = {
+        name,
+        ...(id !== undefined && { id }),
+        ...accountBody(options),
+        ...limitsMember(options),
+      };
+      const made = await context.api().call<SubAccount>('POST', pathOf(parent), body);
+      context.output().result(made, () => show(made));
+    });
+
+  subAccounts
+    .command('show')
+    .description('show a sub-account')
+    .argument('<account-id>', 'its parent')
+    .argument('<sub-account-id>')
+    .action(async (parent: string, id: string) => {
+      const account = await context.api().call<SubAccount>('GET', pathOf(parent, id));
+      context.output().result(account, () => show(account));
+    });
+
+  const update = subAccounts
+    .command('update')
+    .description('change a sub-account; what is not named stays')
+    .argument('<account-id>', 'its parent')
+    .argument('<sub-account-id>')
+    .option('--name <name>', 'name for people');
+  limitOptions(update, 'account').action(async (parent: string, id: string, options: UpdateOptions) => {
+    const { name } = options;
+    const body = nonEmpty({ ...(name !== undefined && { name }), ...limitsMember(options) });
+    const changed = await context.api().call<SubAccount>('PATCH', pathOf(parent, id), body);
+    context.output().result(changed, () => show(changed));
+  });
 
   for (const [action, description] of [
     ['deactivate', 'refuse its keys and requests that act as it, from the moment this returns'],
@@ -55,15 +87,15 @@ export function subAccountCommands(program: Command, context: Context): void {
       .argument('<account-id>', 'its parent')
       .argument('<sub-account-id>')
       .action(async (parent: string, id: string) => {
-        const path = `${pathOf(parent)}/${encodeURIComponent(id)}/${action}`;
-        const changed = await context.api().call<SubAccount>('POST', path);
+        const changed = await context.api().call<SubAccount>('POST', `${pathOf(parent, id)}/${action}`);
         context.output().result(changed, () => show(changed));
       });
   }
 }
 
-function pathOf(parent: string): string {
-  return `/accounts/${encodeURIComponent(parent)}/sub-accounts`;
+function pathOf(parent: string, id?: string): string {
+  const all = `/accounts/${encodeURIComponent(parent)}/sub-accounts`;
+  return id === undefined ? all : `${all}/${encodeURIComponent(id)}`;
 }
 
 function show(account: SubAccount): string {
@@ -73,6 +105,7 @@ function show(account: SubAccount): string {
     ['external id', account.external_id ?? '(none)'],
     ['status', status(account.status)],
     ['metadata', showMetadata(account.metadata)],
+    ['limits', showLimits(account.limits)],
     ['created', account.created_at],
   ]);
 }

@@ -1,4 +1,5 @@
 import type { AccountId } from './ids.ts';
+import type { Limits } from './limits.ts';
 
 /** The longest name of an account or a key, in characters. */
 export const nameMaxLength = 256;
@@ -22,6 +23,8 @@ export interface ParentAccount {
   readonly maxSubAccounts: number | null;
   /** Keys that can be used it may have, and each of its sub-accounts; `null` likewise. */
   readonly maxApiKeys: number | null;
+  /** Of what it and its sub-accounts send together. */
+  readonly limits: Limits;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -34,16 +37,19 @@ export interface SubAccount {
   readonly externalId: string | null;
   readonly status: 'active' | 'deactivated';
   readonly metadata: Metadata;
+  /** Of what is sent for it. */
+  readonly limits: Limits;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deactivatedAt: Date | null;
 }
 
-/** A PATCH of an account, parent or sub-account: absent members stay, `null` clears, metadata is merged. */
+/** A PATCH of an account, parent or sub-account: absent members stay, `null` clears, metadata and limits are merged. */
 export interface AccountChange {
   readonly name?: string;
   readonly externalId?: string | null;
   readonly metadata?: Readonly<Record<string, string | null>>;
+  readonly limits?: Partial<Limits>;
 }
 
 /** A PATCH of a parent; `null` goes back to what the configuration says. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AccountId, KeyId } from './ids.ts';
+import type { Limits } from './limits.ts';
 
 declare const checked: unique symbol;
 
@@ -164,6 +165,8 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
   /** The key in whose place this one was made. */
   readonly rotatedFrom: KeyId | null;
+  /** Of what is sent with it; none for months. */
+  readonly limits: Limits;
 }
 
 /** @param nowMs milliseconds since 1970 */

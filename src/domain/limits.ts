@@ -15,3 +15,10 @@ export type LimitKind = 'api_key' | 'sub_account' | 'parent';
 
 /** What a limit counts by. */
 export type LimitPeriod = 'second' | 'month';
+
+/** What a limit is called in `RateLimit`, `RateLimit-Policy` and metrics. */
+export type LimitName = LimitKind | 'sub_account-month' | 'parent-month';
+
+export function limitName(kind: LimitKind, period: LimitPeriod): LimitName {
+  return period === 'second' || kind === 'api_key' ? kind : `${kind}-month`;
+}

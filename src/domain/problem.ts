@@ -1,3 +1,5 @@
+import type { LimitName } from './limits.ts';
+
 /**
  * Every error a client can get: one row a code. What a client sees is the row, a detail and
  * nothing internal; what an operator needs goes to the log (`cause` of {@link ProblemError}).
@@ -39,6 +41,8 @@ export const catalogue = {
   idempotency_mismatch: { status: 422, title: 'The Idempotency-Key was used for another request' },
   upgrade_required: { status: 426, title: 'Another version of the protocol is required' },
   too_many_requests: { status: 429, title: 'Too many requests' },
+  rate_limited: { status: 429, title: 'More requests a second than the limit' },
+  quota_exceeded: { status: 429, title: 'More requests this month than the limit' },
   headers_too_large: { status: 431, title: 'The request headers are too large or too many' },
   internal: { status: 500, title: 'The gateway failed' },
   upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
@@ -61,9 +65,11 @@ export interface FieldFault {
 
 /**
  * What an account may have no more of: requests or WebSockets at once (`limits.in_flight_per_tenant`, `websockets` of a route), changes a
- * second (`limits.changes_per_second`), facts to be loaded, or statements that wait for the store.
+ * second (`limits.changes_per_second`), facts to be loaded, or statements that wait for the store. Or a limit of its own was reached,
+ * or of a key, a second's or a month's: these are called as in `RateLimit`.
  */
-export type ReachedLimit = 'requests_in_flight' | 'websockets' | 'changes' | 'look_ups' | 'store_queue';
+export type ReachedLimit =
+  'requests_in_flight' | 'websockets' | 'changes' | 'look_ups' | 'store_queue' | LimitName;
 
 /** Why a request is rejected, before it is written as `application/problem+json` (RFC 9457). */
 export interface Problem {

@@ -50,7 +50,7 @@ const bodyWording: Wording = {
 };
 
 /** A caller that sets limits must not believe that they hold. */
-const noLimits = 'cannot be set: this version of the gateway knows no limits of single accounts or keys.';
+const noLimits = 'cannot be set by this call: change the account or the key by PATCH.';
 
 const queryWording: Wording = {
   ...bodyWording,

@@ -1,5 +1,6 @@
 import type { ApiKey, ApiKeyStatus, KeyDigest, KeyHints } from '../domain/api-key.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
+import type { Limits } from '../domain/limits.ts';
 
 /** An API key to be created; the store sees digests only. */
 export interface NewApiKey {
@@ -11,10 +12,15 @@ export interface NewApiKey {
   readonly prefix: string;
   readonly last4: string;
   readonly expiresAt: Date | null;
+  readonly limits?: KeyLimits;
 }
 
+/** Limits of a key; it has none for months. */
+export type KeyLimits = Partial<Pick<Limits, 'requestsPerSecond' | 'burst'>>;
+
 /** An API key that was made elsewhere. It has no client secret. */
-export interface KeyToImport extends Omit<NewApiKey, 'clientSecretDigest' | 'prefix' | 'last4'>, KeyHints {
+export interface KeyToImport
+  extends Omit<NewApiKey, 'clientSecretDigest' | 'prefix' | 'last4' | 'limits'>, KeyHints {
   /** The parent that the import is for, or a sub-account of it. */
   readonly owner: AccountId;
 }
@@ -45,10 +51,11 @@ export interface KeyChange {
   readonly name?: string;
   /** `null`: never. */
   readonly expiresAt?: Date | null;
+  readonly limits?: KeyLimits;
 }
 
-/** A key to be made in place of another one, whose name and scopes it gets. */
-export interface KeyRotation extends Omit<NewApiKey, 'name' | 'scopes'> {
+/** A key to be made in place of another one, whose name, scopes and limits it gets; the two count as one for these. */
+export interface KeyRotation extends Omit<NewApiKey, 'name' | 'scopes' | 'limits'> {
   /** Seconds until the other one expires, where it does not before; 0 revokes it. */
   readonly overlapS: number;
 }

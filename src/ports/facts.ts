@@ -1,5 +1,6 @@
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
+import type { Limits } from '../domain/limits.ts';
 
 /** What a decision knows about an API key. */
 export interface KeyFact {
@@ -9,6 +10,10 @@ export interface KeyFact {
   /** Milliseconds since 1970, or `null`. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
+  /** `null` where there is none, so that a request without limits costs no more than a look. */
+  readonly limits: Limits | null;
+  /** By which its limits are counted: its own id, or that of the first of the keys that it was rotated from. */
+  readonly limitId: KeyId;
 }
 
 /** What a decision knows about an account, parent or sub-account. */
@@ -18,6 +23,8 @@ export interface AccountFact {
   readonly parentId: AccountId | null;
   readonly externalId: string | null;
   readonly status: 'active' | 'deactivated' | 'suspended';
+  /** `null` where there is none. */
+  readonly limits: Limits | null;
 }
 
 /**

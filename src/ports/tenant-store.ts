@@ -1,6 +1,7 @@
 import type { ApiKey, ApiKeyStatus, KeyDigest } from '../domain/api-key.ts';
 import type { AccountChange, Metadata, ParentAccount, ParentChange, SubAccount } from '../domain/account.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
+import type { Limits } from '../domain/limits.ts';
 import type { ChangedBy, IdempotencyClaim, Operator, Replay } from './changes.ts';
 import type { Seq } from './facts.ts';
 import type {
@@ -83,6 +84,7 @@ export interface NewSubAccount {
   readonly name: string;
   readonly externalId: string | null;
   readonly metadata: Metadata;
+  readonly limits?: Partial<Limits>;
 }
 
 /** What the sub-account with an `external_id` is to be. */
@@ -90,8 +92,9 @@ export interface SubAccountToPut {
   /** Its id, if it is to be created. */
   readonly id: AccountId;
   readonly name: string;
-  /** Merged into what it has; `null` removes a pair. */
+  /** Merged into what it has, as limits are; `null` removes a pair. */
   readonly metadata: Readonly<Record<string, string | null>>;
+  readonly limits?: Partial<Limits>;
 }
 
 /** The `external_id` belongs to another sub-account of the same parent, or to another parent. */
@@ -104,15 +107,15 @@ export interface IdTaken {
   readonly idTaken: true;
 }
 
-/** A limit of the configuration would be passed, or the one that the parent has in its place. */
+/** A limit of the configuration would be passed, or the one that the parent has in its place: this one. */
 export interface LimitReached {
-  /** Which it is. */
   readonly limit: number;
 }
 
 /**
  * Accounts and keys. Methods return `null` for what does not exist or belongs to another account, and throw
  * `ProblemError` `unavailable` where the store cannot be reached. Times are the database's.
+ * Limits: `unavailable` while a replica is registered whose version keeps none, `invalid_request` for a burst without a rate.
  */
 export interface TenantStore {
   /** An `externalId` is rejected while a replica is registered that does not send it to upstreams. */

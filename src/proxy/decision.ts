@@ -11,6 +11,7 @@ import {
 import type { Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { KeyId } from '../domain/ids.ts';
+import { limitFull } from '../domain/limit-full.ts';
 import type { Problem } from '../domain/problem.ts';
 import {
   decideWithLookups,
@@ -23,6 +24,7 @@ import type { FactKey } from '../ports/facts.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { overloaded } from '../limits/load-shedding.ts';
+import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
@@ -43,8 +45,11 @@ export class Decision {
   caller: Caller | null = null;
   /** Of the key that was sent. Known even where that key is revoked or expired, so that there is no caller. */
   keyId: KeyId | null = null;
+  /** What its response says of limits: flat list of headers. `null` where there is nothing to say. */
+  rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
+  #hasTaken = false;
   #request: ProxiedRequest | null = null;
   #factsVersion = NaN;
   /** Set where the key's record has changed, and could not be loaded since. */
@@ -112,12 +117,28 @@ export class Decision {
     if (sameTurn && this.#route.deps.directory.factsVersion() === this.#factsVersion) return true;
     const now = this.fromMemory();
     if (now === undefined || !('permit' in now)) return false;
-    return saysTheSame(now.permit, before.permit);
+    if (!saysTheSame(now.permit, before.permit)) return false;
+    // Limits may have changed since.
+    this.admission = now;
+    return true;
   }
 
   /** Whether a decision that holds may be acted on: asked right before the write. */
   mayAct(): boolean {
     return this.admission === null || this.#route.deps.directory.mayAct();
+  }
+
+  /**
+   * Counts the request against the limits of its key and accounts, when it is handed to the upstream; once, however often it
+   * is decided about. Returns the problem where one of them has no room; then it counts against none.
+   */
+  takeFromLimits(): Problem | undefined {
+    const limitedBy = this.admission?.limitedBy ?? null;
+    if (limitedBy === null || this.#hasTaken) return undefined;
+    const taken = this.#route.deps.rateLimiter.take(limitedBy);
+    this.rateLimit = taken.scarcest && rateLimitHeaders(taken.scarcest);
+    this.#hasTaken = !taken.full;
+    return taken.full ? limitFull(taken.kind, taken.period, taken.retryAfterS) : undefined;
   }
 
   /**

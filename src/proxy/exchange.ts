@@ -11,6 +11,7 @@ import type { RequestTrace } from '../ports/tracer.ts';
 import type { ActiveExchange } from './active-exchanges.ts';
 import { Decision } from './decision.ts';
 import { exchangeStates, type ExchangeState } from './exchange-states.ts';
+import { withRateLimit } from './headers/rate-limit.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { withoutQuery } from './ingress/target.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
@@ -135,15 +136,16 @@ export abstract class Exchange implements ActiveExchange {
   /** Responds with a problem, and nothing else. @param cause for the log */
   protected reject(problem: Problem, cause?: unknown): void {
     if (this.state === 'finished') return;
-    const { cors, deps } = this.route;
+    const { deps } = this.route;
     const tenant = this.decision.admission?.permit.resolvedTenant;
     const headers = tenant === undefined ? [] : [deps.names.resolvedTenant, tenant];
+    headers.push(...(this.decision.rateLimit ?? []));
     if (bodyMayBeLong(this.request)) this.response.shouldKeepAlive = false;
     this.#problemBytes = writeProblem(this.response, problem, {
       target: this.target,
       requestId: this.requestId,
       typeBase: deps.problemTypeBase,
-      headers: cors === null ? headers : cors.replace(headers, this.request.headers.origin),
+      headers: this.withCors(headers),
     });
     this.#limit = problem.limit;
     this.finish(problemStatus(problem.code), problem.code, cause);
@@ -216,6 +218,18 @@ export abstract class Exchange implements ActiveExchange {
     const headers = deps.outboundHeaders(rawHeaders, context, config);
     this.trace?.forward(headers, upstream);
     return headers;
+  }
+
+  /** What a response of the upstream says of limits is the gateway's. @param headers flat list of names and values */
+  protected withLimits(headers: string[]): string[] {
+    const { rateLimit } = this.decision;
+    return rateLimit === null ? headers : withRateLimit(headers, rateLimit);
+  }
+
+  /** @param headers flat list of names and values */
+  protected withCors(headers: string[]): string[] {
+    const { cors } = this.route;
+    return cors === null ? headers : cors.replace(headers, this.request.headers.origin);
   }
 
   dependsOn(): readonly FactKey[] {

@@ -121,8 +121,10 @@ export class HttpExchange extends Exchange implements ResponseHandler {
       this.decideAgain();
       return false;
     }
-    this.counted.handOver(this.decision);
-    return true;
+    const problem = this.decision.takeFromLimits();
+    if (problem === undefined) this.counted.handOver(this.decision);
+    else this.reject(problem);
+    return problem === undefined;
   }
 
   onSending(inFlight: InFlightRequest): boolean {
@@ -141,8 +143,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     const { responseHeaders } = this.route.deps;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     const { headers } = responseHeaders.headers(103, rawHeaders, this.requestId, tenant);
-    const { cors } = this.route;
-    this.#writer.earlyHints(cors === null ? headers : cors.replace(headers, this.request.headers.origin));
+    this.#writer.earlyHints(this.withCors(headers));
   }
 
   onHead({ version, status, reason, headers: rawHeaders }: AnsweredHead): void {
@@ -154,8 +155,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     const { headers, contentLength } = responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
-    const { cors } = this.route;
-    const passed = cors === null ? headers : cors.replace(headers, this.request.headers.origin);
+    const passed = this.withCors(this.withLimits(headers));
     this.#writer.begin(status, reason, passed, contentLength, this.#onDrain);
     if (this.#writer.started) this.state = 'responding';
   }

@@ -6,6 +6,7 @@ import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
+import type { RateLimiter } from '../ports/rate-limiter.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';
@@ -37,6 +38,8 @@ export interface ProxyDeps {
   readonly concurrency: TenantConcurrency;
   /** What is turned away while the process has more to do than it can. */
   readonly shedding: Shedding;
+  /** Counts them against the limits of keys and accounts. */
+  readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
   /** Those that the ingress reads heads by. */

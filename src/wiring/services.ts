@@ -97,6 +97,7 @@ export async function openServices(
     },
     usageReplay: engine.usageReplay,
     counting: engine.usage,
+    rateLimiter: engine.limiter,
     clock,
     randomBytes,
     logger,

@@ -25,8 +25,11 @@ t.test(
     ).body as Record<string, unknown>;
     const call = (method: string, path: string, body?: object) =>
       apis.call(method, `/v1/sub-accounts${path}`, { key: String(key), ...(body && { body }) });
-    const { id, name, external_id, created_at, updated_at } = account;
-    const told = { account: { id, name, external_id, created_at, updated_at }, api_key: record };
+    const { id, name, external_id, limits, created_at, updated_at } = account;
+    const told = {
+      account: { id, name, external_id, limits, created_at, updated_at },
+      api_key: record,
+    };
     const first = await call('GET', '/caller');
     t.equal(first.status, 200);
     t.same(first.body, { ...told, active_sub_accounts: 0 }, 'without the operator’s metadata');

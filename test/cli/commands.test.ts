@@ -142,6 +142,26 @@ t.test('customers come with ids and names of their own, from the command line', 
     max_api_keys: null,
   });
   t.match(await cli(env, 'accounts', 'update', id, '--max-api-keys', 'many'), { code: 64 });
+  const limits = { requests_per_second: 5, burst: 9, requests_per_month: 1_000 };
+  const given = ['--requests-per-second', '5', '--burst', '9'];
+  const month = ['--requests-per-month', '1000'];
+  t.match(await json('accounts', 'update', id, ...given, ...month), { limits });
+  t.match(await text('accounts', 'show', id), /limits +5 a second, 9 at once, 1000 a month/);
+  t.match(await json('accounts', 'update', id, '--no-requests-per-second', '--no-burst'), {
+    limits: { requests_per_second: null, burst: null, requests_per_month: 1_000 },
+  });
+  t.match(await json('sub-accounts', 'update', id, subId, ...given, ...month), { limits });
+  t.match(await text('sub-accounts', 'show', id, subId), /limits +5 a second, 9 at once, 1000 a month/);
+  t.match(await json('sub-accounts', 'create', id, 'Limited', ...month), {
+    limits: { requests_per_month: 1_000 },
+  });
+  t.match(await cli(env, 'sub-accounts', 'update', id, subId), { code: 64, stderr: /nothing to change/ });
+  const limited = await json('keys', 'create', id, '--name', 'limited', ...given);
+  const limitedId = String((limited as { id: string }).id);
+  t.match(limited, { limits: { ...limits, requests_per_month: null } });
+  t.match(await text('keys', 'update', limitedId, '--no-burst'), /Limits: 5 a second/);
+  t.match(await text('keys', 'show', limitedId), /limits +5 a second/);
+  t.match(await cli(env, 'keys', 'update', limitedId, ...month), { code: 64 });
 
   t.match(await cli(env, 'accounts', 'update', id), { code: 64, stderr: /nothing to change/ });
   t.match(await cli(env, 'accounts', 'create', 'B', '--id', id), { code: 1, stderr: /The id is taken/ });

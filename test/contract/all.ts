@@ -12,6 +12,7 @@ import { importRowsContract } from './import-rows.ts';
 import { mutationContract } from './mutations.ts';
 import { monthTotalsContract } from './month-totals.ts';
 import { parentLimitContract } from './parent-limits.ts';
+import { limitContract } from './limits.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { shareBoardContract } from './share-board.ts';
 import { tenantStoreContract } from './tenant-store.ts';
@@ -23,6 +24,7 @@ import { writesByDefaultContract } from './writes-by-default.ts';
 export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('accounts and keys', (t) => tenantStoreContract(t, store));
   await t.test('sub-accounts by external_id', (t) => putSubAccountContract(t, store));
+  await t.test('limits of requests', (t) => limitContract(t, store));
   await t.test('limits of parents', (t) => parentLimitContract(t, store));
   await t.test('the life of a key', (t) => keyLifeContract(t, store));
   await t.test('many rows in one call', (t) => importRowsContract(t, store));

@@ -47,6 +47,8 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
     return {
       create: () => tenants.createSubAccount(parent, draft, noLimit, claim(), caller),
       patch: () => tenants.updateSubAccount(parent, sub, { name: 'New', externalId: 'other' }, caller),
+      limit: () => tenants.updateSubAccount(parent, sub, { limits: { requestsPerSecond: 5 } }, caller),
+      'limit a key': () => tenants.updateKey(sub, subKey, { limits: { requestsPerSecond: 5 } }, caller),
       put: () =>
         tenants.putSubAccount(
           parent,

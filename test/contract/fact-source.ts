@@ -12,8 +12,8 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
   const ofParent = await createKey(tenants, parent, { scopes: ['sub_accounts:write'] });
   const ofSub = await createKey(tenants, sub.id, { scopes: ['a', 'b:c'], expiresAt });
 
-  const parentFact = { id: parent, parentId: null, externalId: 'its-own', status: 'active' };
-  const subFact = { id: sub.id, parentId: parent, externalId: 'x:y', status: 'active' };
+  const parentFact = { id: parent, parentId: null, externalId: 'its-own', status: 'active', limits: null };
+  const subFact = { id: sub.id, parentId: parent, externalId: 'x:y', status: 'active', limits: null };
   const parentFacts = [
     [factKey.account(parent), parentFact],
     [factKey.activeSubAccounts(parent), 1],
@@ -118,5 +118,5 @@ function keyFact(
   scopes: readonly string[],
   expiresAtMs: number | null,
 ): object {
-  return { keyId: id, accountId, scopes, expiresAtMs, revoked: false };
+  return { keyId: id, accountId, scopes, expiresAtMs, revoked: false, limits: null, limitId: id };
 }

@@ -79,6 +79,12 @@ async function everyWrite(parent: Parent): Promise<{
       ['create', () => call('POST', '', { body: { name: 'Late' } })],
       ['update', () => call('PATCH', `/${active.id}`, { body: { name: 'Late' } })],
       ['update external_id', () => call('PATCH', `/${active.id}`, { body: { external_id: 'late' } })],
+      ['limit', () => call('PATCH', `/${active.id}`, { body: { limits: { requests_per_second: 5 } } })],
+      [
+        'limit a key',
+        () =>
+          call('PATCH', `/${active.id}/api-keys/${keyId}`, { body: { limits: { requests_per_second: 5 } } }),
+      ],
       ['put', () => call('PUT', '/by-external-id/late-put', { body: { name: 'Late' } })],
       ['put what is there', () => call('PUT', '/by-external-id/there', { body: { name: 'Late' } })],
       ['deactivate', () => call('POST', `/${active.id}/deactivate`)],

@@ -20,6 +20,7 @@ import { goodConfig } from './config-files.ts';
 import { DirectDirectory } from './direct-directory.ts';
 import { httpClient, type HttpResponse, type Call, type CallOptions } from './http-client.ts';
 import { listening } from './listening.ts';
+import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import type { Scope } from './servers.ts';
 import { freshStore } from './store.ts';
 
@@ -40,7 +41,7 @@ export interface ApisOptions {
   readonly adminTokens?: Readonly<Record<string, string>>;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
-  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay'>> & {
+  readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter'>> & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
     readonly directory?: Partial<Directory>;
   };
@@ -132,6 +133,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     observeOperator: () => undefined,
     tracer: null,
     unready: () => [],
+    rateLimiter: new OneReplicaLimiter(),
     ...options.deps,
     directory: Object.assign(new DirectDirectory(store.facts), options.deps?.directory),
   };

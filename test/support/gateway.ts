@@ -19,6 +19,7 @@ import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
 import type { EventStore } from '../../src/ports/events.ts';
+import type { RateLimiter } from '../../src/ports/rate-limiter.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { Imports } from '../../src/ports/imports.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';
@@ -26,6 +27,7 @@ import type { UsageStore } from '../../src/ports/usage.ts';
 import { ActiveExchanges } from '../../src/proxy/active-exchanges.ts';
 import { listening } from './listening.ts';
 import { MemoryDirectory, type Holder } from './memory-directory.ts';
+import { OneReplicaLimiter } from './one-replica-limiter.ts';
 import { countedIn, type UsageEvent } from './usage-sinks.ts';
 import { rawRequest, requestText, type RawResponse } from './raw-client.ts';
 import type { Scope } from './servers.ts';
@@ -48,6 +50,8 @@ export interface GatewayOptions {
   readonly exchanges?: ActiveExchanges;
   /** How busy the process is said to be; asked once a second. */
   readonly pressure?: () => Pressure;
+  /** Counts requests against limits; by default as one replica does by itself. */
+  readonly rateLimiter?: RateLimiter;
   /** Certificate and key of a listener that speaks TLS, both PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
 }
@@ -111,6 +115,7 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     exchanges: options.exchanges ?? new ActiveExchanges(),
     pressure: options.pressure ?? (() => ({ delayMs: 0, heapBytes: 0 })),
     concurrency: new TenantConcurrency(config.limits.inFlightPerTenant),
+    rateLimiter: options.rateLimiter ?? new OneReplicaLimiter(),
   });
   const { server, port } = await listening(t, app, config);
 

@@ -14,6 +14,7 @@ import {
   type Lookup,
 } from '../../src/ports/directory.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
+import { noLimits, type Limits } from '../../src/domain/limits.ts';
 import { digestSecret, formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 
@@ -144,13 +145,28 @@ export class MemoryDirectory implements Directory {
     this.facts.set(accountKey, { ...(this.facts.get(accountKey) as AccountFact), externalId });
   }
 
+  /** Limits an account. */
+  limitAccount({ accountKey }: Holder, limits: Partial<Limits> | null): void {
+    const account = this.facts.get(accountKey) as AccountFact;
+    this.facts.set(accountKey, { ...account, limits: limits && { ...noLimits, ...limits } });
+  }
+
+  /** Limits a key. */
+  limitKey({ keyKey }: Holder, limits: Partial<Limits> | null): void {
+    const key = this.facts.get(keyKey) as KeyFact;
+    this.facts.set(keyKey, { ...key, limits: limits && { ...noLimits, ...limits } });
+  }
+
   #add(parentId: AccountId | null, externalId: string | null, scopes: readonly string[]): Holder {
     const id = randomUUID() as AccountId;
     const keyId = randomUUID() as KeyId;
     const key = formatSecret('tgw', randomBytes(secretRandomBytes));
     const digest = digestSecret(key);
-    const account: AccountFact = { id, parentId, externalId, status: 'active' };
-    const keyFact: KeyFact = { keyId, accountId: id, scopes, expiresAtMs: null, revoked: false };
+    const account: AccountFact = { id, parentId, externalId, status: 'active', limits: null };
+    const keyFact: KeyFact = {
+      ...{ keyId, accountId: id, scopes, expiresAtMs: null, revoked: false, limits: null },
+      limitId: keyId,
+    };
     this.facts.set(factKey.account(id), account);
     this.facts.set(factKey.key(digest), keyFact);
     this.facts.set(factKey.activeSubAccounts(id), 0);

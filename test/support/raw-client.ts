@@ -21,6 +21,7 @@ export interface ResponseBody {
   readonly instance?: string;
   readonly request_id?: string;
   readonly scope?: string;
+  readonly limited?: string;
 }
 
 export class RawClient {

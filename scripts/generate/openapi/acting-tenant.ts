@@ -22,6 +22,8 @@ const codes: readonly ProblemCode[] = [
   'acting_tenant_unknown',
   'acting_tenant_deactivated',
   'too_many_requests',
+  'rate_limited',
+  'quota_exceeded',
   'upstream_unreachable',
   'unavailable',
   'overloaded',

@@ -39,6 +39,11 @@ export const problem: Json = {
       },
     },
     scope: { description: 'The scope that is missing; with `insufficient_scope`.', type: 'string' },
+    limited: {
+      description: 'Whose limit has no room; with `rate_limited` and `quota_exceeded`.',
+      type: 'string',
+      enum: ['api_key', 'sub_account', 'parent'],
+    },
     sub_account_id: {
       description: 'The sub-account that has the external_id; with `external_id_taken`.',
       type: 'string',

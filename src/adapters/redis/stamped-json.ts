@@ -1,5 +1,6 @@
 import { isExternalId } from '../../domain/external-id.ts';
 import { parseAccountId, parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
+import type { Limits } from '../../domain/limits.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
 
@@ -14,7 +15,8 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
 /**
  * Reads what {@link encodeFact} wrote; `undefined` for anything else, since other programs may write to Redis too. A value
  * has to be one that PostgreSQL could hold under this key: what is no UUID, or another account than was asked for, would
- * get into upstream headers and usage counts.
+ * get into upstream headers and usage counts. A key or an account without a member `limits` was written by a replica of an
+ * earlier version: whether there are limits cannot be told from it.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -42,23 +44,43 @@ function readValue(key: FactKey, value: unknown): FactValue | undefined {
 
 function readKeyFact(value: unknown): KeyFact | undefined {
   if (!isObject(value)) return undefined;
-  const { keyId, accountId, scopes, expiresAtMs, revoked } = value;
+  const { keyId, accountId, scopes, expiresAtMs, revoked, limitId } = value;
   if (!isKeyId(keyId) || !isAccountId(accountId) || typeof revoked !== 'boolean') return undefined;
   if (expiresAtMs !== null && !Number.isSafeInteger(expiresAtMs)) return undefined;
-  if (!areScopes(scopes)) return undefined;
-  return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked };
+  const limits = readLimits(value['limits']);
+  if (!areScopes(scopes) || limits === undefined || !isKeyId(limitId)) return undefined;
+  return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
 
 /** @param of the account that was asked for */
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
-  if (!isAccountId(id) || id !== of || !isExternalIdOrNull(externalId)) return undefined;
+  const limits = readLimits(value['limits']);
+  if (!isAccountId(id) || id !== of || !isExternalIdOrNull(externalId) || limits === undefined)
+    return undefined;
   if (parentId === null) {
-    return status === 'active' || status === 'suspended' ? { id, parentId, externalId, status } : undefined;
+    return status === 'active' || status === 'suspended'
+      ? { id, parentId, externalId, status, limits }
+      : undefined;
   }
   if (!isAccountId(parentId) || parentId === id) return undefined;
-  return status === 'active' || status === 'deactivated' ? { id, parentId, externalId, status } : undefined;
+  return status === 'active' || status === 'deactivated'
+    ? { id, parentId, externalId, status, limits }
+    : undefined;
+}
+
+/** `undefined` for what is neither limits nor `null`. */
+function readLimits(value: unknown): Limits | null | undefined {
+  if (value === null) return null;
+  if (!isObject(value)) return undefined;
+  const { requestsPerSecond, burst, requestsPerMonth } = value;
+  if (!isLimit(requestsPerSecond) || !isLimit(burst) || !isLimit(requestsPerMonth)) return undefined;
+  return { requestsPerSecond, burst, requestsPerMonth };
+}
+
+function isLimit(value: unknown): value is number | null {
+  return value === null || (isCount(value) && value > 0);
 }
 
 function parse(text: string): unknown {

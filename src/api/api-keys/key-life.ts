@@ -11,6 +11,7 @@ import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../changed-by.ts';
 import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
+import { keyLimitsOf } from '../rest/limits.ts';
 import { noQuery, type TypedApp } from '../rest/typebox.ts';
 import {
   apiKeyBody,
@@ -68,12 +69,13 @@ export interface RotatedKey<Place extends KeyPlace> extends ChangedKey<Place> {
 export async function updateKey<Place extends KeyPlace>(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange<Place>,
-  { name, expires_at: expiry }: Static<typeof updateBody>,
+  { name, expires_at: expiry, limits }: Static<typeof updateBody>,
   reply: FastifyReply,
 ): Promise<ChangedKey<Place>> {
   const change = {
     ...(name !== undefined && { name }),
     ...(expiry !== undefined && { expiresAt: readExpiry(expiry, deps.clock.wallMs()) }),
+    ...(limits !== undefined && { limits: keyLimitsOf(limits) }),
   };
   const place = await find();
   const { account, id } = place;

@@ -16,6 +16,7 @@ import { scopeMaxLength, scopePattern, scopesPerKey } from '../../domain/scope.t
 import type { NewApiKey } from '../../ports/api-keys.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { displayName } from '../rest/display-name.ts';
+import { keyLimits, limitsBody, limitsToBody } from '../rest/limits.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
 /** The member that names the account a key belongs to: parents' keys are the operator's, the others their parent's. */
@@ -39,6 +40,7 @@ export const apiKeyFields = {
   expires_at: nullableTimestamp,
   revoked_at: nullableTimestamp,
   rotated_from: nullableText(),
+  limits: limitsBody,
 };
 
 /** A key in responses. The schema is what keeps secrets out: a member it does not name is not written. */
@@ -79,11 +81,16 @@ export const mintBody = closed({
   name: displayName('name', nameMaxLength),
   scopes: scopesField,
   expires_at: expiresAtField,
+  limits: keyLimits,
 });
 
 /** The request to change one. */
 export const updateBody = closed(
-  { name: Type.Optional(displayName('name', nameMaxLength)), expires_at: expiresAtField },
+  {
+    name: Type.Optional(displayName('name', nameMaxLength)),
+    expires_at: expiresAtField,
+    limits: keyLimits,
+  },
   { minProperties: 1 },
 );
 
@@ -115,6 +122,7 @@ export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Sta
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
     rotated_from: key.rotatedFrom,
+    limits: limitsToBody(key.limits),
   };
 }
 

@@ -19,6 +19,7 @@ import {
 } from './resource.ts';
 import { idempotencyClaim, noteReplay, withinLimit } from '../rest/changes.ts';
 import { found } from '../../http/not-found.ts';
+import { keyLimitsOf } from '../rest/limits.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
@@ -67,7 +68,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const caller = rules.caller(request);
       const claim = idempotencyClaim(request, claimantOf(caller));
       const nowMs = clock.wallMs();
-      const { name, scopes = [], expires_at: expiry } = request.body;
+      const { name, scopes = [], expires_at: expiry, limits } = request.body;
       scopes.forEach((scope, index) => {
         requireGrantable(scope, index, rules.grantable);
         const fault = misspelledManagementScope(scope);
@@ -76,7 +77,7 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       const expiresAt = readExpiry(expiry ?? null, nowMs);
       const owner = found(await rules.owner(request, request.params.owner_id));
 
-      const draft = { name, scopes, expiresAt };
+      const draft = { name, scopes, expiresAt, ...(limits && { limits: keyLimitsOf(limits) }) };
       const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, randomBytes);
       const key = withinLimit(
         found(await tenants.createKey(owner, stored, deps.keysPerAccount, claim, caller)),

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import type { ParentAccount, ParentChange } from '../../domain/account.ts';
+import { limitsBody, limitsToBody } from '../rest/limits.ts';
 import { closed, nullableInteger, nullableText, timestamp } from '../rest/typebox.ts';
 import { changeable, changeOf, metadataBody } from '../sub-accounts/resource.ts';
 
@@ -16,6 +17,7 @@ export const accountBody = closed({
   active_sub_accounts: Type.Integer(),
   max_sub_accounts: nullableInteger(),
   max_api_keys: nullableInteger(),
+  limits: limitsBody,
   created_at: timestamp,
   updated_at: timestamp,
 });
@@ -57,6 +59,7 @@ export function accountToBody(account: ParentAccount): Static<typeof accountBody
     active_sub_accounts: account.activeSubAccounts,
     max_sub_accounts: account.maxSubAccounts,
     max_api_keys: account.maxApiKeys,
+    limits: limitsToBody(account.limits),
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
   };

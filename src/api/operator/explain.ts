@@ -2,8 +2,10 @@ import { Type, type Static } from 'typebox';
 import type { ProxiedRequest } from '../../authz/proxied-request.ts';
 import { readActingHeader, methodKind, servedMethods } from '../../domain/acting-decision.ts';
 import { parseKeyId } from '../../domain/ids.ts';
+import { limitFull } from '../../domain/limit-full.ts';
 import { catalogue } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
+import type { LimitState, RateLimiter } from '../../ports/rate-limiter.ts';
 import {
   decisionFields,
   decisionToBody,
@@ -13,6 +15,10 @@ import {
   type ExplanationDeps,
 } from '../explanation.ts';
 import { closed, noQuery, nullableInteger, nullableText, type TypedApp } from '../rest/typebox.ts';
+
+export interface ExplainDeps extends ExplanationDeps {
+  readonly rateLimiter: Pick<RateLimiter, 'look'>;
+}
 
 const question = closed({
   key_id: Type.String(),
@@ -31,6 +37,16 @@ const answer = closed({
     ...explainedCaller(),
     type: ['object', 'null'],
   }),
+  limits: Type.Array(
+    closed({
+      limited: Type.Enum(['api_key', 'sub_account', 'parent']),
+      per: Type.Enum(['second', 'month']),
+      quota: Type.Integer(),
+      window_s: Type.Integer(),
+      remaining: Type.Integer(),
+      reset_s: Type.Integer(),
+    }),
+  ),
   ...decisionFields,
 });
 
@@ -45,7 +61,7 @@ function explainedCaller() {
 }
 
 /** `POST /explain`: who a request would act as, and why, by the very functions that decide about real ones. */
-export function explainRoute(app: TypedApp, deps: ExplanationDeps): void {
+export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
   const schema = { querystring: noQuery, body: question, response: { 200: answer } };
   app.post('/explain', { schema }, async ({ body }) => {
     const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id))));
@@ -55,12 +71,29 @@ export function explainRoute(app: TypedApp, deps: ExplanationDeps): void {
       method: methodKind(body.method) ?? 'write',
     };
     const destination = deps.destinationOf(body.method, body.path);
-    const explained = await explain(destination, request, deps);
+    const [explained, limits] = lookAtLimits(await explain(destination, request, deps), deps);
     return {
       ...responseBody(destination, body, explained, request),
+      limits: limits.map(limitToBody),
       ...decisionToBody(explained, deps.config.problems.typeBase),
     };
   });
+}
+
+/**
+ * Looks at the limits that a request would count against, as far as this replica knows what is left of them. Takes nothing.
+ * A request that would be admitted is rejected where one of them is full.
+ */
+function lookAtLimits(
+  explained: Explained,
+  { rateLimiter }: ExplainDeps,
+): readonly [Explained, readonly LimitState[]] {
+  if (!('permit' in explained)) return [explained, []];
+  const limits = rateLimiter.look(explained.limitedBy ?? []);
+  const full = limits.find(({ remaining }) => remaining === 0);
+  if (full === undefined) return [explained, limits];
+  const problem = limitFull(full.kind, full.period, full.resetS);
+  return [{ caller: explained.caller, problem }, limits];
 }
 
 function responseBody(
@@ -90,6 +123,10 @@ function responseBody(
       scopes: [...caller.scopes],
     },
   };
+}
+
+function limitToBody({ kind, period, quota, windowS, remaining, resetS }: LimitState) {
+  return { limited: kind, per: period, quota, window_s: windowS, remaining, reset_s: resetS };
 }
 
 /** What a path that is no route's is called in explanations since 0.1.0. */

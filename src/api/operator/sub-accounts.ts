@@ -1,20 +1,29 @@
 import { Type } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
+import { invalidField } from '../../http/invalid-request.ts';
 import { found } from '../../http/not-found.ts';
 import { operatorCaller } from '../../ports/changes.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay, withinLimit } from '../rest/changes.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { listBody, listQuery, listSubAccounts } from '../sub-accounts/listing.ts';
-import { creatable, subAccountBody, subAccountToBody } from '../sub-accounts/resource.ts';
+import {
+  changeable,
+  changeOf,
+  creatable,
+  limitsMember,
+  subAccountBody,
+  subAccountToBody,
+  updateBody,
+} from '../sub-accounts/resource.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
 import { operatorOf } from './operator-token.ts';
 
 const path = closed({ account_id: Type.String() });
 const childPath = closed({ account_id: Type.String(), sub_id: Type.String() });
-const createBody = closed({ ...creatable, id: givenId });
+const createBody = closed({ ...creatable, limits: changeable.limits, id: givenId });
 
-/** The sub-accounts of any parent: list, create, deactivate and reactivate, as the parent itself would. */
+/** The sub-accounts of any parent: list, create, show, change, deactivate and reactivate, as the parent itself would. */
 export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
 
@@ -33,11 +42,11 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);
       const parent = found(await tenants.getParent(found(parseAccountId(request.params.account_id))));
-      const { id: given, name, external_id: externalId = null, metadata = {} } = request.body;
+      const { id: given, name, external_id: externalId = null, metadata = {}, limits } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
       const made = await tenants.createSubAccount(
         parent.id,
-        { id, ...readGivenId(given), name, externalId, metadata },
+        { id, ...readGivenId(given), name, externalId, metadata, ...limitsMember(limits) },
         config.limits.subAccountsPerParent,
         claim,
         operatorOf(request),
@@ -47,6 +56,38 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       noteReplay(reply, committed);
       reply.code(201);
       return subAccountToBody(account);
+    },
+  );
+
+  app.get(
+    '/accounts/:account_id/sub-accounts/:sub_id',
+    { schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } } },
+    async (request) => {
+      const parent = found(parseAccountId(request.params.account_id));
+      const id = found(parseAccountId(request.params.sub_id));
+      return subAccountToBody(found(await tenants.getSubAccount(parent, id)));
+    },
+  );
+
+  app.patch(
+    '/accounts/:account_id/sub-accounts/:sub_id',
+    {
+      schema: {
+        params: childPath,
+        querystring: noQuery,
+        body: updateBody,
+        response: { 200: subAccountBody },
+      },
+    },
+    async (request, reply) => {
+      const parent = found(parseAccountId(request.params.account_id));
+      const id = found(parseAccountId(request.params.sub_id));
+      const changed = found(
+        await tenants.updateSubAccount(parent, id, changeOf(request.body), operatorOf(request)),
+      );
+      if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
+      const committed = notTaken(changed, 'sub_account');
+      return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
     },
   );
 

@@ -8,7 +8,7 @@ import type { ManagementDeps } from '../deps.ts';
 import { callerOf, type CountChange } from '../guard.ts';
 import { enforced, withinLimit } from '../rest/changes.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
-import { putBody, subAccountBody, subAccountToBody } from './resource.ts';
+import { limitsMember, putBody, subAccountBody, subAccountToBody } from './resource.ts';
 
 const path = closed({ external_id: Type.String() });
 
@@ -38,13 +38,13 @@ export function byExternalIdRoute(app: TypedApp, deps: ManagementDeps, countChan
           'external_id',
           'in the path must be 1 to 255 visible ASCII characters without comma.',
         );
-      const { name, metadata = {} } = request.body;
+      const { name, metadata = {}, limits } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
       const put = found(
         await tenants.putSubAccount(
           caller.accountId,
           externalId,
-          { id, name, metadata },
+          { id, name, metadata, ...limitsMember(limits) },
           config.limits.subAccountsPerParent,
           caller,
         ),

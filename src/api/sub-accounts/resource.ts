@@ -10,6 +10,7 @@ import {
 } from '../../domain/account.ts';
 import { externalIdMaxLength, externalIdPattern } from '../../domain/external-id.ts';
 import { displayName } from '../rest/display-name.ts';
+import { accountLimits, accountLimitsOf, limitsBody, limitsToBody } from '../rest/limits.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
 export const statuses = ['active', 'deactivated'] as const;
@@ -37,6 +38,7 @@ export const subAccountBody = closed({
   external_id: nullableText(),
   status: Type.Enum([...statuses]),
   metadata: metadataBody,
+  limits: limitsBody,
   created_at: timestamp,
   updated_at: timestamp,
   deactivated_at: nullableTimestamp,
@@ -55,10 +57,11 @@ export const changeable = {
   external_id: Type.Optional(nullableText(externalId)),
   // One request may remove every pair there is and add as many.
   metadata: Type.Optional(pairs<string | null>(['string', 'null'], 2 * metadataMaxPairs)),
+  limits: accountLimits,
 };
 
 /** The request to create a sub-account. */
-export const createBody = closed(creatable);
+export const createBody = closed({ ...creatable, limits: accountLimits });
 
 /** The request to change one. */
 export const updateBody = closed(
@@ -72,20 +75,33 @@ export const updateBody = closed(
 );
 
 /** The request to create or change the one with an `external_id`. */
-export const putBody = closed({ name: creatable.name, metadata: changeable.metadata });
+export const putBody = closed({
+  name: creatable.name,
+  metadata: changeable.metadata,
+  limits: changeable.limits,
+});
 
 /** Reads a change. */
 export function changeOf(body: {
   readonly name?: string;
   readonly external_id?: string | null;
   readonly metadata?: Readonly<Record<string, string | null>>;
+  readonly limits?: Static<typeof accountLimits>;
 }): AccountChange {
-  const { name, external_id: externalId, metadata } = body;
+  const { name, external_id: externalId, metadata, limits } = body;
   return {
     ...(name !== undefined && { name }),
     ...(externalId !== undefined && { externalId }),
     ...(metadata !== undefined && { metadata }),
+    ...limitsMember(limits),
   };
+}
+
+/** The limits in a body, as a member where there are any. */
+export function limitsMember(
+  limits: Static<typeof accountLimits> | undefined,
+): Pick<AccountChange, 'limits'> {
+  return limits === undefined ? {} : { limits: accountLimitsOf(limits) };
 }
 
 /** Writes a sub-account. */
@@ -96,6 +112,7 @@ export function subAccountToBody(account: SubAccount): Static<typeof subAccountB
     external_id: account.externalId,
     status: account.status,
     metadata: account.metadata,
+    limits: limitsToBody(account.limits),
     created_at: account.createdAt.toISOString(),
     updated_at: account.updatedAt.toISOString(),
     deactivated_at: account.deactivatedAt?.toISOString() ?? null,

@@ -10,7 +10,14 @@ import type { Committed } from '../../ports/tenant-store.ts';
 import { callerOf, type CountChange } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { listBody, listQuery, listSubAccounts } from './listing.ts';
-import { changeOf, createBody, subAccountBody, subAccountToBody, updateBody } from './resource.ts';
+import {
+  changeOf,
+  createBody,
+  limitsMember,
+  subAccountBody,
+  subAccountToBody,
+  updateBody,
+} from './resource.ts';
 
 const path = closed({ sub_id: Type.String() });
 const read = { scope: managementScopes.read };
@@ -29,11 +36,11 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps, countChang
       const caller = callerOf(request);
       const { accountId } = caller;
       const claim = idempotencyClaim(request, caller.keyId);
-      const { name, external_id: externalId = null, metadata = {} } = request.body;
+      const { name, external_id: externalId = null, metadata = {}, limits } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
       const made = await tenants.createSubAccount(
         accountId,
-        { id, name, externalId, metadata },
+        { id, name, externalId, metadata, ...limitsMember(limits) },
         config.limits.subAccountsPerParent,
         claim,
         caller,

@@ -1,12 +1,14 @@
 import { styleText } from 'node:util';
 import { InvalidArgumentError, type Command } from 'commander';
+import { nonEmpty, orNull } from '../account-options.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
+import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../limit-options.ts';
 import { hintsOf } from './find-keys.ts';
 import type { ApiKey, MintedKey } from '../operator-api.ts';
 import { fields, status } from '../output.ts';
 
-interface UpdateOptions {
+interface UpdateOptions extends LimitOptions {
   readonly name?: string;
   /** `false` for `--no-expires-at`. */
   readonly expiresAt?: string | false;
@@ -19,28 +21,32 @@ interface RotateOptions {
 
 /** `keys update | rotate | revoke`: what becomes of any key. */
 export function changeCommands(keys: Command, context: Context): void {
-  keys
+  const update = keys
     .command('update')
-    .description('give a key another name or another expiry; what is not named stays')
+    .description('give a key another name, another expiry or other limits; what is not named stays')
     .argument('<key-id>')
     .option('--name <name>', 'what the key is for')
     .option(
       '--expires-at <time>',
       'RFC 3339, such as 2030-01-01T00:00:00Z; holds everywhere once this returns',
     )
-    .option('--no-expires-at', 'it never expires')
-    .action(async (id: string, { name, expiresAt }: UpdateOptions) => {
-      const body = {
-        ...(name !== undefined && { name }),
-        ...(expiresAt !== undefined && { expires_at: expiresAt === false ? null : expiresAt }),
-      };
-      if (Object.keys(body).length === 0)
-        throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
-      const key = await context.api().call<ApiKey>('PATCH', pathOf(id), body);
-      context
-        .output()
-        .result(key, () => `${hintsOf(key)} (${key.name}) expires: ${key.expires_at ?? 'never'}.`);
+    .option('--no-expires-at', 'it never expires');
+  limitOptions(update, 'key').action(async (id: string, options: UpdateOptions) => {
+    const { name, expiresAt } = options;
+    const body = nonEmpty({
+      ...(name !== undefined && { name }),
+      ...(expiresAt !== undefined && { expires_at: orNull(expiresAt) }),
+      ...limitsMember(options),
     });
+    const key = await context.api().call<ApiKey>('PATCH', pathOf(id), body);
+    context
+      .output()
+      .result(
+        key,
+        () =>
+          `${hintsOf(key)} (${key.name}) expires: ${key.expires_at ?? 'never'}. Limits: ${showLimits(key.limits)}.`,
+      );
+  });
 
   keys
     .command('rotate')

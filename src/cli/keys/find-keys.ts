@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
+import { showLimits } from '../limit-options.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { ApiKey, HeldKey, Listing } from '../operator-api.ts';
@@ -71,6 +72,7 @@ function show(key: HeldKey): string {
     ['created', key.created_at],
     ['last used', key.last_used_at ?? 'never'],
     ['expires', key.expires_at ?? 'never'],
+    ['limits', showLimits(key.limits)],
     ...(key.revoked_at === null ? [] : [['revoked', key.revoked_at] as const]),
     ...(key.rotated_from === null ? [] : [['in place of', key.rotated_from] as const]),
   ]);

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { managementScopes } from '../../domain/scope.ts';
+import { limitOptions, limitsMember, type LimitOptions } from '../limit-options.ts';
 import { changeCommands, showMinted } from './change-keys.ts';
 import { findCommands, hintsOf, statusOption } from './find-keys.ts';
 import type { ApiKey, Listing, MintedKey } from '../operator-api.ts';
@@ -7,7 +8,7 @@ import { status, table } from '../output.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
 import type { Context } from '../context.ts';
 
-interface CreateOptions {
+interface CreateOptions extends LimitOptions {
   readonly name: string;
   readonly scope: readonly string[] | false;
   readonly expiresAt?: string;
@@ -21,26 +22,28 @@ export function keyCommands(program: Command, context: Context): void {
     .command('keys')
     .description('API keys: of parent accounts, and, to find or revoke one, of any');
 
-  keys
+  const create = keys
     .command('create')
     .description('mint a key; its value is shown once and cannot be had again')
     .argument('<account-id>')
     .requiredOption('--name <name>', 'what the key is for')
     .option('--scope <scope...>', 'scopes it holds', [...usualScopes])
     .option('--no-scope', 'a key without scopes')
-    .option('--expires-at <time>', 'RFC 3339, such as 2030-01-01T00:00:00Z')
-    .action(async (id: string, { name, scope, expiresAt }: CreateOptions) => {
-      const key = await context.api().call<MintedKey>('POST', keysOf(id), {
-        name,
-        scopes: scope === false ? [] : scope,
-        ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
-      });
-      for (const wide of key.scopes.filter((one) => one.includes('*')))
-        context
-          .output()
-          .note(`Note: ${wide} is compared as it is. It stands for itself, and for no other scope.\n`);
-      context.output().result(key, () => showMinted(key));
+    .option('--expires-at <time>', 'RFC 3339, such as 2030-01-01T00:00:00Z');
+  limitOptions(create, 'key').action(async (id: string, options: CreateOptions) => {
+    const { name, scope, expiresAt } = options;
+    const key = await context.api().call<MintedKey>('POST', keysOf(id), {
+      name,
+      scopes: scope === false ? [] : scope,
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+      ...limitsMember(options),
     });
+    for (const wide of key.scopes.filter((one) => one.includes('*')))
+      context
+        .output()
+        .note(`Note: ${wide} is compared as it is. It stands for itself, and for no other scope.\n`);
+    context.output().result(key, () => showMinted(key));
+  });
 
   pageOptions(
     keys

@@ -86,6 +86,8 @@ export class WebSocketExchange extends Exchange {
       this.#dropConnection();
       return this.decideAgain();
     }
+    const problem = this.decision.takeFromLimits();
+    if (problem !== undefined) return this.reject(problem);
     this.counted.handOver(this.decision);
     this.route.deps.usage.commit();
     if (!this.decision.mayAct()) {
@@ -143,7 +145,7 @@ export class WebSocketExchange extends Exchange {
     const { responseHeaders, clock } = this.route.deps;
     this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
-    return responseHeaders.headers(statusCode, rawHeaders, this.requestId, tenant).headers;
+    return this.withLimits(responseHeaders.headers(statusCode, rawHeaders, this.requestId, tenant).headers);
   }
 
   #failed(connection: Socket, error: unknown): void {

@@ -9,13 +9,19 @@ const [id, parent, keyId] = [
   '0198c9a4-0000-7000-8000-00000000000c',
 ];
 
-const key = { keyId, accountId: id, scopes: ['x:read'], expiresAtMs: null, revoked: false };
-const subAccount = { id, parentId: parent, externalId: 'e', status: 'active' };
+const limits = { requestsPerSecond: 5, burst: null, requestsPerMonth: null };
+const key = {
+  ...{ keyId, accountId: id, scopes: ['x:read'], expiresAtMs: null, revoked: false, limits: null },
+  limitId: keyId,
+};
+const subAccount = { id, parentId: parent, externalId: 'e', status: 'active', limits: null };
+const parentAccount = { ...subAccount, parentId: null, externalId: null };
 const examples: [FactKey, unknown][] = [
   ['k:digest', key],
   ['k:digest', { ...key, scopes: [], expiresAtMs: 1_700_000_000_000, revoked: true }],
-  [`a:${id}`, { id, parentId: null, externalId: null, status: 'suspended' }],
-  [`a:${id}`, { id, parentId: null, externalId: 'their-name', status: 'active' }],
+  ['k:digest', { ...key, limits: { ...limits, burst: 1 } }],
+  [`a:${id}`, { ...parentAccount, status: 'suspended' }],
+  [`a:${id}`, { ...parentAccount, externalId: 'their-name', limits }],
   [`a:${id}`, subAccount],
   [`a:${id}`, { ...subAccount, externalId: null, status: 'deactivated' }],
   [`x:${parent}:e`, id],
@@ -44,6 +50,13 @@ t.test('text of any other form is as good as absent', async (t) => {
   }
 });
 
+t.test('what a replica of an earlier version wrote is as good as absent: it says of no limits', async (t) => {
+  const { limits: _limits, limitId: _limitId, ...oldKey } = key;
+  const { limits: _none, ...oldAccount } = subAccount;
+  t.equal(decodeFact('k:digest', JSON.stringify({ v: 1, s: 12, i: 'here', f: oldKey })), undefined);
+  t.equal(decodeFact(`a:${id}`, JSON.stringify({ v: 1, s: 12, i: 'here', f: oldAccount })), undefined);
+});
+
 t.test('a value that PostgreSQL could not hold under this key is as good as absent', async (t) => {
   const bad: [FactKey, unknown][] = [
     ['k:digest', { ...key, revoked: 'no' }],
@@ -62,7 +75,11 @@ t.test('a value that PostgreSQL could not hold under this key is as good as abse
     [`a:${id}`, { ...subAccount, parentId: id }],
     [`a:${id}`, { ...subAccount, externalId: 'a,b' }],
     [`a:${id}`, { ...subAccount, parentId: null, externalId: 'a b' }],
-    [`a:${id}`, { id, parentId: null, externalId: null, status: 'deactivated' }],
+    [`a:${id}`, { ...parentAccount, status: 'deactivated' }],
+    [`a:${id}`, { ...subAccount, limits: { ...limits, requestsPerSecond: 0 } }],
+    [`a:${id}`, { ...subAccount, limits: { requestsPerSecond: 5 } }],
+    [`a:${id}`, { ...subAccount, limits: 5 }],
+    ['k:digest', { ...key, limitId: 'no UUID' }],
     [`x:${parent}:e`, 'no UUID'],
     [`n:${parent}`, '1'],
     [`n:${parent}`, -1],

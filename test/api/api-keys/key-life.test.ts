@@ -114,7 +114,7 @@ t.test('what cannot be changed of a key is said, and nothing is', async (t) => {
     [{ expires_at: 'soon' }, '/expires_at'],
     [{ expires_at: '2020-01-01T00:00:00Z', name: 'New' }, '/expires_at'],
     [{ scopes: ['a:b'] }, '/scopes'],
-    [{ limits: { requests_per_second: 5 } }, '/limits'],
+    [{ limits: { requests_per_month: 5 } }, '/limits/requests_per_month'],
     [{ status: 'revoked' }, '/status'],
   ] as const)
     t.match(
@@ -132,6 +132,7 @@ t.test('what cannot be changed of a key is said, and nothing is', async (t) => {
     [{ expires_in: 0, expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     [{ expires_in: 0, name: 'New' }, '/name'],
     [{ expires_in: 0, scopes: [] }, '/scopes'],
+    [{ expires_in: 0, limits: { requests_per_second: 5 } }, '/limits'],
   ] as const)
     t.match(
       await parent.call('POST', `${key.path}/rotate`, { body }),

@@ -13,6 +13,7 @@ const listed = [
   'id',
   'last4',
   'last_used_at',
+  'limits',
   'name',
   'prefix',
   'revoked_at',

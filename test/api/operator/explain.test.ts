@@ -83,3 +83,34 @@ t.test('what is explained is what happens', async (t) => {
     t.notMatch(JSON.stringify(revoked.body), /digest/);
   });
 });
+
+t.test(
+  'the limits that a request would count against are shown with what is left, and nothing is taken',
+  async (t) => {
+    const { call, operator, parent: makeParent } = await startReplicas(t);
+    const parent = await makeParent();
+    const sub = await parent.create({ name: 'Sub', external_id: 'sub' });
+    const minted = await parent.call('POST', `/${sub.id}/api-keys`, {
+      body: { name: 'k', limits: { requests_per_second: 1_000 } },
+    });
+    const key = String(minted.body['api_key']);
+    const explain = async (keyId: unknown): Promise<Readonly<Record<string, unknown>>> =>
+      (await operator('POST', '/explain', { body: { key_id: keyId, method: 'GET', path: '/x' } })).body;
+    t.same((await explain(parent.keyId))['limits'], [], 'none');
+    await operator('PATCH', `/accounts/${parent.id}`, { body: { limits: { requests_per_month: 1 } } });
+    const month = { limited: 'parent', per: 'month', quota: 1, remaining: 1 };
+    const second = { limited: 'api_key', per: 'second', quota: 1_000, remaining: 1_000 };
+    for (let i = 0; i < 3; i++)
+      t.match(
+        await explain(minted.body['id']),
+        { allowed: true, limits: [second, month] },
+        'whoever may see them',
+      );
+    const statuses: number[] = [];
+    while (!statuses.includes(429) && statuses.length < 5)
+      statuses.push((await call('GET', '/x', { key })).status);
+    t.equal(statuses[0], 200);
+    const last = await call('GET', '/x', { key });
+    t.match(last, { status: 429, body: { code: 'quota_exceeded', limited: 'parent' } });
+  },
+);

@@ -94,7 +94,7 @@ t.test(
     for (const [body, pointer] of [
       [{}, ''],
       [{ status: 'suspended' }, '/status'],
-      [{ limits: {} }, '/limits'],
+      [{ limits: null }, '/limits'],
       [{ max_api_keys: -1 }, '/max_api_keys'],
       [{ id: randomUUID() }, '/id'],
       [{ name: null }, '/name'],

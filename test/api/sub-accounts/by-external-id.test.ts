@@ -106,35 +106,3 @@ t.test('what a PUT may say, and who may send it', async (t) => {
   t.match(await put({ name: 'N' }), { status: 201 });
   t.match(await put({ name: 'N' }, other.call), { status: 201 }, 'of another parent it is another one');
 });
-
-t.test('limits are refused in every body, and said to have no effect', async (t) => {
-  const parent = await apis.parent();
-  const sub = await parent.create();
-  const limits = { requests_per_second: 1 };
-  const [own, operator] = [parent.call, apis.operator];
-  const bodies: readonly (readonly [string, Promise<HttpResponse>])[] = [
-    ['create', own('POST', '', { body: { name: 'N', limits } })],
-    ['change', own('PATCH', `/${sub.id}`, { body: { limits } })],
-    ['put', own('PUT', '/by-external-id/x', { body: { name: 'N', limits } })],
-    ['mint', own('POST', `/${sub.id}/api-keys`, { body: { name: 'N', limits } })],
-    ['parent', operator('POST', '/accounts', { body: { name: 'N', limits } })],
-    ['change of a parent', operator('PATCH', `/accounts/${parent.id}`, { body: { limits: null } })],
-    [
-      'create by an operator',
-      operator('POST', `/accounts/${parent.id}/sub-accounts`, { body: { name: 'N', limits } }),
-    ],
-    [
-      'mint by an operator',
-      operator('POST', `/accounts/${parent.id}/api-keys`, { body: { name: 'N', limits } }),
-    ],
-  ];
-  for (const [name, response] of bodies)
-    t.match(
-      await response,
-      {
-        status: 400,
-        body: { code: 'invalid_request', errors: [{ pointer: '/limits', detail: /^cannot be set/ }] },
-      },
-      name,
-    );
-});

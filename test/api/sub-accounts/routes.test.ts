@@ -30,6 +30,7 @@ t.test('a sub-account is created, read, changed, deactivated and reactivated', a
     'deactivated_at',
     'external_id',
     'id',
+    'limits',
     'metadata',
     'name',
     'status',

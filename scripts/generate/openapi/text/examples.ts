@@ -11,12 +11,15 @@ const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
 const lastPage = { has_more: false, next_cursor: null };
 
+const noLimits = { requests_per_second: null, burst: null, requests_per_month: null };
+
 const ada = {
   id: subAccount,
   name: 'Ada Logistics',
   external_id: 'ada',
   status: 'active',
   metadata: { tier: '1' },
+  limits: { requests_per_second: 100, burst: 200, requests_per_month: 1_000_000 },
   created_at: created,
   updated_at: created,
   deactivated_at: null,
@@ -31,6 +34,7 @@ const acme = {
   active_sub_accounts: 1,
   max_sub_accounts: null,
   max_api_keys: null,
+  limits: noLimits,
   created_at: created,
   updated_at: created,
 };
@@ -46,6 +50,7 @@ const key = {
   expires_at: null,
   revoked_at: null,
   rotated_from: null,
+  limits: noLimits,
 };
 const subKey = { id: subAccountKey, sub_account_id: subAccount, ...key };
 const parentKey = {
@@ -133,6 +138,7 @@ export const parentExamples: Readonly<Record<string, unknown>> = {
       id: account,
       name: 'Acme Freight',
       external_id: 'cus_42',
+      limits: noLimits,
       created_at: created,
       updated_at: created,
     },
@@ -149,6 +155,7 @@ export const parentExamples: Readonly<Record<string, unknown>> = {
 
 /** Those of the document for operators. */
 export const operatorExamples: Readonly<Record<string, unknown>> = {
+  UpdateSubAccount: parentExamples['UpdateSubAccount'],
   ...sharedExamples,
   CreateAccount: { name: 'Acme Freight', external_id: 'cus_42', metadata: { plan: 'gold' } },
   UpdateAccount: { name: 'Acme Freight Ltd', max_sub_accounts: 500 },
@@ -213,6 +220,7 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
       key_id: accountKey,
       scopes: ['sub_accounts:read', 'sub_accounts:write'],
     },
+    limits: [{ limited: 'sub_account', per: 'second', quota: 200, window_s: 2, remaining: 199, reset_s: 1 }],
     ...decision,
   },
   ReplicaList: {

@@ -35,7 +35,7 @@ export const operatorOperations: OperationTexts = {
     tag: 'Accounts',
     summary: 'Change a parent account',
     description:
-      'Changes what the body names and leaves the rest. `metadata` is merged: `null` removes a pair. `null` returns `max_sub_accounts` and `max_api_keys` to the configuration.',
+      'Changes what the body names and leaves the rest. `metadata` is merged: `null` removes a pair. So are `limits`: `null` takes one away. `null` returns `max_sub_accounts` and `max_api_keys` to the configuration.',
     request: 'UpdateAccount',
     responses: { 200: ['Account', 'The account as it is now.'] },
     problems: ['external_id_taken'],
@@ -74,6 +74,24 @@ export const operatorOperations: OperationTexts = {
     responses: { 201: ['SubAccount', 'The sub-account was created.'] },
     problems: ['id_taken', 'external_id_taken', 'limit_reached'],
     headers: ['Enforced', 'Replayed'],
+  },
+  'GET /admin/v1/accounts/{account_id}/sub-accounts/{sub_id}': {
+    id: 'getAccountSubAccount',
+    tag: 'Sub-accounts',
+    summary: 'Get a sub-account of a parent',
+    description: 'As the parent itself sees it.',
+    responses: { 200: ['SubAccount', 'The sub-account.'] },
+  },
+  'PATCH /admin/v1/accounts/{account_id}/sub-accounts/{sub_id}': {
+    id: 'updateAccountSubAccount',
+    tag: 'Sub-accounts',
+    summary: 'Change a sub-account of a parent',
+    description:
+      'As the parent itself would: changes what the body names and leaves the rest. `metadata` and `limits` are merged: `null` removes a pair, or a limit.',
+    request: 'UpdateSubAccount',
+    responses: { 200: ['SubAccount', 'The sub-account as it is now.'] },
+    problems: ['external_id_taken'],
+    headers: ['Enforced'],
   },
   'POST /admin/v1/accounts/{account_id}/sub-accounts/{sub_id}/deactivate': {
     id: 'deactivateAccountSubAccount',

@@ -37,7 +37,7 @@ export const parentOperations: OperationTexts = {
     tag: 'Sub-accounts',
     summary: 'Change a sub-account',
     description:
-      'Changes what the body names and leaves the rest. `metadata` is merged: `null` removes a pair. `external_id: null` clears it. The status changes by deactivate and reactivate alone.',
+      'Changes what the body names and leaves the rest. `metadata` and `limits` are merged: `null` removes a pair, or a limit. `external_id: null` clears it. The status changes by deactivate and reactivate alone.',
     request: 'UpdateSubAccount',
     responses: { 200: ['SubAccount', 'The sub-account as it is now.'] },
     problems: ['external_id_taken'],

@@ -84,6 +84,18 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
     detail:
       'Too many requests of this account name accounts that were not used lately. Send fewer of them at once.',
   },
+  rate_limited: {
+    detail:
+      'This sub-account has sent as many requests as it may at once. This one was not passed on: send it again after Retry-After.',
+    extra: { limited: 'sub_account' },
+    instance: '/v1/shipments',
+  },
+  quota_exceeded: {
+    detail:
+      'This sub-account has sent as many requests as it may in a month. This one was not passed on: send it again after Retry-After.',
+    extra: { limited: 'sub_account' },
+    instance: '/v1/shipments',
+  },
   headers_too_large: { detail: 'The request headers are too large.' },
   internal: { detail: 'Something went wrong on our side. The request id names it in our logs.' },
   upstream_unreachable: {

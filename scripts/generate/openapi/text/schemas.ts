@@ -83,6 +83,8 @@ export const memberTexts: Readonly<Record<string, string>> = {
   api_key_id: 'The key; present where rows are by key.',
   applied: 'The position that it decides by.',
   because: 'Why, in words.',
+  burst:
+    'How many requests may come at once, after a rest; `null` for as many as in a second. It needs a `requests_per_second`.',
   by_days: 'What is kept by the day; `null` where there is nothing.',
   by_hours: 'The sum of what is kept by the hour; `null` where there is nothing.',
   bytes_in: 'Bytes of request bodies.',
@@ -143,6 +145,11 @@ export const memberTexts: Readonly<Record<string, string>> = {
   last_at: 'When it last did.',
   lease_age_ms: 'Milliseconds since its lease began.',
   lease_ms: 'Milliseconds for which a lease lasts.',
+  limited: 'Whose limit it is.',
+  limits:
+    'How many requests it may send, over all replicas. A change leaves what it does not name; `null` takes a limit away.',
+  'Explanation.limits':
+    'The limits that the request would count against, as one replica knows them; empty where there are none, or it would be rejected for another reason.',
   max_api_keys:
     'How many active keys it and each of its sub-accounts may have; `null` for the configured limit.',
   max_sub_accounts:
@@ -163,18 +170,21 @@ export const memberTexts: Readonly<Record<string, string>> = {
   parent: 'The parent of the sub-account that has the key; `null` where a parent has it.',
   parent_id: 'The parent of the calling sub-account; `null` for a parent.',
   path: 'The path with its query.',
+  per: 'What it is counted by.',
   period_start: 'When the period of the row starts.',
   plan: 'Whether only to say what would be.',
   position: 'The position of the newest change.',
   prefix: 'The first characters of the key; `null` where they are not known.',
   'query.prefix': 'Only keys that begin like this.',
   previous: 'The former values of what changed; `null` where it was created.',
+  quota: 'How many requests there are in a window.',
   q: 'How the name starts, in any case.',
   problem:
     'The body that the rejection would have, but for `instance` and `request_id`; `null` where there is none.',
   reads: 'Requests with GET, HEAD and OPTIONS.',
   reason:
     'Why: `self-by-default`, `self`, `sub-account`, or the code of the error; `null` where no key is asked for.',
+  remaining: 'How many of them are left.',
   rejected: 'How many rows were left out.',
   'ExportedUsage.rejected': 'Ids of events that the billing system rejected, though it accepted others.',
   replica_id: 'The replica that responds; `null` while it is not registered.',
@@ -183,6 +193,9 @@ export const memberTexts: Readonly<Record<string, string>> = {
     'The id of the request that made the change; `null` where none did, or where it is the operator’s alone.',
   'OnboardingKey.requests': 'Writes without the acting header.',
   requests: 'Requests that were handed to an upstream.',
+  requests_per_month: 'How many requests in a calendar month, UTC; `null` for no limit. Keys have none.',
+  requests_per_second: 'How many requests a second, on average; `null` for no limit.',
+  reset_s: 'In how many seconds all of them are there again.',
   resolved_tenant: 'The account that the request would operate on; `null` where it would be rejected.',
   revoked_at: 'When the key was revoked; `null` where it was not.',
   rotated_from: 'The key in whose place this one was made; `null` where it was minted or imported.',
@@ -218,6 +231,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   updated: 'How many rows were changed.',
   updated_at: 'When it was changed last.',
   version: 'Its version.',
+  window_s: 'How long a window is, in seconds.',
   writes: 'Requests with POST, PUT, PATCH and DELETE.',
   'query.account_id': 'Only what is about this account.',
   'query.granularity': 'How long the period of a row is; `total` unless given.',

@@ -25,7 +25,7 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
       const [{ acked }] = await db.run(
         (sql) => sql<[{ readonly acked: Seq }]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
-            replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
+            replica_renew_3(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
       );
       return acked;
     },
@@ -86,9 +86,10 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     },
 
     async removeReplica(id, nonce) {
-      // The nonce that a replica gave, or the row shows: see `replica_renew`.
+      // The nonce that a replica gave, or the row shows: see `replica_renew_3`; one of an earlier version has another level.
       await db.run(
-        (sql) => sql`delete from replica where id = ${id} and nonce in (${nonce}, ${`2:${nonce}`})`,
+        (sql) =>
+          sql`delete from replica where id = ${id} and nonce in (${nonce}, ${`2:${nonce}`}, ${`3:${nonce}`})`,
       );
     },
 

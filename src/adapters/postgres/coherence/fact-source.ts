@@ -10,11 +10,13 @@ import {
   type FactSource,
   type FactValue,
 } from '../../../ports/facts.ts';
+import type { Limits } from '../../../domain/limits.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
+import { toLimits, type LimitColumns } from '../tenants/rows.ts';
 
 /** An account inside a reading, as JSON. */
-interface AccountJson {
+interface AccountJson extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
   readonly external_id: string | null;
@@ -27,13 +29,17 @@ interface Found {
   readonly seq: number;
   readonly incarnation: string;
   readonly digest?: Buffer | null;
-  readonly key?: {
-    readonly id: KeyId;
-    readonly account_id: AccountId;
-    readonly scopes: readonly string[];
-    readonly expires_at: string | null;
-    readonly revoked_at: string | null;
-  } | null;
+  readonly key?:
+    | (LimitColumns & {
+        readonly id: KeyId;
+        readonly account_id: AccountId;
+        readonly scopes: readonly string[];
+        readonly expires_at: string | null;
+        readonly revoked_at: string | null;
+        readonly rotated_from: KeyId | null;
+        readonly limit_id: KeyId | null;
+      })
+    | null;
   readonly account: AccountJson | null;
   readonly parent: AccountJson | null;
 }
@@ -115,6 +121,7 @@ function addAccount(facts: Map<FactKey, FactValue>, account: AccountJson | null)
     parentId: account.parent_id,
     externalId: account.external_id,
     status: account.status,
+    limits: limitsOf(account),
   });
   if (account.active_sub_accounts !== null) {
     facts.set(factKey.activeSubAccounts(account.id), account.active_sub_accounts);
@@ -128,5 +135,13 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
     scopes: key.scopes,
     expiresAtMs: key.expires_at === null ? null : Date.parse(key.expires_at),
     revoked: key.revoked_at !== null,
+    limits: limitsOf(key),
+    limitId: key.limit_id ?? key.rotated_from ?? key.id,
   };
+}
+
+/** Most accounts and keys have none. */
+function limitsOf(row: LimitColumns): Limits | null {
+  const { requests_per_second: second, requests_per_month: month } = row;
+  return (second ?? null) === null && (month ?? null) === null ? null : toLimits(row);
 }

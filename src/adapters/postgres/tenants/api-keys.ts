@@ -12,7 +12,7 @@ import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { committed, digestBytes, limitReached, replayOf, type Changes } from './changes.ts';
-import { toApiKey, type KeyRow } from './rows.ts';
+import { limitsPatchOf, toApiKey, type KeyRow } from './rows.ts';
 
 type ApiKeys = Pick<
   TenantStore,
@@ -66,6 +66,8 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
             ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
           ) c`,
         caller,
+        undefined,
+        key.limits,
       );
       if (made.outcome === 'none') return null;
       return made.outcome === 'limit' ? limitReached(made.key) : { ...toApiKey(made.key), ...replayOf(made) };
@@ -139,10 +141,11 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       return row === undefined ? null : (row.digest.toString('base64url') as KeyDigest);
     },
 
-    async updateKey(account, key, { name, expiresAt }, caller) {
+    async updateKey(account, key, { name, expiresAt, limits }, caller) {
       const change = {
         ...(name !== undefined && { name }),
         ...(expiresAt !== undefined && { expires_at: expiresAt }),
+        ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
       };
       const made = await changes.run<'none' | 'inactive'>(
         null,

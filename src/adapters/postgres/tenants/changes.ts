@@ -11,7 +11,8 @@ import type { Committed, LimitReached } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
-import type { AccountRow, KeyRow } from './rows.ts';
+import type { Limits } from '../../../domain/limits.ts';
+import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
 /** What a function of `0007_changes.sql` returns; members other than `outcome` as that one says. */
 export interface Changed<Outcome extends string> {
@@ -43,16 +44,19 @@ export class Changes {
    * @param claim where the request may be sent again: the change is then noted for it, or found to be made already
    * @param caller a key that is looked at once more, or an operator; the event of the change says which
    * @param tenant whose turn it takes
+   * @param limits that what is made or put is to have
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` where the claim says so, and what has become of
-   *   the caller's key or account
+   *   the caller's key or account; `invalid_request` for a burst without a rate
    */
   async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
     caller?: ChangedBy,
     tenant: AccountId | undefined = accountOf(caller),
+    limits?: Partial<Limits>,
   ): Promise<Changed<Outcome> & More> {
-    const rows = await this.#db.run((sql) => statement(sql, sql.json(requestOf(claim, caller))), tenant);
+    const request = { ...requestOf(claim, caller), ...(limits && { limits: limitsPatchOf(limits) }) };
+    const rows = await this.#db.run((sql) => statement(sql, sql.json(request)), tenant);
     const [changed] = rows as [Changed<Outcome> & More];
     const problem = requestProblems[changed.outcome];
     if (problem !== undefined) throw new ProblemError(problem);
@@ -117,12 +121,23 @@ function callerMember(caller: ChangedBy) {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** What `change_begin` returns where a change must not be made. */
+/** What the functions return where a change must not be made, whichever it is. */
 const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-unknown': callerProblems.unknown,
   'key-revoked': callerProblems.revoked,
   'key-expired': callerProblems.expired,
   'account-suspended': callerProblems.suspended,
+  'burst-alone': {
+    code: 'invalid_request',
+    detail:
+      '`/limits/burst` needs a requests_per_second beside it: where that is null, it must be null, too.',
+    errors: [
+      {
+        pointer: '/limits/burst',
+        detail: 'needs a requests_per_second beside it: where that is null, it must be null, too.',
+      },
+    ],
+  },
   mismatch: {
     code: 'idempotency_mismatch',
     detail:

@@ -7,12 +7,20 @@ import type {
   SubAccount,
 } from '../../../domain/account.ts';
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
+import type { Limits } from '../../../domain/limits.ts';
 
 /** A time as a column (`Date`) or inside JSON (ISO 8601). */
 type Time = Date | string;
 
+/** Limits in a row. Absent from what was noted before there were these columns, and those of months from keys. */
+export interface LimitColumns {
+  readonly requests_per_second?: number | null;
+  readonly burst?: number | null;
+  readonly requests_per_month?: number | null;
+}
+
 /** A row of `account`, as a row or as JSON. Which of its columns are null depends on its kind; the table checks that. */
-export interface AccountRow {
+export interface AccountRow extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
   readonly name: string;
@@ -39,13 +47,16 @@ export const accountColumns = [
   'active_sub_accounts',
   'max_sub_accounts',
   'max_api_keys',
+  'requests_per_second',
+  'burst',
+  'requests_per_month',
   'created_at',
   'updated_at',
   'deactivated_at',
 ] as const satisfies (keyof AccountRow)[];
 
 /** A row of `api_key` as JSON, without its digests. */
-export interface KeyRow {
+export interface KeyRow extends LimitColumns {
   readonly id: KeyId;
   readonly account_id: AccountId;
   readonly name: string;
@@ -71,6 +82,7 @@ export function toParent(row: AccountRow): ParentAccount {
     activeSubAccounts: row.active_sub_accounts ?? 0,
     maxSubAccounts: row.max_sub_accounts ?? null,
     maxApiKeys: row.max_api_keys ?? null,
+    limits: toLimits(row),
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
   };
@@ -84,6 +96,7 @@ export function toSubAccount(row: AccountRow): SubAccount {
     externalId: row.external_id,
     status: row.status as SubAccount['status'],
     metadata: row.metadata,
+    limits: toLimits(row),
     createdAt: new Date(row.created_at),
     updatedAt: new Date(row.updated_at),
     deactivatedAt: dateOrNull(row.deactivated_at),
@@ -91,11 +104,12 @@ export function toSubAccount(row: AccountRow): SubAccount {
 }
 
 /** A change as the functions take it: members that are absent stay. */
-export function patchOf({ name, externalId, metadata }: AccountChange) {
+export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   return {
     ...(name !== undefined && { name }),
     ...(externalId !== undefined && { external_id: externalId }),
     ...(metadata !== undefined && { metadata }),
+    ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
   };
 }
 
@@ -121,6 +135,24 @@ export function toApiKey(row: KeyRow): ApiKey {
     expiresAt: dateOrNull(row.expires_at),
     revokedAt: dateOrNull(row.revoked_at),
     rotatedFrom: row.rotated_from ?? null,
+    limits: toLimits(row),
+  };
+}
+
+export function toLimits(row: LimitColumns): Limits {
+  return {
+    requestsPerSecond: row.requests_per_second ?? null,
+    burst: row.burst ?? null,
+    requestsPerMonth: row.requests_per_month ?? null,
+  };
+}
+
+/** Limits as the functions take them: members that are absent stay. */
+export function limitsPatchOf({ requestsPerSecond, burst, requestsPerMonth }: Partial<Limits>) {
+  return {
+    ...(requestsPerSecond !== undefined && { requests_per_second: requestsPerSecond }),
+    ...(burst !== undefined && { burst }),
+    ...(requestsPerMonth !== undefined && { requests_per_month: requestsPerMonth }),
   };
 }
 

@@ -21,7 +21,7 @@ type SubAccounts = Pick<
 export function subAccounts(db: Runner, changes: Changes): SubAccounts {
   return {
     async createSubAccount(parent, draft, limit, claim = null, caller) {
-      const { id, idGiven = false, name, externalId, metadata } = draft;
+      const { id, idGiven = false, name, externalId, metadata, limits } = draft;
       const made = await changes.run<'no-parent' | 'taken' | 'limit' | 'id-taken'>(
         claim,
         (sql, request) => sql`
@@ -31,6 +31,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           ) c`,
         caller,
         parent,
+        limits,
       );
       switch (made.outcome) {
         case 'no-parent':
@@ -84,7 +85,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       }
     },
 
-    async putSubAccount(parent, externalId, { id, name, metadata }, limit, caller) {
+    async putSubAccount(parent, externalId, { id, name, metadata, limits }, limit, caller) {
       const made = await changes.run<'no-parent' | 'limit' | 'too-many-pairs', { readonly created: boolean }>(
         null,
         (sql, request) => sql`
@@ -94,6 +95,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           ) c`,
         caller,
         parent,
+        limits,
       );
       switch (made.outcome) {
         case 'no-parent':

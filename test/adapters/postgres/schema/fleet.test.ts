@@ -6,7 +6,15 @@ import { digestSecret } from '../../../../src/domain/api-key.ts';
 import { ProblemError } from '../../../../src/domain/problem.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { Scope } from '../../../support/servers.ts';
-import { createKey, createParent, freshStore, newKeyId, rawSql } from '../../../support/store.ts';
+import {
+  createKey,
+  createParent,
+  createSub,
+  freshStore,
+  newAccountId,
+  newKeyId,
+  rawSql,
+} from '../../../support/store.ts';
 
 /** Registers or renews as 0.1.0 does. */
 function registerOld(
@@ -26,6 +34,11 @@ function changer(t: Scope, url: string): () => Promise<unknown> {
   const connection = new Connection(connectByUrl(url, 10_000));
   t.teardown(() => connection.close());
   return () => connection.run((sql) => sql`select fleet_require(2)`, 60_000);
+}
+
+/** Registers or renews as replicas do that know nothing of limits. */
+function registerBefore(sql: Pick<Sql, 'unsafe'>, id = 'before', version = '0.1.5'): Promise<unknown> {
+  return sql.unsafe('select replica_renew($1, $2, 3000, $3, null, false)', [id, `nonce of ${id}`, version]);
 }
 
 async function waitsForLock(sql: Sql): Promise<void> {
@@ -112,6 +125,52 @@ t.test(
     t.match(await registerOld(sql).catch((error: unknown) => error), { code: 'TG002' });
   },
 );
+
+t.test('limits are not set beside a replica that does not keep them, whatever they are of', async (t) => {
+  const { url, store } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const { tenants, log } = store;
+  const { id } = await createParent(tenants);
+  const sub = (await createSub(tenants, id)).value.id;
+  const { key } = await createKey(tenants, sub);
+  await log.register({
+    id: 'new',
+    nonce: 'n',
+    leaseMs: 3_000,
+    note: { version: '9.9.9', host: 'h', leaving: false },
+  });
+  await registerBefore(sql);
+  await registerBefore(sql);
+  const limits = { requestsPerSecond: 5 };
+  const settings: Readonly<Record<string, () => Promise<unknown>>> = {
+    'of a parent': () => tenants.updateParent(id, { limits }),
+    'of a sub-account': () => tenants.updateSubAccount(id, sub, { limits }),
+    'of a new sub-account': () => createSub(tenants, id, { limits }),
+    'of one that is put': () =>
+      tenants.putSubAccount(id, 'put', { id: newAccountId(), name: 'N', metadata: {}, limits }, 10),
+    'of a key': () => tenants.updateKey(sub, key.id, { limits }),
+    'of a new key': () => createKey(tenants, sub, { limits }),
+  };
+  const { seq } = await log.replicas();
+  for (const [name, set] of Object.entries(settings))
+    t.match(
+      await set().catch((error: unknown) => error),
+      { problem: { code: 'unavailable', detail: /\(0\.1\.5\)/, retryAfter: Number } },
+      name,
+    );
+  t.equal((await log.replicas()).seq, seq);
+  t.equal((await tenants.getSubAccount(id, sub))?.limits.requestsPerSecond, null);
+  t.match(await tenants.updateSubAccount(id, sub, { limits: { burst: null }, name: 'New' }), {
+    value: { name: 'New' },
+  });
+
+  await log.removeReplica('before', 'nonce of before');
+  for (const [name, set] of Object.entries(settings)) t.ok(await set(), name);
+  for (const register of [registerBefore, registerOld])
+    t.match(await register(sql).catch((error: unknown) => error), { code: 'TG002' });
+  await log.register({ id: 'newer', nonce: 'n', leaseMs: 3_000 });
+  t.pass('a replica of this version can');
+});
 
 t.test('an older replica cannot register between the check and the change, nor after it', async (t) => {
   const { url, store } = await freshStore(t);

@@ -1,0 +1,181 @@
+/** Limits of requests, as parents and operators set and see them. */
+import t from 'tap';
+import { startApis } from '../support/apis.ts';
+import type { HttpResponse } from '../support/http-client.ts';
+
+const apis = await startApis(t);
+const none = { requests_per_second: null, burst: null, requests_per_month: null };
+const five = { ...none, requests_per_second: 5 };
+const receipt = { 'x-service-enforced': /^replicas=/ };
+
+t.test('a sub-account has those its parent gives it: at create, by PATCH, by PUT', async (t) => {
+  const { call } = await apis.parent();
+  t.match(await call('POST', '', { body: { name: 'N' } }), { status: 201, body: { limits: none } });
+  const made = await call('POST', '', { body: { name: 'N', limits: { requests_per_second: 5 } } });
+  t.match(made, { status: 201, body: { limits: five } });
+  const path = `/${String(made.body['id'])}`;
+  t.same((await call('GET', path)).body['limits'], five, 'always shown whole');
+  const patched = await call('PATCH', path, { body: { limits: { burst: 7, requests_per_month: 100 } } });
+  const all = { requests_per_second: 5, burst: 7, requests_per_month: 100 };
+  t.match(patched, { status: 200, headers: receipt, body: { limits: all } });
+  t.match(await call('PATCH', path, { body: { name: 'M' } }), {
+    headers: { 'x-service-enforced': undefined },
+    body: { name: 'M', limits: all },
+  });
+  t.match(await call('PATCH', path, { body: { limits: { burst: null, requests_per_month: null } } }), {
+    body: { limits: five },
+  });
+  t.match(await call('PATCH', path, { body: { limits: {} } }), { status: 200, body: { limits: five } });
+  const put = (limits: object): Promise<HttpResponse> =>
+    call('PUT', '/by-external-id/x', { body: { name: 'Put', limits } });
+  t.match(await put({ requests_per_second: 5 }), { status: 201, body: { limits: five } });
+  t.match(await put({ requests_per_month: 9 }), {
+    status: 200,
+    headers: receipt,
+    body: { limits: { ...five, requests_per_month: 9 } },
+  });
+  t.match((await call('GET', '')).body['data'], [{ limits: { requests_per_month: 9 } }, {}, {}]);
+});
+
+t.test('a key has those it is minted with or given later, and none for months', async (t) => {
+  const parent = await apis.parent();
+  const { id } = await parent.create();
+  const keys = `/${id}/api-keys`;
+  const minted = await parent.call('POST', keys, { body: { name: 'K', limits: { requests_per_second: 5 } } });
+  t.match(minted, { status: 201, body: { limits: five } });
+  const path = `${keys}/${String(minted.body['id'])}`;
+  t.match(await parent.call('PATCH', path, { body: { limits: { burst: 9 } } }), {
+    status: 200,
+    headers: receipt,
+    body: { limits: { ...five, burst: 9 } },
+  });
+  t.match(await parent.call('PATCH', path, { body: { limits: { requests_per_month: 9 } } }), {
+    status: 400,
+    body: { errors: [{ pointer: '/limits/requests_per_month', detail: 'must be null.' }] },
+  });
+  const read = (await parent.call('GET', path)).body['limits'];
+  t.match(await parent.call('PATCH', path, { body: { limits: read } }), {
+    status: 200,
+    body: { limits: read },
+  });
+  t.match(await parent.call('POST', `${path}/rotate`, { body: { expires_in: 60 } }), {
+    status: 201,
+    body: { limits: { ...five, burst: 9 } },
+  });
+  const operators = await apis.operator('PATCH', `/api-keys/${parent.keyId}`, {
+    body: { limits: { requests_per_second: 3 } },
+  });
+  t.match(operators, { status: 200, body: { limits: { requests_per_second: 3 } } });
+  t.match(await parent.call('GET', '/caller'), {
+    body: { account: { limits: none }, api_key: { limits: { requests_per_second: 3 } } },
+  });
+  const mintedByOperator = await apis.operator('POST', `/accounts/${parent.id}/api-keys`, {
+    body: { name: 'K', limits: { requests_per_second: 1, burst: 2 } },
+  });
+  t.match(mintedByOperator, { status: 201, body: { limits: { requests_per_second: 1, burst: 2 } } });
+});
+
+t.test('a parent has those that the operator gives it, and sees them', async (t) => {
+  const parent = await apis.parent();
+  const path = `/accounts/${parent.id}`;
+  t.match(await apis.operator('GET', path), { body: { limits: none } });
+  t.match(await apis.operator('PATCH', path, { body: { limits: { requests_per_month: 1e12 } } }), {
+    status: 200,
+    headers: receipt,
+    body: { limits: { ...none, requests_per_month: 1_000_000_000_000 } },
+  });
+  t.match(await parent.call('GET', '/caller'), {
+    body: { account: { limits: { requests_per_month: 1e12 } } },
+  });
+  const { body } = await parent.call('GET', '/events?type=account.updated');
+  t.match(body['data'], [
+    { data: { object: { limits: { requests_per_month: 1e12 } }, previous: { limits: none } } },
+  ]);
+});
+
+t.test('an operator shows and changes sub-accounts of any parent', async (t) => {
+  const parent = await apis.parent();
+  const other = await apis.parent();
+  const { id } = await parent.create({ name: 'N' });
+  const path = `/accounts/${parent.id}/sub-accounts/${id}`;
+  t.match(await apis.operator('GET', path), { status: 200, body: { id, name: 'N', limits: none } });
+  t.match(await apis.operator('PATCH', path, { body: { name: 'M', limits: { requests_per_second: 5 } } }), {
+    status: 200,
+    headers: receipt,
+    body: { name: 'M', limits: five },
+  });
+  const foreign = `/accounts/${other.id}/sub-accounts/${id}`;
+  t.match(await apis.operator('GET', foreign), { status: 404 });
+  t.match(await apis.operator('PATCH', foreign, { body: { name: 'X' } }), { status: 404 });
+  const made = await apis.operator('POST', `/accounts/${parent.id}/sub-accounts`, {
+    body: { name: 'N', limits: { requests_per_second: 5 } },
+  });
+  t.match(made, { status: 201, body: { limits: five } });
+});
+
+t.test('what is no limit is rejected by name, and nothing is changed', async (t) => {
+  const parent = await apis.parent();
+  const { id } = await parent.create({ name: 'N', limits: { requests_per_second: 5 } });
+  const wrong: readonly (readonly [unknown, string])[] = [
+    [null, '/limits'],
+    [5, '/limits'],
+    [{ requests_per_second: 0 }, '/limits/requests_per_second'],
+    [{ requests_per_second: -1 }, '/limits/requests_per_second'],
+    [{ requests_per_second: 1.5 }, '/limits/requests_per_second'],
+    [{ requests_per_second: '5' }, '/limits/requests_per_second'],
+    [{ requests_per_second: 1_000_001 }, '/limits/requests_per_second'],
+    [{ burst: 10_000_001 }, '/limits/burst'],
+    [{ requests_per_month: 1_000_000_000_001 }, '/limits/requests_per_month'],
+    [{ requests_per_minute: 5 }, '/limits/requests_per_minute'],
+    [{ requests_per_second: null, burst: 5 }, '/limits/burst'],
+  ];
+  for (const [limits, pointer] of wrong) {
+    for (const [method, path] of [
+      ['POST', ''],
+      ['PATCH', `/${id}`],
+      ['PUT', '/by-external-id/wrong'],
+    ] as const) {
+      const body = { ...(method !== 'PATCH' && { name: 'N' }), limits };
+      t.match(
+        await parent.call(method, path, { body }),
+        { status: 400, body: { code: 'invalid_request', errors: [{ pointer }] } },
+        `${method} ${JSON.stringify(limits)}`,
+      );
+    }
+  }
+  t.match(await parent.call('POST', '', { body: { name: 'N', limits: { burst: 5 } } }), {
+    status: 400,
+    body: { errors: [{ pointer: '/limits/burst', detail: /needs a requests_per_second/ }] },
+  });
+  t.same((await parent.call('GET', `/${id}`)).body['limits'], five);
+  t.equal(((await parent.call('GET', '')).body['data'] as unknown[]).length, 1);
+});
+
+t.test('calls that set no limits say so, and have no effect', async (t) => {
+  const parent = await apis.parent();
+  const sub = await parent.create();
+  const minted = await parent.call('POST', `/${sub.id}/api-keys`, { body: { name: 'K' } });
+  const limits = { requests_per_second: 1 };
+  const bodies: readonly (readonly [string, Promise<HttpResponse>])[] = [
+    ['parent', apis.operator('POST', '/accounts', { body: { name: 'N', limits } })],
+    [
+      'rotate',
+      parent.call('POST', `/${sub.id}/api-keys/${String(minted.body['id'])}/rotate`, {
+        body: { expires_in: 0, limits },
+      }),
+    ],
+  ];
+  for (const [name, response] of bodies)
+    t.match(
+      await response,
+      { status: 400, body: { errors: [{ pointer: '/limits', detail: /^cannot be set by this call/ }] } },
+      name,
+    );
+  const imported = await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, {
+    body: { keys: [{ name: 'N', api_key: 'a-key-that-was-made-elsewhere', limits }] },
+  });
+  t.match(imported, {
+    status: 400,
+    body: { errors: [{ pointer: '/keys/0/limits', detail: /^cannot be set by this call/ }] },
+  });
+});

@@ -1,0 +1,78 @@
+/** Limits as published clients meet them. */
+import t from 'tap';
+import { parseList } from 'structured-headers';
+import { Agent, fetch, request, RetryAgent } from 'undici';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+t.test('a published parser of structured fields reads what responses say of limits', async (t) => {
+  const upstream = await startUpstream(t);
+  const { port, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    rateLimiter: new OneReplicaLimiter(),
+  });
+  const child = directory.addSubAccount(parent);
+  directory.limitAccount(child, { requestsPerMonth: 1_000_000_000_000 });
+  const { headers } = await fetch(`http://127.0.0.1:${port}/`, {
+    headers: { authorization: `Bearer ${child.key}` },
+  });
+  t.same(parseList(headers.get('ratelimit-policy') ?? ''), [
+    [
+      'sub_account-month',
+      new Map([
+        ['q', 1_000_000_000_000],
+        ['w', 2_592_000],
+      ]),
+    ],
+  ]);
+  t.same(parseList(headers.get('ratelimit') ?? ''), [
+    [
+      'sub_account-month',
+      new Map([
+        ['r', 999_999_999_999],
+        ['t', 2_592_000],
+      ]),
+    ],
+  ]);
+});
+
+t.test("undici's RetryAgent waits for Retry-After, and then gets through", async (t) => {
+  const upstream = await startUpstream(t);
+  const rateLimiter = new OneReplicaLimiter();
+  const { port, directory, parent, finished } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 1 });
+  // As docs/too-many-requests.md shows it.
+  const dispatcher = new RetryAgent(new Agent(), {
+    statusCodes: [429],
+    methods: ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'POST', 'PATCH'],
+  });
+  t.teardown(() => dispatcher.close());
+  const post = async (): Promise<number> => {
+    const { statusCode, body } = await request(`http://127.0.0.1:${port}/`, {
+      dispatcher,
+      method: 'POST',
+      headers: { authorization: `Bearer ${parent.key}` },
+      body: 'x',
+    });
+    await body.dump();
+    return statusCode;
+  };
+  t.equal(await post(), 200);
+  const second = post();
+  await eventually(() => finished.some(({ code }) => code === 'rate_limited'), 'the 429');
+  const rejectedMs = performance.now();
+  rateLimiter.nowS += 1;
+  t.equal(await second, 200);
+  const waitedMs = performance.now() - rejectedMs;
+  // By itself it would wait for half a second; the 429 was sent a moment before it was seen here.
+  t.ok(waitedMs > 750, `it came again after ${Math.round(waitedMs)} ms`);
+  t.equal(upstream.received.length, 2);
+  t.same(
+    upstream.received.map(({ body }) => body.toString()),
+    ['x', 'x'],
+  );
+});

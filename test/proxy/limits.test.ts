@@ -1,0 +1,295 @@
+/** What a proxied request meets where its key, its sub-account or its parent has limits. */
+import t from 'tap';
+import type { RawResponse } from '../support/raw-client.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { unusedPort } from '../support/unused-port.ts';
+import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
+import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
+
+/** What a response says of limits. */
+function limitsIn({ headers }: Pick<RawResponse, 'headers'>): (string | undefined)[] {
+  return [headers['ratelimit-policy'], headers['ratelimit']];
+}
+
+const none = [undefined, undefined];
+
+for (const client of ['native', 'undici'] as const) {
+  t.test(`without a limit nothing is counted, and an upstream says what it likes (${client})`, async (t) => {
+    const upstream = await startUpstream(t, (_request, response) => {
+      response.writeHead(200, { RateLimit: '"its own";r=1', 'X-RateLimit-Limit': '7' }).end();
+    });
+    const rateLimiter = new OneReplicaLimiter();
+    const { call } = await startGateway(t, {
+      routes: { '/': { upstream: upstream.url, client } },
+      rateLimiter,
+    });
+    const { status, headers } = await call('GET', '/');
+    t.match({ status, headers }, { status: 200, headers: { ratelimit: '"its own";r=1' } });
+    t.equal(headers['x-ratelimit-limit'], '7');
+    t.equal(rateLimiter.taken, 0);
+  });
+
+  t.test(
+    `of a limit one unit is taken when a request is handed over, and none without room (${client})`,
+    async (t) => {
+      const upstream = await startUpstream(t, (_request, response) => {
+        response.writeHead(200, { RateLimit: '"its own";r=1', 'ratelimit-policy': '"its own";q=1' }).end();
+      });
+      const rateLimiter = new OneReplicaLimiter();
+      const { call, directory, parent, finished } = await startGateway(t, {
+        routes: { '/': { upstream: upstream.url, client } },
+        rateLimiter,
+      });
+      directory.limitKey(parent, { requestsPerSecond: 2 });
+      const first = await call('GET', '/');
+      t.equal(first.status, 200);
+      t.same(limitsIn(first), ['"api_key";q=2;w=1', '"api_key";r=1;t=1'], 'in place of the upstream’s');
+      t.same(limitsIn(await call('POST', '/', { body: 'x' })), ['"api_key";q=2;w=1', '"api_key";r=0;t=1']);
+      const full = await call('GET', '/');
+      t.equal(full.status, 429);
+      t.match(full.json(), { code: 'rate_limited', limited: 'api_key', detail: /This API key/ });
+      t.equal(full.headers['retry-after'], '1');
+      t.same(limitsIn(full), ['"api_key";q=2;w=1', '"api_key";r=0;t=1']);
+      t.equal(upstream.heads, 2, 'it was not sent');
+      t.match(finished.at(-1), { status: 429, code: 'rate_limited', limit: 'api_key' });
+      rateLimiter.nowS = 1;
+      t.equal((await call('GET', '/')).status, 200);
+    },
+  );
+}
+
+t.test('what is rejected for another reason counts against no limit', async (t) => {
+  const upstream = await startUpstream(t);
+  const rateLimiter = new OneReplicaLimiter();
+  const { call, directory, parent } = await startGateway(t, {
+    routes: {
+      '/': { upstream: upstream.url, scopes: { read: null, write: 'orders:write' } },
+      '/pass': { upstream: upstream.url, preflight: 'pass' },
+    },
+    rateLimiter,
+  });
+  directory.limitAccount(parent, { requestsPerSecond: 1, requestsPerMonth: 9 });
+  for (const response of [
+    await call('GET', '/', { key: 'nonsense' }),
+    await call('POST', '/'),
+    await call('GET', '/', { headers: [['X-Service-Acting-Tenant', 'ext:none']] }),
+    await call('GET', '/a/../b'),
+  ]) {
+    t.ok(response.status >= 400 && response.status !== 429, String(response.status));
+    t.same(limitsIn(response), none);
+  }
+  const preflight = await call('OPTIONS', '/pass', {
+    key: null,
+    headers: [
+      ['Origin', 'https://a.example'],
+      ['Access-Control-Request-Method', 'GET'],
+    ],
+  });
+  t.equal(preflight.status, 200);
+  t.equal(rateLimiter.taken, 0);
+});
+
+t.test(
+  'a request counts for its key, its sub-account and the parent, and all or none are taken',
+  async (t) => {
+    const upstream = await startUpstream(t);
+    const { call, directory, parent } = await startGateway(t, {
+      routes: { '/': upstream.url },
+      rateLimiter: new OneReplicaLimiter(),
+    });
+    const child = directory.addSubAccount(parent, 'child');
+    const other = directory.addSubAccount(parent, 'other');
+    const as = (acting: string): [string, string][] => [['X-Service-Acting-Tenant', acting]];
+    directory.limitAccount(parent, { requestsPerMonth: 5 });
+    directory.limitAccount(child, { requestsPerSecond: 4 });
+
+    // The sub-account's own key, then its parent's: both count for the sub-account, and for the parent.
+    t.same(limitsIn(await call('GET', '/', { key: child.key })), [
+      '"sub_account";q=4;w=1',
+      '"sub_account";r=3;t=1',
+    ]);
+    t.same(
+      limitsIn(await call('GET', '/', { headers: as('ext:child') })),
+      ['"sub_account";q=4;w=1', '"sub_account";r=2;t=1'],
+      'the scarcest of what the caller may see: 2 of 4, and not 3 of 5',
+    );
+    t.same(limitsIn(await call('GET', '/', { headers: as('self') })), [
+      '"parent-month";q=5;w=2592000',
+      '"parent-month";r=2;t=2592000',
+    ]);
+    t.same(
+      limitsIn(await call('GET', '/', { key: other.key })),
+      none,
+      'it is counted, and not told the figures',
+    );
+    t.equal((await call('GET', '/', { headers: as('ext:other') })).status, 200);
+
+    const full = await call('GET', '/', { key: child.key });
+    t.match(full.json(), { code: 'quota_exceeded', limited: 'parent' });
+    t.ok(Number(full.headers['retry-after']) > 0);
+    t.same(limitsIn(full), ['"sub_account";q=4;w=1', '"sub_account";r=2;t=1'], 'nothing of the parent’s');
+    const silent = await call('GET', '/', { key: other.key });
+    t.match(silent.json(), { code: 'quota_exceeded', limited: 'parent' });
+    t.same(limitsIn(silent), none);
+
+    directory.limitAccount(parent, null);
+    t.same(
+      limitsIn(await call('GET', '/', { key: child.key })),
+      ['"sub_account";q=4;w=1', '"sub_account";r=1;t=1'],
+      'what was refused took nothing of the sub-account',
+    );
+  },
+);
+
+t.test('seconds are told of before months, and a key before its account', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    rateLimiter: new OneReplicaLimiter(),
+  });
+  directory.limitKey(parent, { requestsPerSecond: 1 });
+  directory.limitAccount(parent, { requestsPerSecond: 1, requestsPerMonth: 1 });
+  t.equal((await call('GET', '/')).status, 200);
+  t.match((await call('GET', '/')).json(), { code: 'rate_limited', limited: 'api_key' });
+  directory.limitKey(parent, null);
+  t.match((await call('GET', '/')).json(), { code: 'rate_limited', limited: 'parent' });
+  directory.limitAccount(parent, { requestsPerMonth: 1 });
+  t.match((await call('GET', '/')).json(), { code: 'quota_exceeded', limited: 'parent' });
+});
+
+t.test('a unit is not given back where the upstream fails, and the problem says what is left', async (t) => {
+  const rateLimiter = new OneReplicaLimiter();
+  const upstream = await startRawUpstream(t, () => (request) => void request.socket.destroy());
+  const { call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url, '/away': `http://127.0.0.1:${await unusedPort()}` },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 3 });
+  const cut = await call('GET', '/');
+  t.equal(cut.status, 502);
+  t.same(limitsIn(cut), ['"api_key";q=3;w=1', '"api_key";r=2;t=1']);
+  const away = await call('GET', '/away');
+  t.equal(away.status, 502);
+  t.same(limitsIn(away), none, 'where there is no connection it was never handed over');
+  t.equal(rateLimiter.taken, 1);
+});
+
+t.test(
+  'a request that waited for a connection counts once, by the limits as they are when it is sent',
+  async (t) => {
+    const held: (() => void)[] = [];
+    const upstream = await startUpstream(t, (_request, response) => void held.push(() => response.end()));
+    const rateLimiter = new OneReplicaLimiter();
+    const { call, port, directory, parent } = await startGateway(t, {
+      routes: { '/': { upstream: upstream.url, connections: 1 } },
+      rateLimiter,
+    });
+    directory.limitKey(parent, { requestsPerSecond: 2 });
+    const first = call('GET', '/first');
+    await eventually(() => held.length === 1, 'the first request');
+    const waiting = await rawClient(t, port);
+    waiting.send(requestText('GET', '/second', [['Authorization', `Bearer ${parent.key}`]]));
+    const decisions = directory.decisions;
+    await eventually(
+      () => directory.decisions > decisions || directory.decisions >= 2,
+      'the decision about it',
+    );
+    t.equal(rateLimiter.taken, 1);
+    // Something else changes for the worse and back, so that it is decided again.
+    directory.rename(parent, 'renamed');
+    held.shift()?.();
+    t.equal((await first).status, 200);
+    await eventually(() => held.length === 1, 'the second request');
+    t.equal(rateLimiter.taken, 2);
+
+    const third = call('GET', '/third');
+    const before = directory.decisions;
+    await eventually(() => directory.decisions > before, 'the decision about the third');
+    directory.limitKey(parent, { requestsPerSecond: 2, requestsPerMonth: 1 });
+    held.shift()?.();
+    await waiting.until(() => waiting.text.includes('HTTP/1.1 200'));
+    t.match((await third).json(), { code: 'rate_limited' });
+    directory.limitKey(parent, { requestsPerSecond: 3 });
+    const fourth = call('GET', '/fourth');
+    await eventually(() => held.length === 1, 'the fourth request');
+    held.shift()?.();
+    t.same(limitsIn(await fourth), ['"api_key";q=3;w=1', '"api_key";r=0;t=1']);
+  },
+);
+
+t.test('a WebSocket takes one unit, its 101 says what is left, and without room it is 429', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const rateLimiter = new OneReplicaLimiter();
+  const { port, call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 1 });
+  const client = await rawClient(t, port);
+  const handshake: [string, string][] = [
+    ['Authorization', `Bearer ${parent.key}`],
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+    ['Sec-WebSocket-Version', '13'],
+    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+  ];
+  client.send(requestText('GET', '/', handshake));
+  await client.until(() => client.text.includes('\r\n\r\n'));
+  t.match(client.text, /^HTTP\/1\.1 101 .*ratelimit: "api_key";r=0;t=1\r\n/is);
+  const full = await call('GET', '/', { headers: handshake.slice(1) });
+  t.equal(full.status, 429);
+  t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
+  rateLimiter.nowS = 1;
+  const open = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  open.socket.send('hello');
+  await eventually(() => open.messages.length === 1, 'the echo');
+  t.equal(rateLimiter.taken, 2, 'messages count for nothing');
+});
+
+t.test('too many in flight stays too_many_requests, and takes nothing of a limit', async (t) => {
+  const upstream = await startRawUpstream(t, () => () => undefined);
+  const rateLimiter = new OneReplicaLimiter();
+  const { call, port, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { inFlightPerTenant: 1 },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 5 });
+  const held = await rawClient(t, port);
+  held.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+  await eventually(() => rateLimiter.taken === 1, 'the first request');
+  const full = await call('GET', '/');
+  t.equal(full.status, 429);
+  t.match(full.json(), { code: 'too_many_requests', limited: undefined });
+  t.same(limitsIn(full), none);
+  t.equal(rateLimiter.taken, 1);
+});
+
+t.test('a page may read what is said of limits', async (t) => {
+  const upstream = await startUpstream(t);
+  const origin = 'https://app.example';
+  const { call, directory, parent } = await startGateway(t, {
+    routes: {
+      '/': {
+        upstream: upstream.url,
+        cors: {
+          ...{ origins: [origin], headers: [], credentials: false, maxAgeS: 1 },
+          expose: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+        },
+      },
+    },
+    rateLimiter: new OneReplicaLimiter(),
+  });
+  directory.limitKey(parent, { requestsPerSecond: 1 });
+  for (const status of [200, 429]) {
+    const response = await call('GET', '/', { headers: [['Origin', origin]] });
+    t.equal(response.status, status);
+    t.match(response.headers, {
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy',
+      ratelimit: '"api_key";r=0;t=1',
+    });
+  }
+});

@@ -1,0 +1,58 @@
+import t from 'tap';
+import { startReplicas } from '../support/replicas.ts';
+
+// Limits that one replica sets and another one keeps.
+
+const { call, operator, parent: newParent } = await startReplicas(t);
+
+/** Status of a request at the replica that did not make the change, and what it says of limits. */
+async function sent(key: string, acting?: string): Promise<readonly [number, string | undefined, unknown]> {
+  const headers: [string, string][] = acting === undefined ? [] : [['X-Service-Acting-Tenant', acting]];
+  const response = await call('GET', '/x', { key, headers });
+  return [
+    response.status,
+    response.headers['ratelimit-policy'] as string | undefined,
+    response.body['limited'],
+  ];
+}
+
+t.test('from the 2xx of a change on every replica keeps the new limit, and none the old one', async (t) => {
+  for (let round = 0; round < 5; round++) {
+    const parent = await newParent();
+    const sub = await parent.create({ name: 'Sub', external_id: 'sub' });
+    const key = await sub.mint([]);
+    t.same(await sent(key), [200, undefined, undefined], 'it is in memory, without limits');
+    const limits = { requests_per_month: 1_000_000 };
+    const changed = await parent.call('PATCH', `/${sub.id}`, { body: { limits } });
+    t.match(changed, { status: 200, headers: { 'x-service-enforced': /^replicas=2; / } });
+    t.match(await sent(key), [200, /^"sub_account-month";q=1000000;w=\d+$/, undefined]);
+    t.match(await sent(parent.key, 'ext:sub'), [200, /^"sub_account-month"/, undefined]);
+    t.same(await sent(parent.key, 'self'), [200, undefined, undefined]);
+    await parent.call('PATCH', `/${sub.id}`, { body: { limits: { requests_per_month: null } } });
+    t.same(await sent(key), [200, undefined, undefined]);
+  }
+});
+
+t.test(
+  'a limit of a key and of a parent holds likewise, and tells a sub-account nothing of its parent',
+  async (t) => {
+    const parent = await newParent();
+    const sub = await parent.create();
+    const key = await sub.mint([]);
+    t.same(await sent(key), [200, undefined, undefined]);
+    const path = `/accounts/${parent.id}`;
+    await operator('PATCH', path, { body: { limits: { requests_per_month: 1 } } });
+    t.same(await sent(key), [200, undefined, undefined]);
+    // Over two replicas a month may be passed by one request a replica.
+    const seen = [];
+    while (seen.at(-1)?.[0] !== 429 && seen.length < 4) seen.push(await sent(key));
+    t.match(seen.at(-1), [429, undefined, 'parent']);
+    await operator('PATCH', path, { body: { limits: { requests_per_month: null } } });
+    t.same(await sent(key), [200, undefined, undefined], 'and the end of a limit, too');
+    const own = await operator('PATCH', `/api-keys/${parent.keyId}`, {
+      body: { limits: { requests_per_second: 1_000 } },
+    });
+    t.match(own, { status: 200, headers: { 'x-service-enforced': /^replicas=2; / } });
+    t.match(await sent(parent.key, 'self'), [200, '"api_key";q=1000;w=1', undefined]);
+  },
+);

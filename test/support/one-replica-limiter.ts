@@ -1,0 +1,67 @@
+/** Limits of one replica, on a clock of the test: what the proxy does with the answers of a limiter, not how the limiter comes to them. */
+import type { LimitPeriod } from '../../src/domain/limits.ts';
+import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../src/ports/rate-limiter.ts';
+
+interface Limit {
+  readonly by: LimitedBy;
+  readonly period: LimitPeriod;
+  readonly quota: number;
+}
+
+/** Seconds of a month, in which a test never comes far. */
+const monthS = 2_592_000;
+
+export class OneReplicaLimiter implements RateLimiter {
+  /** Calls of {@link take} that took. */
+  taken = 0;
+  /** Seconds; moved by the test. A second's limit is whole again after one. */
+  nowS = 0;
+  readonly #used = new Map<string, number>();
+
+  take(by: readonly LimitedBy[]): Taken | Full {
+    const limits = limitsOf(by);
+    const scarcest = (): LimitState | null =>
+      limits
+        .filter((limit) => limit.by.shown)
+        .map((limit) => this.#state(limit))
+        .sort((a, b) => a.remaining / a.quota - b.remaining / b.quota)[0] ?? null;
+    const full = limits.map((limit) => this.#state(limit)).find(({ remaining }) => remaining === 0);
+    if (full !== undefined) {
+      const { kind, period, resetS } = full;
+      return { full: true, kind, period, retryAfterS: resetS, scarcest: scarcest() };
+    }
+    this.taken += 1;
+    for (const limit of limits)
+      this.#used.set(this.#name(limit), (this.#used.get(this.#name(limit)) ?? 0) + 1);
+    return { full: false, scarcest: scarcest() };
+  }
+
+  look(by: readonly LimitedBy[]): readonly LimitState[] {
+    return limitsOf(by).map((limit) => this.#state(limit));
+  }
+
+  #state(limit: Limit): LimitState {
+    const remaining = Math.max(0, limit.quota - (this.#used.get(this.#name(limit)) ?? 0));
+    const windowS = limit.period === 'second' ? 1 : monthS;
+    return {
+      ...{ kind: limit.by.kind, period: limit.period, quota: limit.quota, windowS, remaining },
+      resetS: windowS,
+    };
+  }
+
+  #name({ by, period }: Limit): string {
+    return `${by.kind} ${by.id} ${period} ${period === 'second' ? Math.floor(this.nowS) : ''}`;
+  }
+}
+
+function limitsOf(by: readonly LimitedBy[]): Limit[] {
+  return by.flatMap((each): Limit[] => {
+    const { requestsPerSecond, burst, requestsPerMonth } = each.limits;
+    return [
+      ...(requestsPerSecond === null
+        ? []
+        : [{ by: each, period: 'second' as const, quota: burst ?? requestsPerSecond }]),
+      ...(requestsPerMonth === null ? [] : [{ by: each, period: 'month' as const, quota: requestsPerMonth }]),
+    ];
+  });
+}
