@@ -100,9 +100,11 @@ export class ShareExchange {
     const told = this.#due(isRound);
     if (isRound) this.#roundMs = clock.monotonicMs() + everyMs;
     try {
-      await this.#exchange(told);
-      this.#cameBackMs = clock.monotonicMs();
-      if (this.#degraded) this.#become(false, undefined);
+      // A timer may go off a moment early: nothing is due then, and nothing was heard.
+      if (await this.#exchange(told)) {
+        this.#cameBackMs = clock.monotonicMs();
+        if (this.#degraded) this.#become(false, undefined);
+      }
     } catch (error) {
       for (const limited of told) this.#keep(limited);
       if (!this.#degraded && clock.monotonicMs() - this.#cameBackMs > degradedMs) this.#become(true, error);
@@ -139,7 +141,8 @@ export class ShareExchange {
     return told;
   }
 
-  async #exchange(told: readonly Limited[]): Promise<void> {
+  /** @returns whether there was anything to tell */
+  async #exchange(told: readonly Limited[]): Promise<boolean> {
     const { board, clock, storeClock, fleet, replicaId, onExchanged } = this.#parts;
     const began = clock.monotonicMs();
     this.#cameBackMs = Math.min(this.#cameBackMs, began);
@@ -148,7 +151,7 @@ export class ShareExchange {
       const report = limited.bucket?.report(limited.limit, now);
       return report === undefined ? [] : [{ limited, report }];
     });
-    if (reported.length === 0) return;
+    if (reported.length === 0) return false;
     const reading = await board.exchange(
       replicaId(),
       reported.map(({ report }) => report),
@@ -165,6 +168,7 @@ export class ShareExchange {
       this.#keep(limited);
     }
     onExchanged(reported.length, clock.monotonicMs() - began);
+    return true;
   }
 
   /** What others believe to be in use is told again, until they were told that it is not. */
