@@ -28,6 +28,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: '',
   },
   {
+    attack: 'beyond-limit',
+    source: 'src/proxy/http-exchange.ts',
+    guard: 'const problem = this.decision.takeFromLimits();',
+    instead: 'const problem = undefined;',
+  },
+  {
     attack: 'connection-strips-trusted-header',
     source: 'src/proxy/headers/request-headers.ts',
     guard: 'pushTrusted(headers, own, context);\n    return headers;',
@@ -95,10 +101,22 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: ': {};',
   },
   {
+    attack: 'limit-said-by-upstream',
+    source: 'src/proxy/http-exchange.ts',
+    guard: 'const passed = this.withCors(this.withLimits(headers));',
+    instead: 'const passed = this.withCors(headers);',
+  },
+  {
     attack: 'method-override',
     source: 'src/domain/header-names.ts',
     guard: "if (overrides.has(name)) return 'override';",
     instead: '',
+  },
+  {
+    attack: 'parents-limit-shown',
+    source: 'src/authz/proxied-request.ts',
+    guard: "shown: caller.kind === 'parent'",
+    instead: 'shown: true',
   },
   {
     attack: 'path-confusion',

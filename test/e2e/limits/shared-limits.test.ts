@@ -1,0 +1,185 @@
+/**
+ * Limits that three gateways keep together, as processes of their own, while load moves between them and what they need is taken away.
+ *
+ * TEST_LIMITS_RATE says what the limit is, in requests a second (120); twice as many are sent. TEST_LIMITS_FIGURES says to which file
+ * the figures are written.
+ */
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { makeParents, operatorToken } from '../../support/apis.ts';
+import { configFile } from '../../support/config-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpClient, type Call } from '../../support/http-client.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { becomes, startProcess } from '../../support/process.ts';
+import { startRedis } from '../../support/redis.ts';
+import { valueOf } from '../../support/scrape.ts';
+import { startUpstream } from '../../support/upstreams.ts';
+import { ReplicaLoad, type Tenant } from './support/replica-load.ts';
+import { decided, over, quietParts, under, type Stretch } from './support/windows.ts';
+
+const rate = Number(process.env['TEST_LIMITS_RATE'] ?? 120);
+const figures: Record<string, unknown> = { rate, burst: rate };
+
+const first = [0.9, 0.05, 0.05];
+const second = [0.05, 0.9, 0.05];
+
+t.test('over Redis', { timeout: 1_200_000 }, async (t) => {
+  const redis = await startRedis(t);
+  const { load, loud, quiet, postgres, gateways, degraded } = await start(t, redis.url);
+  const moving = await moves(load);
+  await held(t, 'moving', load, loud, moving);
+  neverShutOut(t, load, quiet, moving);
+
+  const faults = load.nowMs;
+  load.parts = second;
+  await sleep(3_000);
+  load.parts = [0.5, 0, 0.5];
+  await gateways[1].program.kill('SIGKILL');
+  await sleep(10_000);
+  t.equal(await degraded(0), 0);
+  await redis.kill();
+  await eventually(async () => (await degraded(0)) === 1, { everyMs: 100 });
+  load.parts = [0.1, 0, 0.9];
+  await sleep(8_000);
+  load.parts = [0.9, 0, 0.1];
+  await sleep(4_000);
+  await redis.start();
+  await eventually(async () => (await degraded(0)) === 0 && (await degraded(2)) === 0, { everyMs: 100 });
+  await postgres.pause();
+  // Longer than leases last: 503 then, and after it as before.
+  await sleep(6_000);
+  await postgres.resume();
+  await Promise.all([gateways[0], gateways[2]].map(({ internalUrl }) => becomes(internalUrl, 200)));
+  await sleep(5_000);
+  const all = { fromMs: faults, toMs: load.nowMs };
+  withinHalfAsMuchAgain(t, 'faults', load, loud, all);
+  neverShutOut(t, load, quiet, all);
+
+  load.parts = [0.9, 0, 0.1];
+  const after = { fromMs: load.nowMs, toMs: load.nowMs + 12_000 };
+  await sleep(12_000);
+  await held(t, 'after it', load, loud, after);
+});
+
+t.test('over PostgreSQL', { timeout: 1_200_000 }, async (t) => {
+  const { load, loud, quiet, postgres, gateways, degraded } = await start(t, null);
+  const moving = await moves(load);
+  await held(t, 'moving, over PostgreSQL', load, loud, moving);
+
+  const faults = load.nowMs;
+  await postgres.pause();
+  await eventually(async () => (await degraded(0)) === 1, { everyMs: 100 });
+  load.parts = second;
+  await sleep(6_000);
+  await postgres.resume();
+  await Promise.all(gateways.map(({ internalUrl }) => becomes(internalUrl, 200)));
+  await sleep(6_000);
+  const all = { fromMs: faults, toMs: load.nowMs };
+  withinHalfAsMuchAgain(t, 'faults, over PostgreSQL', load, loud, all);
+  neverShutOut(t, load, quiet, all);
+});
+
+t.teardown(() => {
+  const file = process.env['TEST_LIMITS_FIGURES'];
+  if (file !== undefined) writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);
+});
+
+async function start(t: Test, redisUrl: string | null) {
+  const [postgres, upstream] = [await startPostgres(t), await startUpstream(t)];
+  const env = {
+    ...{
+      DATABASE_URL: postgres.url,
+      UPSTREAM_URL: upstream.url,
+      ADMIN_TOKEN: operatorToken,
+      LOG_LEVEL: 'warn',
+    },
+    ...(redisUrl !== null && { REDIS_URL: redisUrl }),
+    CONFIG: configFile(t, 'limits:\n  max_event_loop_delay_ms: 0\n'),
+  };
+  // The first makes the tables.
+  const one = await startProcess(t, env);
+  await becomes(one.internalUrl, 200);
+  const gateways = [one, await startProcess(t, env), await startProcess(t, env)] as const;
+  await Promise.all(gateways.map(({ internalUrl }) => becomes(internalUrl, 200)));
+  const internal = httpClient(t, one.internalUrl);
+  const operator: Call = (method, path, more) =>
+    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+  const parent = await makeParents(httpClient(t, one.url), operator)();
+  const tenant = async (name: string, requests_per_second: number, perSecond: number): Promise<Tenant> => {
+    const sub = await parent.create({ name, limits: { requests_per_second } });
+    return { name, key: await sub.mint(), perSecond };
+  };
+  const loud = await tenant('loud', rate, 2 * rate);
+  // Within its limit, wherever its requests come.
+  const quiet = await tenant('quiet', Math.ceil(rate / 4), rate / 10);
+  const load = new ReplicaLoad(
+    gateways.map(({ url }) => url),
+    [loud, quiet],
+  );
+  t.teardown(() => load.stop());
+  const degraded = (replica: number): Promise<number> =>
+    valueOf(gateways[replica]?.internalUrl ?? '', 'tenancy_gateway_limiter_degraded');
+  return { load, loud, quiet, postgres, gateways, degraded };
+}
+
+/** Load that moves, until there was a stretch of it in which nothing but the load can have moved. */
+async function moves(load: ReplicaLoad): Promise<Stretch> {
+  load.parts = first;
+  await sleep(3_000);
+  for (let turn = 0; turn < 8; turn++) {
+    const fromMs = load.nowMs;
+    for (const parts of [first, second, first, second]) {
+      load.parts = parts;
+      await sleep(7_500);
+    }
+    const stretch = { fromMs, toMs: load.nowMs };
+    await sleep(1_000);
+    if (quietParts(load, stretch).length > 0) return stretch;
+  }
+  throw new Error('this machine was too busy to send anything for ten seconds on end');
+}
+
+/** Never more than 5 % over the limit, and not less than 5 % under it while nothing stands still. */
+async function held(
+  t: Test,
+  name: string,
+  load: ReplicaLoad,
+  tenant: Tenant,
+  stretch: Stretch,
+): Promise<void> {
+  const above = over(load, tenant, 1.05, [rate, rate], stretch);
+  t.ok(above.requests <= 0, `${name}: ${above.requests.toFixed(1)} over`);
+  const parts = quietParts(load, stretch);
+  const below = parts.map((part) => under(load, tenant, 0.95, rate, part));
+  for (const { requests, unsure } of below)
+    t.ok(requests <= 0, `${name}: ${requests.toFixed(1)} under, ${unsure.toFixed(1)} unsure`);
+  figures[name] = { over: above, under: below, s: (stretch.toMs - stretch.fromMs) / 1000 };
+  t.comment(JSON.stringify({ [name]: figures[name] }));
+}
+
+function withinHalfAsMuchAgain(
+  t: Test,
+  name: string,
+  load: ReplicaLoad,
+  tenant: Tenant,
+  stretch: Stretch,
+): void {
+  const above = over(load, tenant, 1.5, [rate, rate], stretch);
+  t.ok(above.requests <= 0, `${name}: ${above.requests.toFixed(1)} over one and a half times`);
+  const plain = over(load, tenant, 1.05, [rate, rate], stretch);
+  figures[name] = { over_one_and_a_half: above, over: plain };
+  t.comment(JSON.stringify({ [name]: figures[name] }));
+}
+
+/** Whenever its limit was asked, in three seconds, some of its requests went through. */
+function neverShutOut(t: Test, load: ReplicaLoad, tenant: Tenant, stretch: Stretch): void {
+  const steps = decided(load, tenant, 3_000, stretch).filter(({ all }) => all >= 5);
+  t.ok(steps.length > 2, `${tenant.name} was asked about`);
+  const none = steps.filter(({ admitted }) => admitted === 0);
+  t.same(none, [], `${tenant.name} was let through, always`);
+  const part =
+    steps.reduce((sum, { admitted }) => sum + admitted, 0) / steps.reduce((sum, { all }) => sum + all, 0);
+  t.comment(`${tenant.name}: ${(100 * part).toFixed(1)} % let through`);
+}

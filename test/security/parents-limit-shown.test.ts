@@ -1,0 +1,22 @@
+/** A sub-account reads off responses how much its parent uses. */
+import t from 'tap';
+import { startGateway } from '../support/gateway.ts';
+import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
+import { startUpstream } from '../support/upstreams.ts';
+
+t.test("a sub-account's key is not told the figures of its parent's limit", async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    rateLimiter: new OneReplicaLimiter(),
+  });
+  const child = directory.addSubAccount(parent, 'child');
+  directory.limitAccount(parent, { requestsPerSecond: 3, requestsPerMonth: 1_234 });
+  for (const status of [200, 200, 200, 429]) {
+    const response = await call('GET', '/', { key: child.key });
+    t.equal(response.status, status);
+    t.equal(response.headers['ratelimit'], undefined);
+    t.equal(response.headers['ratelimit-policy'], undefined);
+    t.notMatch(response.body, '1234');
+  }
+});
