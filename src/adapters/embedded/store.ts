@@ -1,15 +1,28 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
+import { FolderInUse, lockFolder, type FolderLock } from '../files/folder-lock.ts';
 import { Hints } from '../postgres/coherence/hints.ts';
 import { sayCause, storeCause } from '../postgres/connection/causes.ts';
 import { unavailable } from '../postgres/connection/failure.ts';
 import { Pool, type Runner } from '../postgres/connection/pool.ts';
 import { assembleStore, type Store } from '../postgres/store.ts';
 import { createDatabase, isCreated } from './creation/create.ts';
-import { lockDataDir, type DataDirLock } from './data-dir-lock.ts';
 import { connectTo, openDatabase } from './database.ts';
 import { startMaintenance } from './maintenance.ts';
+
+/** Another process works on the data directory. */
+export class DataDirInUse extends Error {
+  override readonly name = 'DataDirInUse';
+
+  constructor(dataDir: string, cause: FolderInUse) {
+    super(
+      `the data directory ${dataDir} is in use by another process. Stop that one, or give this one a directory ` +
+        'of its own (DATA_DIR); several processes share a store only in PostgreSQL (DATABASE_URL)',
+      { cause },
+    );
+  }
+}
 
 /** Of one statement, in milliseconds. While PGlite works nothing else in this process does, so one limit does for all. */
 const deadlineMs = 5_000;
@@ -24,7 +37,7 @@ const migrationMs = 600_000;
  *
  * @param dataDir made if it is not there
  * @param onCreate told before a database is made, which takes some seconds
- * @throws {import('./data-dir-lock.ts').DataDirInUse} where another process has it
+ * @throws {DataDirInUse} where another process has it
  */
 export async function openEmbedded(dataDir: string, onCreate: () => void = () => undefined): Promise<Store> {
   const databaseDir = join(dataDir, 'pglite');
@@ -119,9 +132,13 @@ class LateDatabase {
   }
 }
 
-async function takeDataDir(dataDir: string, databaseDir: string): Promise<DataDirLock> {
+async function takeDataDir(dataDir: string, databaseDir: string): Promise<FolderLock> {
   await mkdir(databaseDir, { recursive: true, mode: 0o700 });
-  return lockDataDir(dataDir);
+  try {
+    return await lockFolder(dataDir);
+  } catch (error) {
+    throw error instanceof FolderInUse ? new DataDirInUse(dataDir, error) : error;
+  }
 }
 
 /** Makes what rethrows an error with its cause in words, where that is one of the usual things. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
-import { DataDirInUse, lockDataDir } from '../../adapters/embedded/data-dir-lock.ts';
+import { FolderInUse, lockFolder } from '../../adapters/files/folder-lock.ts';
 import type { UsageConfig } from '../../config.ts';
 import type { Logger } from '../../ops/logger.ts';
 import { counter, gauge } from '../../ops/metrics.ts';
@@ -79,9 +79,9 @@ export function makeCounting(parts: CountingParts): Counting {
 
 const lock: LockFolder = async (folder) => {
   try {
-    return await lockDataDir(folder);
+    return await lockFolder(folder);
   } catch (error) {
-    if (error instanceof DataDirInUse) return null;
+    if (error instanceof FolderInUse) return null;
     throw error;
   }
 };

@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { DataDirInUse, lockDataDir } from '../../../src/adapters/embedded/data-dir-lock.ts';
-import { openEmbedded } from '../../../src/adapters/embedded/store.ts';
+import { lockFolder } from '../../../src/adapters/files/folder-lock.ts';
+import { DataDirInUse, openEmbedded } from '../../../src/adapters/embedded/store.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createSub, problemCode } from '../../support/store.ts';
@@ -79,7 +77,7 @@ t.test('a directory whose database cannot be opened is said so, and let go', asy
   const store = await openEmbedded(dataDir);
   await t.rejects(store.migrate(), new RegExp(join(dataDir, 'pglite')));
   await store.close();
-  await (await lockDataDir(dataDir)).release();
+  await (await lockFolder(dataDir)).release();
 });
 
 t.test('a database is made by a process of its own, and is there whole or not at all', async (t) => {
@@ -121,54 +119,4 @@ t.test('a database is made by a process of its own, and is there whole or not at
     await again.close();
     return drafts().length === 0;
   });
-});
-
-t.test('of many that want a directory exactly one gets it, after a kill too', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'lock-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true }));
-  // What killed processes leave: sockets without a listener. Each is removed by the next process that asks.
-  for (const name of ['lock-00000000-0000', 'lock-ffffffff-ffff']) await leaveSocket(join(dataDir, name));
-  const tries = await Promise.allSettled(Array.from({ length: 10 }, () => lockDataDir(dataDir)));
-  const locks = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const rejections = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-  t.equal(locks.length, 1);
-  t.ok(rejections.every((reason) => reason instanceof DataDirInUse));
-  await locks[0]?.release();
-  t.same(readdirSync(dataDir), []);
-});
-
-/** Leaves a socket as a killed process does. */
-async function leaveSocket(path: string): Promise<void> {
-  const server = createServer().listen(`${path}.tmp`);
-  await once(server, 'listening');
-  renameSync(`${path}.tmp`, path);
-  server.close();
-  await once(server, 'close');
-}
-
-t.test('a process that is stopped keeps its directory', async (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'lock-'));
-  t.teardown(() => rmSync(dataDir, { recursive: true }));
-  // Connections are accepted by the kernel, and nothing replies.
-  const stopped = createServer(() => undefined).listen(join(dataDir, 'lock-ffffffff-ffff'));
-  t.teardown(() => stopped.close());
-  await once(stopped, 'listening');
-  await t.rejects(lockDataDir(dataDir), DataDirInUse);
-});
-
-t.test('a directory with a long name can be locked too, and leaves nothing elsewhere', async (t) => {
-  const dataDir = join(t.testdir(), 'd'.repeat(120));
-  mkdirSync(dataDir);
-  const [before, elsewhere] = [process.env['TMPDIR'], mkdtempSync(join(tmpdir(), 'lock-'))];
-  process.env['TMPDIR'] = elsewhere;
-  t.teardown(() => {
-    if (before === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = before;
-    rmSync(elsewhere, { recursive: true });
-  });
-  const lock = await lockDataDir(dataDir);
-  t.same(readdirSync(elsewhere), []);
-  await t.rejects(lockDataDir(dataDir), DataDirInUse);
-  await lock.release();
-  t.same(readdirSync(dataDir), []);
 });

@@ -5,48 +5,45 @@ import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Another process works on the data directory. */
-export class DataDirInUse extends Error {
-  override readonly name = 'DataDirInUse';
+/** Another process has the folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
 
-  constructor(dataDir: string) {
-    super(
-      `the data directory ${dataDir} is in use by another process. Stop that one, or give this one a directory ` +
-        'of its own (DATA_DIR); several processes share a store only in PostgreSQL (DATABASE_URL)',
-    );
+  constructor(folder: string) {
+    super(`the folder ${folder} is in use by another process`);
   }
 }
 
 /** In force until released, or until the process is gone. */
-export interface DataDirLock {
+export interface FolderLock {
   release(): Promise<void>;
 }
 
 /**
- * Makes sure that one process at a time works on `dataDir`; why in this way is in `docs/decisions/data-directory-lock.md`.
+ * Makes sure that one process at a time works on `path`; why in this way is in `docs/decisions/data-directory-lock.md`.
  *
- * A process that wants the directory listens on a Unix socket of its own in there, then asks the sockets of all others.
+ * A process that wants the folder listens on a Unix socket of its own in there, then asks the sockets of all others.
  * Each listens before it asks, so of two processes the later one always finds the earlier. Of two that ask at the same
  * time the one with the lower name goes on.
  *
- * @throws {DataDirInUse}
+ * @throws {FolderInUse}
  */
-export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
+export async function lockFolder(path: string): Promise<FolderLock> {
   const own = `${prefix}${randomUUID().slice(0, 13)}`;
   let state: State = 'asking';
   const server = createServer((socket) => socket.on('error', () => undefined).end(state));
   const release = async (): Promise<void> => {
-    await rm(join(dataDir, own), { force: true });
+    await rm(join(path, own), { force: true });
     server.close();
   };
   try {
-    await withShortPath(dataDir, async (folder) => {
+    await withShortPath(path, async (folder) => {
       await listen(server, join(folder, `.${own}`));
       // Gets its name only now: a socket without a listener would be taken for that of a dead process.
       await rename(join(folder, `.${own}`), join(folder, own));
       for (const other of await readdir(folder)) {
         if (other === own || !other.startsWith(prefix)) continue;
-        if (await goesFirst(join(folder, other), other < own)) throw new DataDirInUse(dataDir);
+        if (await goesFirst(join(folder, other), other < own)) throw new FolderInUse(path);
       }
     });
   } catch (error) {
@@ -107,14 +104,14 @@ function listen(server: Server, path: string): Promise<void> {
 const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
-/** Runs `work` with a path to `dataDir` that leaves room for a name: its own, or a link in the temporary directory. */
-async function withShortPath(dataDir: string, work: (folder: string) => Promise<void>): Promise<void> {
-  const path = absolute(dataDir);
+/** Runs `work` with a path to `wanted` that leaves room for a name: its own, or a link in the temporary directory. */
+async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
+  const path = absolute(wanted);
   if (Buffer.byteLength(path) + longestName <= longestSocketPath) return work(path);
   const folder = await mkdtemp(join(tmpdir(), 'tgw-'));
   try {
-    await symlink(path, join(folder, 'data'));
-    await work(join(folder, 'data'));
+    await symlink(path, join(folder, 'wanted'));
+    await work(join(folder, 'wanted'));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
