@@ -6,6 +6,7 @@ import type { Listing } from './operator-api.ts';
 import { table } from './output.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { usageExportCommand } from './usage-export.ts';
+import { usageTopCommand } from './usage-top.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
 
 interface Options extends PageOptions {
@@ -64,6 +65,7 @@ export function usageCommand(program: Command, context: Context): void {
   });
   reconcileCommand(usage, context);
   usageExportCommand(usage, context);
+  usageTopCommand(usage, context);
 }
 
 async function writeCsv(
