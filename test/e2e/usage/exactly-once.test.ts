@@ -1,12 +1,12 @@
 /**
  * The usage that reports show, against what an upstream has counted, while the gateway is killed at random moments under load,
- * PostgreSQL is away, Redis is flushed and the disk of the journal is full.
+ * PostgreSQL is away, Redis is flushed and the disk of the journal is full; and while its workers are.
  *
  * TEST_USAGE_KILLS says how often it is killed (3), TEST_USAGE_RATE how many requests a second there are (300),
  * TEST_USAGE_AWAY_S how long PostgreSQL is away (6), TEST_USAGE_FIGURES to which file the figures are written.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
@@ -16,6 +16,7 @@ import { eventually } from '../../support/eventually.ts';
 import { httpClient } from '../../support/http-client.ts';
 import { startPostgres } from '../../support/postgres.ts';
 import { readiness, startProcess, tempFolder } from '../../support/process.ts';
+import { childrenOf } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis.ts';
 import { valueOf } from '../../support/scrape.ts';
 import { rawSql } from '../../support/store.ts';
@@ -28,8 +29,7 @@ const awayS = Number(process.env['TEST_USAGE_AWAY_S'] ?? 6);
 
 t.test('what an upstream got is in the report, once, whatever happens', { timeout: 3_600_000 }, async (t) => {
   const setting = await start(t);
-  const { gateway, upstream, postgres, redis, load, disk } = setting;
-  let unreceived = 0;
+  const { gateway, postgres, redis, load, disk } = setting;
   for (let kill = 0; kill < kills; kill++) {
     await sleep(500 + Math.random() * 2_500);
     if (kill % 5 === 1) await redis.flushall();
@@ -58,17 +58,57 @@ t.test('what an upstream got is in the report, once, whatever happens', { timeou
   }
   await load.stop();
   await gateway.end();
+  await expectExact(t, setting, gateway.kills, {
+    postgres_away_s: awayS,
+    disk_full: disk === null ? 'NOT TRIED: no tmpfs can be mounted here' : 'tried',
+  });
+});
+
+t.test(
+  'nothing is lost or counted twice when workers die, one or all of them',
+  { timeout: 3_600_000 },
+  async (t) => {
+    const setting = await start(t, { WORKERS: '2' });
+    const { gateway, load } = setting;
+    let workersKilled = 0;
+    for (let kill = 0; kill < kills; kill++) {
+      await sleep(500 + Math.random() * 2_000);
+      const [victim] = gateway.workers();
+      if (victim === undefined) throw new Error('there is no worker');
+      process.kill(victim, 'SIGKILL');
+      workersKilled += 1;
+      // The primary forks another one, which takes over the journal that this one left.
+      await eventually(() => gateway.workers().length === 2 && !gateway.workers().includes(victim));
+      await sleep(500 + Math.random() * 1_000);
+      const all = gateway.workers();
+      await gateway.kill();
+      for (const pid of all) if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+      workersKilled += all.length;
+      await eventually(() => all.every((pid) => !existsSync(`/proc/${pid}`)));
+      await gateway.start();
+    }
+    await load.stop();
+    await gateway.end();
+    await expectExact(t, setting, workersKilled, { workers: 2 });
+  },
+);
+
+/**
+ * @param killed processes that served, and were killed
+ * @param about is told beside the figures
+ */
+async function expectExact(t: Test, setting: Setting, killed: number, about: object): Promise<void> {
+  const { upstream, load } = setting;
   const counted = await setting.counted();
 
-  let lost = 0;
+  let [lost, unreceived] = [0, 0];
   for (const [of, received] of upstream.counts) lost += Math.max(0, received - (counted.get(of) ?? 0));
   for (const [of, requests] of counted) unreceived += Math.max(0, requests - (upstream.counts.get(of) ?? 0));
   // Of those that were counted and did not arrive, each broke at a kill.
   const mayBe = load.broken.filter((number) => !upstream.received.has(number)).length;
   const total = [...counted.values()].reduce((sum, requests) => sum + requests, 0);
   const figures = {
-    ...{ kills: gateway.kills, per_second: perSecond, postgres_away_s: awayS },
-    ...{ disk_full: disk === null ? 'NOT TRIED: no tmpfs can be mounted here' : 'tried' },
+    ...{ processes_killed: killed, per_second: perSecond, ...about },
     ...{ sent: load.sent, received: upstream.received.size, counted: total, lost },
     ...{ counted_though_not_received: unreceived, broken_and_not_received: mayBe },
     statuses: Object.fromEntries(load.statuses),
@@ -80,11 +120,13 @@ t.test('what an upstream got is in the report, once, whatever happens', { timeou
   t.same(upstream.repeated, [], 'nothing was sent twice');
   t.equal(lost, 0, 'nothing is missing');
   t.ok(unreceived <= mayBe, 'nothing is counted twice: what did not arrive was lost in a kill');
-  t.ok(unreceived <= gateway.kills * 64, 'and was in the last turn of a process');
+  t.ok(unreceived <= killed * 64, 'and was in the last turn of a process');
   t.same(setting.journals(), [], 'no journal is left');
-});
+}
 
-async function start(t: Test) {
+type Setting = Awaited<ReturnType<typeof start>>;
+
+async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
   const [postgres, redisServer] = [await startPostgres(t), await startRedis(t)];
   const redis = new Redis(redisServer.url);
   t.teardown(() => redis.disconnect());
@@ -98,6 +140,7 @@ async function start(t: Test) {
     ...{ PORT: String(await unusedPort()), INTERNAL_PORT: String(await unusedPort()) },
     ...{ DATABASE_URL: postgres.url, REDIS_URL: redisServer.url, UPSTREAM_URL: upstreamUrl },
     ...{ ADMIN_TOKEN: operatorToken, LOG_LEVEL: 'warn', USAGE_JOURNAL_DIR: journal },
+    ...more,
   };
   const gateway = await keptGateway(t, env);
   const internal = httpClient(t, gateway.internalUrl);
@@ -137,6 +180,8 @@ async function keptGateway(t: Test, env: Readonly<Record<string, string>>) {
     url,
     internalUrl,
     kills: 0,
+    /** Process ids, where there is more than one process. */
+    workers: () => childrenOf(running.program.child.pid as number),
     kill: async () => {
       gateway.kills += 1;
       await running.program.kill('SIGKILL');
