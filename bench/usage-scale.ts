@@ -1,9 +1,9 @@
 /**
  * Measures usage reports over a year of 10,000 sub-accounts, through the very store the gateway uses, and what keeping days costs
  * when counts are added; on a PostgreSQL of its own. Prints the tables of `docs/scale.md`, and with `--plans` how PostgreSQL went
- * about it.
+ * about it, or with `--csv` what a report takes as CSV over HTTP, from the gateway as it was last built.
  *
- *     npm run bench:reports -- [--plans]
+ *     npm run bench:reports -- [--plans | --csv]
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import postgres from 'postgres';
@@ -16,6 +16,7 @@ import { dayMs, hourMs, type UsageRow } from '../src/domain/usage.ts';
 import type { UsageQuery, UsageStore } from '../src/ports/usage.ts';
 import { explaining } from './lib/plans.ts';
 import { startPostgres } from './lib/postgres-server.ts';
+import { measureCsv } from './lib/usage-csv.ts';
 
 const subAccounts = 10_000;
 const neighbours = 2_000;
@@ -44,6 +45,8 @@ const server = await startPostgres(process.env['TEST_POSTGRES_BIN'] ?? '/usr/lib
 try {
   const { url, parent } = await prepare(server.url);
   if (process.argv.includes('--plans')) await printPlans(url, parent);
+  else if (process.argv.includes('--csv'))
+    print(await measureCsv(url, parent, { from: isoDay(year.fromMs), to: isoDay(year.toMs) }));
   else {
     await printAdding(url);
     await printReports(url, parent);
@@ -215,6 +218,10 @@ function idOf(n: number): AccountId {
 
 function newId(): AccountId {
   return uuidV7(Date.now(), randomBytes(10)) as AccountId;
+}
+
+function isoDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 function median(times: readonly number[]): number {
