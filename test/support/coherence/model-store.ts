@@ -8,7 +8,8 @@ import type {
   ReplicaRow,
 } from '../../../src/ports/coherence-log.ts';
 import type { FactKey, FactReading, FactSource, FactValue, Seq } from '../../../src/ports/facts.ts';
-import { Process, rateOfAClock, type World } from './world.ts';
+import { ModelServer, type Network } from './model-server.ts';
+import { rateOfAClock, type Process, type World } from './world.ts';
 
 /** Entries of a page, and changes that a replica which knows nothing begins with: so few that both happen all the time. */
 const [pageOf, beginningOf] = [3, 6];
@@ -24,31 +25,20 @@ interface State {
   completeIn: string;
 }
 
-/** How often things go wrong on the way. */
-export interface Network {
-  readonly loss: number;
-  readonly slow: number;
-}
-
 export class ModelStore {
   readonly #world: World;
-  readonly #network: Network;
-  readonly #hints: { readonly process: Process; readonly listener: () => void }[] = [];
-  #server: Process;
+  readonly #server: ModelServer;
   /** Positions that rows showed before confirmations which are not on disk yet. */
   readonly #onDisk = new Map<string, Seq>();
   /** Of the database's clock, by which the log is pruned. */
   readonly #rate: number;
   #restores = 0;
   #setForward = 0;
-  /** Whether every message arrives, and soon. */
-  smooth = false;
   #state: State;
 
   constructor(world: World, network: Network, facts: ReadonlyMap<FactKey, FactValue>) {
     this.#world = world;
-    this.#network = network;
-    this.#server = new Process(world, 'store');
+    this.#server = new ModelServer(world, network);
     this.#rate = rateOfAClock(world);
     this.#state = {
       seq: 0,
@@ -79,20 +69,23 @@ export class ModelStore {
     this.#setForward += ms;
   }
 
+  /** Whether every message arrives, and soon. */
+  set smooth(smooth: boolean) {
+    this.#server.smooth = smooth;
+  }
+
   pause(ms: number): void {
     this.#server.pause(ms);
   }
 
   /** Killed and started again: what was committed durably stays, every connection gets an error. */
   restart(ms: number): void {
-    this.#server.kill();
     const { rows } = this.#state;
     for (const [id, acked] of this.#onDisk) {
       const row = rows.get(id);
       if (row !== undefined) rows.set(id, { ...row, acked });
     }
-    this.#server = new Process(this.#world, 'store');
-    this.#server.pause(ms);
+    this.#server.restart(ms);
   }
 
   backup(): State {
@@ -118,9 +111,7 @@ export class ModelStore {
     const seq = ++this.#state.seq;
     this.#state.log = this.#state.log.filter((entry) => entry.key !== key || (entry.revoked && !revoked));
     this.#state.log.push({ seq, key, revoked, at: this.#clockMs });
-    for (const { process, listener } of this.#hints) {
-      if (!this.#lost()) process.later(this.#latency() + process.toStore.delayMs('back'), listener);
-    }
+    this.#server.hint();
     return seq;
   }
 
@@ -148,20 +139,7 @@ export class ModelStore {
 
   /** One round trip of `process`: `work` runs at one moment on the server. */
   call<T>(process: Process, work: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const server = this.#server;
-      const fail = (): void => process.later(this.#latency(), () => reject(new Error('connection lost')));
-      if (this.#lost()) return fail();
-      const wait = this.#latency() + process.toStore.delayMs('there');
-      this.#world.at(this.#world.now + wait, () => {
-        if (!server.alive) fail();
-      });
-      server.later(wait, () => {
-        const response = work();
-        if (this.#lost()) fail();
-        else process.later(this.#latency() + process.toStore.delayMs('back'), () => resolve(response));
-      });
-    });
+    return this.#server.call(process, work);
   }
 
   /** @param deadlineMs of each call, by the clock of the process; what it asked for may take effect after that */
@@ -198,7 +176,7 @@ export class ModelStore {
           if (this.#state.rows.get(id)?.nonce === nonce) this.#state.rows.delete(id);
         }),
       prune: (portion) => call(() => this.#prune(portion)),
-      onHint: (listener) => void this.#hints.push({ process, listener }),
+      onHint: (listener) => this.#server.onHint(process, listener),
     };
   }
 
@@ -252,16 +230,5 @@ export class ModelStore {
 
   get #clockMs(): number {
     return this.#world.now * this.#rate + this.#setForward;
-  }
-
-  #lost(): boolean {
-    return !this.smooth && this.#world.random.chance(this.#network.loss);
-  }
-
-  #latency(): number {
-    const { random } = this.#world;
-    return !this.smooth && random.chance(this.#network.slow)
-      ? random.between(5, 200)
-      : random.between(0.2, 2);
   }
 }
