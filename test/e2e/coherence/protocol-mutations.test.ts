@@ -1,7 +1,8 @@
 /** Take one part of the protocol out, and the checker of histories must notice: else a green run means nothing. */
 import t from 'tap';
 import * as mutations from '../../support/coherence/protocol-mutations.ts';
-import { simulate, type Faults, type ProtocolMutation } from '../../support/coherence/simulation.ts';
+import type { Faults, ProtocolMutation } from '../../support/coherence/plan.ts';
+import { simulate } from '../../support/coherence/simulation.ts';
 
 const virtualMs = 10_000;
 const usualFaults: Partial<Faults> = {

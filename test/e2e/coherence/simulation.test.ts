@@ -1,7 +1,8 @@
 /** The protocol in virtual time: three replicas with clocks that are wrong by 10 %, writers, clients and seeded faults. */
 import t from 'tap';
 import type { Timing } from '../../../src/coherence/timing.ts';
-import { simulate, type Faults, type Plan } from '../../support/coherence/simulation.ts';
+import type { Faults, Plan } from '../../support/coherence/plan.ts';
+import { simulate } from '../../support/coherence/simulation.ts';
 import { timingOf010 } from '../../support/coherence/timing-of-010.ts';
 
 const virtualMs = 10_000;

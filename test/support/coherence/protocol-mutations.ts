@@ -2,7 +2,7 @@
 import type { CoherenceLog, LogEntry, LogReading, ReplicaReading } from '../../../src/ports/coherence-log.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey, FactReading, Seq } from '../../../src/ports/facts.ts';
-import type { ProtocolMutation } from './simulation.ts';
+import type { ProtocolMutation } from './plan.ts';
 import { timingOf010 } from './timing-of-010.ts';
 
 /** Responds to a mutation as soon as it is committed. */
