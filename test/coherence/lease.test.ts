@@ -1,50 +1,13 @@
 import t from 'tap';
-import type { CoherenceEvents } from '../../src/coherence/events.ts';
-import { Lease } from '../../src/coherence/lease.ts';
-import { retryPauses, timingFor } from '../../src/coherence/timing.ts';
-import { View } from '../../src/coherence/memory/view.ts';
-import { Revocations } from '../../src/coherence/revocations.ts';
-import { ProblemError } from '../../src/domain/problem.ts';
+import { retryPauses } from '../../src/coherence/timing.ts';
 import type { FactKey } from '../../src/ports/facts.ts';
-import { everythingThatFollows, ManualTime } from '../support/coherence/manual-time.ts';
-import { ScriptedLog } from '../support/coherence/scripted-log.ts';
-
-const leaseMs = 1_200;
-const timing = timingFor(leaseMs);
-
-function make(over: { events?: CoherenceEvents } = {}) {
-  const time = new ManualTime();
-  const log = new ScriptedLog({ timers: time.timers, ms: timing.storeMs });
-  const view = new View({ facts: 10, unknownKeys: 10 });
-  const revocations = new Revocations();
-  let ids = 0;
-  const lease = new Lease({
-    log,
-    view,
-    revocations,
-    clock: time.clock,
-    timers: time.timers,
-    timing,
-    events: over.events ?? {},
-    randomId: () => `r${++ids}`,
-    onHealth: () => undefined,
-  });
-  log.onHint(() => lease.hint());
-  return { time, log, view, revocations, lease };
-}
-
-async function started(over: { events?: CoherenceEvents } = {}) {
-  const made = make(over);
-  made.lease.start();
-  await everythingThatFollows();
-  made.log.asked.length = 0;
-  return made;
-}
+import { leaseMs, makeLease, rejection, startedLease, timing } from '../support/coherence/lease-pieces.ts';
+import { everythingThatFollows } from '../support/coherence/manual-time.ts';
 
 t.test(
   'it registers, reads, confirms, in this order, each after the response to the one before',
   async (t) => {
-    const { log, lease, revocations } = make();
+    const { log, lease, revocations } = makeLease();
     revocations.onRevoked(() => log.asked.push('end streams'));
     log.reading = { ...log.reading, entries: [{ seq: 5, key: 'n:a', revoked: true }] };
     const seen: number[] = [];
@@ -65,7 +28,7 @@ t.test(
 );
 
 t.test('it counts from before it registered, however long the responses took', async (t) => {
-  const { time, log, lease } = make();
+  const { time, log, lease } = makeLease();
   log.hold();
   lease.start();
   await everythingThatFollows();
@@ -78,7 +41,7 @@ t.test('it counts from before it registered, however long the responses took', a
 });
 
 t.test('it is renewed every quarter, and confirms again only what is new', async (t) => {
-  const { time, log } = await started();
+  const { time, log } = await startedLease();
   await time.advance(leaseMs / 4);
   t.same(log.asked, ['register r1 r3 1200', 'read after 5']);
   log.reading = { ...log.reading, seq: 6 };
@@ -87,7 +50,7 @@ t.test('it is renewed every quarter, and confirms again only what is new', async
 });
 
 t.test('what a crash of the store has undone it confirms again with its next renewal', async (t) => {
-  const { time, log, revocations } = await started();
+  const { time, log, revocations } = await startedLease();
   revocations.onRevoked(() => 2);
   log.reading = { ...log.reading, seq: 6, entries: [{ seq: 6, key: 'n:a', revoked: true }] };
   log.hint();
@@ -102,7 +65,7 @@ t.test('what a crash of the store has undone it confirms again with its next ren
 });
 
 t.test('a hint makes it read and confirm, and not a moment longer', async (t) => {
-  const { time, log, lease } = await started();
+  const { time, log, lease } = await startedLease();
   await time.advance(100);
   const before = lease.remainingMs;
   log.reading = { ...log.reading, seq: 6 };
@@ -113,7 +76,7 @@ t.test('a hint makes it read and confirm, and not a moment longer', async (t) =>
 });
 
 t.test('a hint during a reading leads to another reading', async (t) => {
-  const { log } = await started();
+  const { log } = await startedLease();
   log.hold();
   log.hint();
   await everythingThatFollows();
@@ -126,17 +89,17 @@ t.test('a hint during a reading leads to another reading', async (t) => {
 });
 
 t.test('it ends by either clock', async (t) => {
-  const paused = await started();
+  const paused = await startedLease();
   paused.time.pause(leaseMs);
   t.equal(paused.lease.holds(), false, 'the process was paused');
-  const frozen = await started();
+  const frozen = await startedLease();
   frozen.time.setWallForward(leaseMs);
   t.equal(frozen.lease.holds(), false, 'the machine was frozen, and its wall clock shows it');
 });
 
 t.test('requests that find it ended wait for one renewal that all share', async (t) => {
   const lapses: string[] = [];
-  const { time, log, lease } = await started({ events: { leaseLapsed: () => lapses.push('lapsed') } });
+  const { time, log, lease } = await startedLease({ events: { leaseLapsed: () => lapses.push('lapsed') } });
   time.pause(2 * leaseMs);
   await Promise.all([lease.renewed(), lease.renewed(), lease.renewed()]);
   t.equal(lease.holds(), true);
@@ -149,7 +112,7 @@ t.test('requests that find it ended wait for one renewal that all share', async 
 });
 
 t.test('a renewal that slept through its own time gives nothing', async (t) => {
-  const { time, log, lease } = await started();
+  const { time, log, lease } = await startedLease();
   log.hold();
   const renewed = lease.renewed();
   await everythingThatFollows();
@@ -160,7 +123,7 @@ t.test('a renewal that slept through its own time gives nothing', async (t) => {
 });
 
 t.test('without the store it lasts to its end, fails fast after that, and recovers by itself', async (t) => {
-  const { time, log, lease } = await started();
+  const { time, log, lease } = await startedLease();
   log.failure = new Error('away');
   await time.advance(leaseMs - timing.marginMs - 1);
   t.equal(lease.holds(), true);
@@ -174,7 +137,7 @@ t.test('without the store it lasts to its end, fails fast after that, and recove
 });
 
 t.test('a store that never responds counts as one that is away', async (t) => {
-  const { time, log, lease } = await started();
+  const { time, log, lease } = await startedLease();
   log.hold();
   await time.advance(10 * leaseMs);
   t.equal(lease.holds(), false);
@@ -185,7 +148,7 @@ t.test('a store that never responds counts as one that is away', async (t) => {
 });
 
 t.test('having lost track, it forgets everything, ends every stream and comes back as another', async (t) => {
-  const { time, log, view, revocations, lease } = await started();
+  const { time, log, view, revocations, lease } = await startedLease();
   revocations.onForgotten(() => log.asked.push('end every stream'));
   view.keep('n:a', { value: 1, seq: 5, incarnation: 'i' });
   log.reading = { incarnation: 'restored', seq: 3, through: 3, floor: 1, entries: [] };
@@ -207,7 +170,7 @@ t.test('having lost track, it forgets everything, ends every stream and comes ba
 t.test(
   'what does not fit a page: it reads on until a page ends where its log ends, and confirms only that',
   async (t) => {
-    const { time, log, view, revocations } = await started();
+    const { time, log, view, revocations } = await startedLease();
     revocations.onRevoked((keys) => {
       log.asked.push(`end ${[...keys].join()}`);
       return keys.size;
@@ -250,17 +213,9 @@ t.test(
 );
 
 t.test('stopped, it decides no more and takes its row away', async (t) => {
-  const { log, lease } = await started();
+  const { log, lease } = await startedLease();
   await lease.stop();
   t.equal(lease.holds(), false);
   t.same(log.asked, ['remove r1 r2']);
   t.match(await rejection(lease), { code: 'unavailable' });
 });
-
-async function rejection(lease: Lease): Promise<unknown> {
-  const error = await lease.renewed().then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  return error instanceof ProblemError ? error.problem : error;
-}

@@ -1,0 +1,52 @@
+/** A lease over a scripted log and in manual time. */
+import type { CoherenceEvents } from '../../../src/coherence/events.ts';
+import { Lease } from '../../../src/coherence/lease.ts';
+import { timingFor } from '../../../src/coherence/timing.ts';
+import { View } from '../../../src/coherence/memory/view.ts';
+import { Revocations } from '../../../src/coherence/revocations.ts';
+import { ProblemError } from '../../../src/domain/problem.ts';
+import { everythingThatFollows, ManualTime } from './manual-time.ts';
+import { ScriptedLog } from './scripted-log.ts';
+
+/** T. */
+export const leaseMs = 1_200;
+export const timing = timingFor(leaseMs);
+
+export function makeLease(over: { events?: CoherenceEvents } = {}) {
+  const time = new ManualTime();
+  const log = new ScriptedLog({ timers: time.timers, ms: timing.storeMs });
+  const view = new View({ facts: 10, unknownKeys: 10 });
+  const revocations = new Revocations();
+  let ids = 0;
+  const lease = new Lease({
+    log,
+    view,
+    revocations,
+    clock: time.clock,
+    timers: time.timers,
+    timing,
+    events: over.events ?? {},
+    randomId: () => `r${++ids}`,
+    onHealth: () => undefined,
+  });
+  log.onHint(() => lease.hint());
+  return { time, log, view, revocations, lease };
+}
+
+/** One that holds, with nothing noted yet of what it asks for. */
+export async function startedLease(over: { events?: CoherenceEvents } = {}) {
+  const made = makeLease(over);
+  made.lease.start();
+  await everythingThatFollows();
+  made.log.asked.length = 0;
+  return made;
+}
+
+/** Why a request that waits for the lease is rejected: a problem, where it is one. */
+export async function rejection(lease: Lease): Promise<unknown> {
+  const error = await lease.renewed().then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof ProblemError ? error.problem : error;
+}
