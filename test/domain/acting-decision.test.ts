@@ -25,26 +25,6 @@ type Table = Record<
   Record<Header, Record<MethodKind, Record<Count, Record<Target, Outcome>>>>
 >;
 
-const targets: Record<Target, true> = {
-  unknown: true,
-  foreign: true,
-  active: true,
-  deactivated: true,
-  suspended: true,
-};
-
-const whatever = (outcome: Outcome): Record<Target, Outcome> => ({
-  unknown: outcome,
-  foreign: outcome,
-  active: outcome,
-  deactivated: outcome,
-  suspended: outcome,
-});
-const always = (outcome: Outcome): Record<MethodKind, Record<Count, Record<Target, Outcome>>> => ({
-  read: { 'no active sub-account': whatever(outcome), 'some active sub-account': whatever(outcome) },
-  write: { 'no active sub-account': whatever(outcome), 'some active sub-account': whatever(outcome) },
-});
-
 const byTarget: Record<Target, Outcome> = {
   unknown: 'acting_tenant_unknown',
   foreign: 'acting_tenant_unknown',
@@ -52,10 +32,23 @@ const byTarget: Record<Target, Outcome> = {
   deactivated: 'acting_tenant_deactivated',
   suspended: 'acting_tenant_deactivated',
 };
-const asTarget: Record<MethodKind, Record<Count, Record<Target, Outcome>>> = {
-  read: { 'no active sub-account': byTarget, 'some active sub-account': byTarget },
-  write: { 'no active sub-account': byTarget, 'some active sub-account': byTarget },
-};
+const targets = Object.keys(byTarget) as Target[];
+
+const every = (
+  outcomes: Record<Target, Outcome>,
+): Record<MethodKind, Record<Count, Record<Target, Outcome>>> => ({
+  read: { 'no active sub-account': outcomes, 'some active sub-account': outcomes },
+  write: { 'no active sub-account': outcomes, 'some active sub-account': outcomes },
+});
+const whatever = (outcome: Outcome): Record<Target, Outcome> => ({
+  unknown: outcome,
+  foreign: outcome,
+  active: outcome,
+  deactivated: outcome,
+  suspended: outcome,
+});
+const asTarget = every(byTarget);
+const always = (outcome: Outcome) => every(whatever(outcome));
 
 const table: Table = {
   parent: {
@@ -149,7 +142,7 @@ t.test('the acting rules decide every row of their table', async (t) => {
     for (const [header, byMethod] of entries(byHeader)) {
       for (const [method, byCount] of entries(byMethod)) {
         for (const [count, outcomes] of entries(byCount)) {
-          for (const target of Object.keys(targets) as Target[]) {
+          for (const target of targets) {
             const caller = callers[kind];
             const facts: ActingFacts = {
               hasActiveSubAccounts: count === 'some active sub-account',
@@ -188,9 +181,7 @@ t.test('a decision depends on no fact that was not asked for', async (t) => {
         const needed = factsNeeded(caller, acting, method).fact;
         const outcomes = new Set<string>();
         for (const hasActiveSubAccounts of needed === 'active-sub-accounts' ? [true] : [true, false]) {
-          for (const target of needed.startsWith('target')
-            ? [null]
-            : (Object.keys(targets) as Target[]).map(targetFor)) {
+          for (const target of needed.startsWith('target') ? [null] : targets.map(targetFor)) {
             const facts = { hasActiveSubAccounts, target };
             outcomes.add(JSON.stringify(decide(caller, acting, method, facts, 'X-Service-Acting-Tenant')));
           }
