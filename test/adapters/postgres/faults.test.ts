@@ -1,12 +1,11 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import t from 'tap';
 import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
 import { storeFailure } from '../../../src/adapters/postgres/connection/failure.ts';
 import { Pool } from '../../../src/adapters/postgres/connection/pool.ts';
 import { connectByUrl } from '../../../src/adapters/postgres/connection/sql.ts';
 import { factKey, type FactKey, type FactReading } from '../../../src/ports/facts.ts';
+import { cuttableLine } from '../../support/cuttable-line.ts';
 import { startPostgres } from '../../support/postgres.ts';
-import type { Scope } from '../../support/servers.ts';
 import { createParent, freshStore, problemCode, rawSql } from '../../support/store.ts';
 
 const deadlines = { coherenceMs: 400, queryMs: 600 };
@@ -228,38 +227,6 @@ async function eventually(store: Store, key: FactKey): Promise<FactReading> {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-}
-
-/**
- * A way to a server on which open connections can be made to carry nothing any more, without being closed, as when a
- * machine between them forgets them.
- */
-async function cuttableLine(
-  t: Scope,
-  target: URL,
-): Promise<{ readonly url: string; readonly silence: () => void }> {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-    }
-    near.pipe(far).pipe(near);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const url = new URL(target);
-  url.port = String((server.address() as AddressInfo).port);
-  return {
-    url: url.href,
-    silence: () => {
-      for (const socket of sockets) socket.unpipe().pause();
-    },
-  };
 }
 
 function join(first: () => void, second: () => void): () => void {
