@@ -1,8 +1,7 @@
 /** A parent that is changed at random, through both APIs and the command line, and what events that must leave. */
 import { randomBytes } from 'node:crypto';
 import type { Random } from '../coherence/random.ts';
-import type { HttpResponse } from '../http-client.ts';
-import { insist, type Ask, type Asked } from './gateways.ts';
+import type { Callers } from './callers.ts';
 
 /** What is known of an event beforehand. */
 export interface ExpectedEvent {
@@ -26,27 +25,15 @@ interface Sub {
   status: 'active' | 'deactivated';
 }
 
-/** An operator and its token. */
-export interface NamedOperator {
-  readonly name: string;
-  readonly token: string;
-}
-
-type Action =
-  'create' | 'put' | 'rename' | 'status' | 'mint' | 'revoke' | 'update' | 'import' | 'suspend' | 'refused';
-const actions: readonly (readonly [Action, weight: number])[] = [
-  ['create', 3],
-  ['put', 2],
-  ['rename', 5],
-  ['status', 6],
-  ['mint', 5],
-  ['revoke', 5],
-  ['update', 2],
-  ['import', 1],
-  ['suspend', 1],
-  ['refused', 3],
-];
-const lots = actions.flatMap(([action, weight]) => Array<Action>(weight).fill(action));
+/** How often each is done. */
+const weights = {
+  ...{ create: 3, put: 2, rename: 5, status: 6, mint: 5, revoke: 5 },
+  ...{ update: 2, import: 1, suspend: 1, refused: 3 },
+};
+type Action = keyof typeof weights;
+const lots = (Object.keys(weights) as Action[]).flatMap((action) =>
+  Array<Action>(weights[action]).fill(action),
+);
 
 export class ChangingParent {
   readonly expected: ExpectedEvent[] = [];
@@ -60,40 +47,24 @@ export class ChangingParent {
   readonly #subs: Sub[] = [];
   readonly #keys: Key[] = [];
   readonly #imported: { readonly sha256: string; readonly name: string }[] = [];
-
-  readonly #gateways: readonly Asked[];
-  readonly #operators: readonly NamedOperator[];
+  readonly #callers: Callers;
   readonly #random: Random;
-  /** Share of the changes that the command line can make which it makes. */
-  readonly #cliShare: number;
 
-  constructor(
-    gateways: readonly Asked[],
-    operators: readonly NamedOperator[],
-    random: Random,
-    cliShare: number,
-  ) {
-    [this.#gateways, this.#operators, this.#random, this.#cliShare] = [gateways, operators, random, cliShare];
+  constructor(callers: Callers, random: Random) {
+    [this.#callers, this.#random] = [callers, random];
   }
 
   /** Creates it, with a key and a sub-account. */
   async begin(): Promise<void> {
-    const operator = this.#random.pick(this.#operators);
-    const { body } = await this.#asOperator(
-      'POST',
-      '/accounts',
-      { name: this.#name },
-      { operator, once: true },
-    );
+    const operator = this.#callers.anyOperator();
+    const { body } = await this.#callers.operatorCreates(operator, '/accounts', { name: this.#name });
     this.id = String(body['id']);
     this.#expect('account.created', this.id, operator.name);
     const scopes = ['sub_accounts:read', 'sub_accounts:write'];
-    const minted = await this.#asOperator(
-      'POST',
-      `${this.#path}/api-keys`,
-      { name: 'key', scopes },
-      { operator, once: true },
-    );
+    const minted = await this.#callers.operatorCreates(operator, `${this.#path}/api-keys`, {
+      name: 'key',
+      scopes,
+    });
     [this.#keyId, this.key] = [String(minted.body['id']), String(minted.body['api_key'])];
     this.secrets.push(this.key, String(minted.body['client_secret']));
     this.#expect('api_key.created', this.#keyId, operator.name);
@@ -123,10 +94,10 @@ export class ChangingParent {
 
   async #create(): Promise<void> {
     const name = this.#newName();
-    const operator = this.#random.chance(0.3) ? this.#random.pick(this.#operators) : undefined;
+    const operator = this.#callers.sometimesOperator();
     const { body } = operator
-      ? await this.#asOperator('POST', `${this.#path}/sub-accounts`, { name }, { operator, once: true })
-      : await this.#asParent('POST', '', { name }, { once: true });
+      ? await this.#callers.operatorCreates(operator, `${this.#path}/sub-accounts`, { name })
+      : await this.#callers.parentCreates(this.key, '', { name });
     this.#subs.push({ id: String(body['id']), name, status: 'active' });
     this.#expect('sub_account.created', String(body['id']), operator?.name ?? this.#keyId);
   }
@@ -134,7 +105,8 @@ export class ChangingParent {
   /** Creates one, then perhaps says the same again, then another name. */
   async #put(): Promise<void> {
     const [externalId, name] = [`ext-${this.#newName()}`.replaceAll(' ', '-'), this.#newName()];
-    const put = (wanted: string) => this.#asParent('PUT', `/by-external-id/${externalId}`, { name: wanted });
+    const put = (wanted: string) =>
+      this.#callers.parent(this.key, 'PUT', `/by-external-id/${externalId}`, { name: wanted });
     const id = String((await put(name)).body['id']);
     const sub: Sub = { id, name, status: 'active' };
     this.#subs.push(sub);
@@ -149,7 +121,7 @@ export class ChangingParent {
 
   async #rename(sub: Sub): Promise<void> {
     const name = this.#random.chance(0.3) ? sub.name : this.#newName();
-    await this.#asParent('PATCH', `/${sub.id}`, { name });
+    await this.#callers.parent(this.key, 'PATCH', `/${sub.id}`, { name });
     if (name === sub.name) return;
     this.#expect('sub_account.updated', sub.id, this.#keyId, { name: sub.name });
     sub.name = name;
@@ -160,13 +132,11 @@ export class ChangingParent {
       ['deactivate', 'deactivated'],
       ['reactivate', 'active'],
     ] as const);
-    const operator = this.#random.chance(0.3) ? this.#random.pick(this.#operators) : undefined;
-    if (operator === undefined) await this.#asParent('POST', `/${sub.id}/${action}`);
-    else if (this.#takesCli()) await this.#cli(operator, 'sub-accounts', action, this.id, sub.id);
-    else
-      await this.#asOperator('POST', `${this.#path}/sub-accounts/${sub.id}/${action}`, undefined, {
-        operator,
-      });
+    const operator = this.#callers.sometimesOperator();
+    if (operator === undefined) await this.#callers.parent(this.key, 'POST', `/${sub.id}/${action}`);
+    else if (this.#callers.takesCli())
+      await this.#callers.cli(operator, 'sub-accounts', action, this.id, sub.id);
+    else await this.#callers.operator(operator, 'POST', `${this.#path}/sub-accounts/${sub.id}/${action}`);
     if (sub.status === status) return;
     const type = status === 'active' ? 'sub_account.reactivated' : 'sub_account.deactivated';
     this.#expect(type, sub.id, operator?.name ?? this.#keyId);
@@ -175,12 +145,12 @@ export class ChangingParent {
 
   async #mint(): Promise<void> {
     const sub = this.#random.chance(0.7) ? this.#random.pick(this.#subs) : null;
-    const operator = this.#random.pick(this.#operators);
+    const operator = this.#callers.anyOperator();
     const body = { name: this.#newName(), scopes: ['a:b'] };
     const minted =
       sub === null
-        ? await this.#asOperator('POST', `${this.#path}/api-keys`, body, { operator, once: true })
-        : await this.#asParent('POST', `/${sub.id}/api-keys`, body, { once: true });
+        ? await this.#callers.operatorCreates(operator, `${this.#path}/api-keys`, body)
+        : await this.#callers.parentCreates(this.key, `/${sub.id}/api-keys`, body);
     const { id, api_key: key, client_secret: secret } = minted.body as Record<string, string | undefined>;
     for (const each of [key, secret]) if (each !== undefined) this.secrets.push(each);
     this.#keys.push({ id: id ?? '', sub, revoked: false });
@@ -190,12 +160,11 @@ export class ChangingParent {
   async #revoke(): Promise<void> {
     if (this.#keys.length === 0) return;
     const key = this.#random.pick(this.#keys);
-    const operator =
-      key.sub === null || this.#random.chance(0.3) ? this.#random.pick(this.#operators) : undefined;
+    const operator = key.sub === null ? this.#callers.anyOperator() : this.#callers.sometimesOperator();
     if (operator === undefined)
-      await this.#asParent('POST', `/${key.sub?.id ?? ''}/api-keys/${key.id}/revoke`);
-    else if (this.#takesCli()) await this.#cli(operator, 'keys', 'revoke', key.id);
-    else await this.#asOperator('POST', `/api-keys/${key.id}/revoke`, undefined, { operator });
+      await this.#callers.parent(this.key, 'POST', `/${key.sub?.id ?? ''}/api-keys/${key.id}/revoke`);
+    else if (this.#callers.takesCli()) await this.#callers.cli(operator, 'keys', 'revoke', key.id);
+    else await this.#callers.operator(operator, 'POST', `/api-keys/${key.id}/revoke`);
     if (key.revoked) return;
     this.#expect('api_key.revoked', key.id, operator?.name ?? this.#keyId, {
       status: 'active',
@@ -205,10 +174,11 @@ export class ChangingParent {
   }
 
   async #update(): Promise<void> {
-    const operator = this.#random.pick(this.#operators);
+    const operator = this.#callers.anyOperator();
     const name = this.#random.chance(0.3) ? this.#name : this.#newName();
-    if (this.#takesCli()) await this.#cli(operator, 'accounts', 'update', this.id, '--name', name);
-    else await this.#asOperator('PATCH', this.#path, { name }, { operator });
+    if (this.#callers.takesCli())
+      await this.#callers.cli(operator, 'accounts', 'update', this.id, '--name', name);
+    else await this.#callers.operator(operator, 'PATCH', this.#path, { name });
     if (name === this.#name) return;
     this.#expect('account.updated', this.id, operator.name, { name: this.#name });
     this.#name = name;
@@ -216,7 +186,7 @@ export class ChangingParent {
 
   /** Some keys that are new, and some that are there. */
   async #import(): Promise<void> {
-    const operator = this.#random.pick(this.#operators);
+    const operator = this.#callers.anyOperator();
     const fresh = Array.from({ length: this.#random.below(4) }, () => ({
       sha256: randomBytes(32).toString('hex'),
       name: this.#newName(),
@@ -224,12 +194,7 @@ export class ChangingParent {
     const keys = [...this.#imported.slice(-2), ...fresh];
     if (keys.length === 0) return;
     const known = keys.length - fresh.length;
-    const { body } = await this.#asOperator(
-      'POST',
-      `${this.#path}/api-keys/import`,
-      { keys },
-      { operator, once: true },
-    );
+    const { body } = await this.#callers.operatorCreates(operator, `${this.#path}/api-keys/import`, { keys });
     this.#imported.push(...fresh);
     for (const { id } of (body['data'] as { id: string }[]).slice(known)) {
       this.#keys.push({ id, sub: null, revoked: false });
@@ -238,13 +203,12 @@ export class ChangingParent {
   }
 
   async #suspend(): Promise<void> {
-    const operator = this.#random.pick(this.#operators);
-    const act = (action: string) =>
-      this.#asOperator('POST', `${this.#path}/${action}`, undefined, { operator });
+    const operator = this.#callers.anyOperator();
+    const act = (action: string) => this.#callers.operator(operator, 'POST', `${this.#path}/${action}`);
     await act('suspend');
     this.#expect('account.suspended', this.id, operator.name, { status: 'active' });
     if (this.#random.chance(0.5)) await act('suspend');
-    await this.#send({ method: 'POST', path: '', body: { name: 'x' } }, 403);
+    await this.#callers.parent(this.key, 'POST', '', { name: 'x' }, 403);
     await act('resume');
     this.#expect('account.resumed', this.id, operator.name, { status: 'suspended' });
   }
@@ -252,17 +216,14 @@ export class ChangingParent {
   /** What is rejected leaves nothing. */
   async #refused(): Promise<void> {
     const sub = this.#random.pick(this.#subs);
-    const [ask, status] = this.#random.pick([
-      [{ method: 'POST', path: '', body: { name: '' } }, 400],
-      [{ method: 'PATCH', path: `/${sub.id}`, body: { status: 'active' } }, 400],
-      [{ method: 'PATCH', path: `/${this.id}`, body: { name: 'x' } }, 404],
-      [
-        { method: 'POST', path: `/${sub.id}/api-keys`, body: { name: 'x', scopes: ['sub_accounts:write'] } },
-        400,
-      ],
-      [{ method: 'POST', path: `/${sub.id}/api-keys/${this.#keyId}/revoke` }, 404],
+    const [method, path, status, body] = this.#random.pick([
+      ['POST', '', 400, { name: '' }],
+      ['PATCH', `/${sub.id}`, 400, { status: 'active' }],
+      ['PATCH', `/${this.id}`, 404, { name: 'x' }],
+      ['POST', `/${sub.id}/api-keys`, 400, { name: 'x', scopes: ['sub_accounts:write'] }],
+      ['POST', `/${sub.id}/api-keys/${this.#keyId}/revoke`, 404, undefined],
     ] as const);
-    await this.#send(ask, status);
+    await this.#callers.parent(this.key, method, path, body, status);
   }
 
   #expect(type: string, of: string, by: string, previous?: ExpectedEvent['previous']): void {
@@ -272,43 +233,4 @@ export class ChangingParent {
   #newName(): string {
     return `Name ${(this.#number += 1)}`;
   }
-
-  #takesCli(): boolean {
-    return this.#random.chance(this.#cliShare);
-  }
-
-  async #cli({ token }: NamedOperator, ...args: readonly string[]): Promise<void> {
-    const unreachable = 69;
-    for (;;) {
-      const { code } = await this.#random.pick(this.#gateways).cli(token, ...args);
-      if (code === 0) return;
-      if (code !== unreachable) throw new Error(`${args.join(' ')}: exit code ${code}`);
-    }
-  }
-
-  #asParent(method: Ask['method'], path: string, body?: unknown, more: { readonly once?: true } = {}) {
-    return this.#send({ method, path, body, ...more });
-  }
-
-  async #asOperator(
-    method: Ask['method'],
-    path: string,
-    body: unknown,
-    { operator, once }: { readonly operator: NamedOperator; readonly once?: true },
-  ): Promise<HttpResponse> {
-    const ask: Ask = { method, path, body, key: operator.token, to: 'operator', ...(once && { once }) };
-    return must(await insist(this.#gateways, this.#random, ask), ask, undefined);
-  }
-
-  /** Under `/v1/sub-accounts`. @param status any of success where it is not said */
-  async #send(asked: Pick<Ask, 'method' | 'path' | 'body' | 'once'>, status?: number): Promise<HttpResponse> {
-    const ask: Ask = { ...asked, path: `/v1/sub-accounts${asked.path}`, key: this.key, to: 'call' };
-    return must(await insist(this.#gateways, this.#random, ask), ask, status);
-  }
-}
-
-function must(response: HttpResponse, { method, path }: Ask, status: number | undefined): HttpResponse {
-  const expected = status === undefined ? response.status < 300 : response.status === status;
-  if (expected) return response;
-  throw new Error(`${method} ${path}: ${response.status} ${response.text}`);
 }

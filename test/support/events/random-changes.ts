@@ -1,7 +1,8 @@
 /** Thousands of random changes by many at a time, and whether exactly their events are there. */
 import type { Test } from 'tap';
 import { Random } from '../coherence/random.ts';
-import { ChangingParent, type NamedOperator } from './changing-parent.ts';
+import { Callers, type NamedOperator } from './callers.ts';
+import { ChangingParent } from './changing-parent.ts';
 import { EventReader, type ShownEvent } from './event-reader.ts';
 import type { Asked } from './gateways.ts';
 
@@ -25,7 +26,8 @@ export async function randomChanges(t: Test, options: RandomChanges): Promise<vo
   const random = new Random(seed);
   const token = operators[0]?.token ?? '';
   const parents = Array.from({ length: count }, () => {
-    return new ChangingParent(gateways, operators, new Random(random.below(2 ** 32)), cliShare);
+    const own = new Random(random.below(2 ** 32));
+    return new ChangingParent(new Callers({ gateways, operators, random: own, cliShare }), own);
   });
   await Promise.all(parents.map((parent) => parent.begin()));
   const readers = parents.map(
