@@ -6,6 +6,7 @@ import { insist, type Asked } from './gateways.ts';
 export interface ShownEvent {
   readonly id: string;
   readonly type: string;
+  readonly created_at: string;
   readonly actor: { readonly kind: string; readonly key_id: string | null; readonly name: string | null };
   readonly request_id: string | null;
   readonly address: string | null;
