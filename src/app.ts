@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { noteKeyUse } from './api/guard.ts';
@@ -14,7 +13,7 @@ import { operatorReference, parentReference } from './api/reference/reference.ts
 import type { TypedApp } from './api/rest/typebox.ts';
 import type { Config, RouteConfig } from './config.ts';
 import { managementPath, operatorPath } from './domain/paths.ts';
-import { respondToClientError } from './http/client-error.ts';
+import { clientErrors } from './http/client-error.ts';
 import { installErrorReplies, problemOf, replyToError } from './http/errors.ts';
 import { notFound } from './http/not-found.ts';
 import { fastifyOptions, quiet } from './http/server-options.ts';
@@ -240,15 +239,3 @@ function destinations(
 const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });
-
-/** Responds to what never becomes a request. */
-function clientErrors(
-  newRequestId: (request: IncomingMessage) => string,
-  typeBase: string,
-): Application['clientError'] {
-  return (error, socket) =>
-    respondToClientError(error, socket, { requestId: newRequestId(noRequest), typeBase });
-}
-
-/** Stands for a request that never became one, where an id is needed all the same. */
-const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;

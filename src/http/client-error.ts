@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
 import { discardInput, hangUp } from './hang-up.ts';
@@ -18,10 +18,20 @@ type Said = Omit<ProblemContext, 'instance'>;
 const waiting = new WeakSet<Socket>();
 
 /**
- * Responds to what Node's parser rejects: it never becomes a request. Requests before it on the connection get their
- * responses first, and the connection ends with this one.
+ * Makes the function that responds to what Node's parser rejects: it never becomes a request. Requests before it on the
+ * connection get their responses first, and the connection ends with this one.
  */
-export function respondToClientError(error: ClientError, socket: Socket, said: Said): void {
+export function clientErrors(
+  newRequestId: (request: IncomingMessage) => string,
+  typeBase: string,
+): (error: ClientError, socket: Socket) => void {
+  return (error, socket) => respond(error, socket, { requestId: newRequestId(noRequest), typeBase });
+}
+
+/** Stands for a request that never became one, where an id is needed all the same. */
+const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
+
+function respond(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   if (busy) return waitForResponse(busy, error, socket, said);
@@ -50,7 +60,7 @@ function waitForResponse(busy: ServerResponse, error: ClientError, socket: Socke
 }
 
 function rawResponse(error: ClientError, said: Said, toHead: boolean): string {
-  const [code, detail] = clientErrors[error.code ?? ''] ?? unreadable;
+  const [code, detail] = reasonsOf[error.code ?? ''] ?? unreadable;
   return rawProblem({ code, detail }, said, toHead);
 }
 
@@ -69,7 +79,7 @@ interface Parsed extends Socket {
   readonly parser?: { readonly incoming: { readonly complete: boolean } | null } | null;
 }
 
-const clientErrors: Readonly<Record<string, readonly [ProblemCode, string]>> = {
+const reasonsOf: Readonly<Record<string, readonly [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request headers are too large.'],
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request did not arrive in time.'],
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['payload_too_large', 'The chunk extensions of the body are too large.'],

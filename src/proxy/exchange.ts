@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TLSSocket } from 'node:tls';
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
@@ -12,6 +11,7 @@ import type { ActiveExchange } from './active-exchanges.ts';
 import { Decision } from './decision.ts';
 import { exchangeStates, type ExchangeState } from './exchange-states.ts';
 import { withRateLimit } from './headers/rate-limit.ts';
+import { outboundContext } from './headers/request-headers.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { withoutQuery } from './ingress/target.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
@@ -136,16 +136,15 @@ export abstract class Exchange implements ActiveExchange {
   /** Responds with a problem, and nothing else. @param cause for the log */
   protected reject(problem: Problem, cause?: unknown): void {
     if (this.state === 'finished') return;
-    const { deps } = this.route;
+    const { names, problemTypeBase } = this.route.deps;
     const tenant = this.decision.admission?.permit.resolvedTenant;
-    const headers = tenant === undefined ? [] : [deps.names.resolvedTenant, tenant];
-    headers.push(...(this.decision.rateLimit ?? []));
+    const headers = tenant === undefined ? [] : [names.resolvedTenant, tenant];
     if (bodyMayBeLong(this.request)) this.response.shouldKeepAlive = false;
     this.#problemBytes = writeProblem(this.response, problem, {
       target: this.target,
       requestId: this.requestId,
-      typeBase: deps.problemTypeBase,
-      headers: this.withCors(headers),
+      typeBase: problemTypeBase,
+      headers: this.withOwn(headers),
     });
     this.#limit = problem.limit;
     this.finish(problemStatus(problem.code), problem.code, cause);
@@ -169,10 +168,9 @@ export abstract class Exchange implements ActiveExchange {
     this.state = 'finished';
     this.noteBytes();
     this.counted.end(status);
-    const { config, deps } = this.route;
+    const { deps } = this.route;
     const record = this.#record(status, code);
-    if (cause !== undefined)
-      deps.failures.write(cause, { route: config.prefix, requestId: this.requestId, code });
+    if (cause !== undefined) deps.failures.write(cause, record);
     deps.observe(record);
     this.trace?.end(record);
     deps.exchanges.leave(this);
@@ -207,29 +205,18 @@ export abstract class Exchange implements ActiveExchange {
   protected upstreamHeaders(): string[] {
     const { config, deps, upstream } = this.route;
     const { rawHeaders, socket } = this.request;
-    const context = {
-      requestId: this.requestId,
-      // None on a CORS preflight, which is let through without a key.
-      identity: this.decision.admission,
-      peer: socket.remoteAddress,
-      peerTrusted: deps.isTrusted(socket),
-      encrypted: (socket as Partial<TLSSocket>).encrypted === true,
-    };
+    const identity = this.decision.admission;
+    const context = outboundContext(this.requestId, identity, socket, deps.isTrusted(socket));
     const headers = deps.outboundHeaders(rawHeaders, context, config);
     this.trace?.forward(headers, upstream);
     return headers;
   }
 
-  /** What a response of the upstream says of limits is the gateway's. @param headers flat list of names and values */
-  protected withLimits(headers: string[]): string[] {
+  /** Puts what the gateway says of limits and to browsers in the place of what is said there. Flat lists of names and values. */
+  protected withOwn(headers: string[]): string[] {
     const { rateLimit } = this.decision;
-    return rateLimit === null ? headers : withRateLimit(headers, rateLimit);
-  }
-
-  /** @param headers flat list of names and values */
-  protected withCors(headers: string[]): string[] {
-    const { cors } = this.route;
-    return cors === null ? headers : cors.replace(headers, this.request.headers.origin);
+    const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);
+    return this.route.cors?.replace(limited, this.request.headers.origin) ?? limited;
   }
 
   dependsOn(): readonly FactKey[] {

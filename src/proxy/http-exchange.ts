@@ -143,7 +143,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     const { responseHeaders } = this.route.deps;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     const { headers } = responseHeaders.headers(103, rawHeaders, this.requestId, tenant);
-    this.#writer.earlyHints(this.withCors(headers));
+    this.#writer.earlyHints(this.withOwn(headers));
   }
 
   onHead({ version, status, reason, headers: rawHeaders }: AnsweredHead): void {
@@ -155,7 +155,7 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     const { headers, contentLength } = responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
-    const passed = this.withCors(this.withLimits(headers));
+    const passed = this.withOwn(headers);
     this.#writer.begin(status, reason, passed, contentLength, this.#onDrain);
     if (this.#writer.started) this.state = 'responding';
   }

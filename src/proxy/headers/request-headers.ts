@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { HeaderNames } from '../../domain/header-names.ts';
@@ -14,6 +16,17 @@ export interface OutboundContext {
   readonly peerTrusted: boolean;
   /** The request came by TLS. */
   readonly encrypted: boolean;
+}
+
+/** @param socket that the request came by */
+export function outboundContext(
+  requestId: string,
+  identity: OutboundContext['identity'],
+  socket: Socket & Partial<Pick<TLSSocket, 'encrypted'>>,
+  peerTrusted: boolean,
+): OutboundContext {
+  const encrypted = socket.encrypted === true;
+  return { requestId, identity, peer: socket.remoteAddress, peerTrusted, encrypted };
 }
 
 /** What a route says about headers. */

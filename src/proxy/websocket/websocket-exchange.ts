@@ -8,6 +8,7 @@ import { Exchange, type ResponseProgress } from '../exchange.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { takeConnection } from '../ingress/accept-upgrades.ts';
 import { withoutNamed } from '../headers/header-rules.ts';
+import { withRateLimit } from '../headers/rate-limit.ts';
 import { pushUpgradeOption } from '../headers/response-headers.ts';
 import type { RequestHead } from '../ingress/framing.ts';
 import { tooManyWebSockets, upstreamProblem } from '../problems.ts';
@@ -145,7 +146,9 @@ export class WebSocketExchange extends Exchange {
     const { responseHeaders, clock } = this.route.deps;
     this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
-    return this.withLimits(responseHeaders.headers(statusCode, rawHeaders, this.requestId, tenant).headers);
+    const { headers } = responseHeaders.headers(statusCode, rawHeaders, this.requestId, tenant);
+    const { rateLimit } = this.decision;
+    return rateLimit === null ? headers : withRateLimit(headers, rateLimit);
   }
 
   #failed(connection: Socket, error: unknown): void {
