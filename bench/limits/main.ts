@@ -5,7 +5,7 @@
  */
 import { SharedRateLimiter } from '../../src/limits/rate/limiter.ts';
 import { systemClock } from '../../src/ports/clock.ts';
-import type { LimitedBy } from '../../src/ports/rate-limiter.ts';
+import type { LimitedBy } from '../../src/ports/limits/rate-limiter.ts';
 import { rateLimitHeaders, withRateLimit } from '../../src/proxy/headers/rate-limit.ts';
 import { systemTimers } from '../../src/ports/timers.ts';
 import { Random } from '../../test/support/coherence/random.ts';

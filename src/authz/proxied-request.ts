@@ -17,7 +17,7 @@ import { insufficientScope } from '../domain/scope.ts';
 import { authenticate, type Authenticated, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey, type AccountFact, type FactKey } from '../ports/facts.ts';
-import type { LimitedBy } from '../ports/rate-limiter.ts';
+import type { LimitedBy } from '../ports/limits/rate-limiter.ts';
 
 /** What a proxied request is decided by, read from its head once; deciding may have to happen several times. */
 export interface ProxiedRequest {

@@ -18,7 +18,7 @@ import { serveCommand } from './serve.ts';
 import { subAccountCommands } from './sub-accounts.ts';
 import { findTarget, type Target } from './target.ts';
 import { syncCommand } from './sync/command.ts';
-import { usageCommand } from './usage.ts';
+import { usageCommand } from './usage/usage.ts';
 import { whoamiCommand } from './whoami.ts';
 
 interface GlobalOptions {

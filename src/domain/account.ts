@@ -1,5 +1,5 @@
 import type { AccountId } from './ids.ts';
-import type { Limits } from './limits.ts';
+import type { Limits } from './limits/limits.ts';
 
 /** The longest name of an account or a key, in characters. */
 export const nameMaxLength = 256;

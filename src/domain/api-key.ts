@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { AccountId, KeyId } from './ids.ts';
-import type { Limits } from './limits.ts';
+import type { Limits } from './limits/limits.ts';
 
 declare const checked: unique symbol;
 

@@ -1,4 +1,4 @@
-import type { LimitName } from './limits.ts';
+import type { LimitName } from './limits/limits.ts';
 
 /**
  * Every error a client can get: one row a code. What a client sees is the row, a detail and

@@ -1,6 +1,6 @@
 import type { ApiKey, ApiKeyStatus, KeyDigest, KeyHints } from '../domain/api-key.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
-import type { Limits } from '../domain/limits.ts';
+import type { Limits } from '../domain/limits/limits.ts';
 
 /** An API key to be created; the store sees digests only. */
 export interface NewApiKey {

@@ -1,6 +1,6 @@
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
-import type { Limits } from '../domain/limits.ts';
+import type { Limits } from '../domain/limits/limits.ts';
 
 /** What a decision knows about an API key. */
 export interface KeyFact {

@@ -1,7 +1,7 @@
 import type { ApiKey, ApiKeyStatus, KeyDigest } from '../domain/api-key.ts';
 import type { AccountChange, Metadata, ParentAccount, ParentChange, SubAccount } from '../domain/account.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
-import type { Limits } from '../domain/limits.ts';
+import type { Limits } from '../domain/limits/limits.ts';
 import type { ChangedBy, IdempotencyClaim, Operator, Replay } from './changes.ts';
 import type { Seq } from './facts.ts';
 import type {

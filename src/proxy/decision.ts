@@ -11,7 +11,7 @@ import {
 import type { Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { KeyId } from '../domain/ids.ts';
-import { limitFull } from '../domain/limit-full.ts';
+import { limitFull } from '../domain/limits/limit-full.ts';
 import type { Problem } from '../domain/problem.ts';
 import {
   decideWithLookups,

@@ -7,7 +7,7 @@ import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
-import type { RateLimiter } from '../ports/rate-limiter.ts';
+import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import type { Tracer } from '../ports/tracer.ts';
 import type { UsageSink } from '../ports/usage.ts';

@@ -1,7 +1,7 @@
 /** What a store does with the limits of parents, sub-accounts and keys. */
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
-import { noLimits } from '../../src/domain/limits.ts';
+import { noLimits } from '../../src/domain/limits/limits.ts';
 import type { KeyId } from '../../src/domain/ids.ts';
 import type { ApiKeyName, FactKey } from '../../src/ports/facts.ts';
 import { factKey } from '../../src/ports/facts.ts';

@@ -5,7 +5,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { ExportedUsage } from '../../src/domain/usage-event.ts';
 import { hourMs } from '../../src/domain/usage.ts';
-import type { ExportTurn } from '../../src/ports/usage-export.ts';
+import type { ExportTurn } from '../../src/ports/usage/export.ts';
 import { createParent, createSub } from '../support/store.ts';
 import { addUsage, usageRow } from '../support/usage-rows.ts';
 

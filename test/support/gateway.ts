@@ -19,7 +19,7 @@ import { systemClock, type Clock } from '../../src/ports/clock.ts';
 import type { Directory } from '../../src/ports/directory.ts';
 import type { RequestRecord } from '../../src/ports/request-record.ts';
 import type { EventStore } from '../../src/ports/events.ts';
-import type { RateLimiter } from '../../src/ports/rate-limiter.ts';
+import type { RateLimiter } from '../../src/ports/limits/rate-limiter.ts';
 import type { ReplicaList } from '../../src/ports/replica-list.ts';
 import type { Imports } from '../../src/ports/imports.ts';
 import type { TenantStore } from '../../src/ports/tenant-store.ts';

@@ -14,7 +14,7 @@ import {
   type Lookup,
 } from '../../src/ports/directory.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
-import { noLimits, type Limits } from '../../src/domain/limits.ts';
+import { noLimits, type Limits } from '../../src/domain/limits/limits.ts';
 import { digestSecret, formatSecret, secretRandomBytes } from '../../src/domain/api-key.ts';
 import { randomBytes, randomUUID } from 'node:crypto';
 

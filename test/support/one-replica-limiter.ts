@@ -1,6 +1,6 @@
 /** Limits of one replica, on a clock of the test: what the proxy does with the answers of a limiter, not how the limiter comes to them. */
-import type { LimitPeriod } from '../../src/domain/limits.ts';
-import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../src/ports/rate-limiter.ts';
+import type { LimitPeriod } from '../../src/domain/limits/limits.ts';
+import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../src/ports/limits/rate-limiter.ts';
 
 interface Limit {
   readonly by: LimitedBy;

@@ -9,7 +9,7 @@ import type { ReplicaList } from '../../ports/replica-list.ts';
 import type { Imports } from '../../ports/imports.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
-import type { UsageExportStore } from '../../ports/usage-export.ts';
+import type { UsageExportStore } from '../../ports/usage/export.ts';
 import { coherenceLog } from './coherence/coherence-log.ts';
 import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';

@@ -1,6 +1,6 @@
 import { isExternalId } from '../../domain/external-id.ts';
 import { parseAccountId, parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
-import type { Limits } from '../../domain/limits.ts';
+import type { Limits } from '../../domain/limits/limits.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
 

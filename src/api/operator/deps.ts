@@ -6,7 +6,7 @@ import type { Imports } from '../../ports/imports.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
-import type { UsageReplay } from '../../ports/usage-replay.ts';
+import type { UsageReplay } from '../../ports/usage/replay.ts';
 
 /** What the operator API works with. */
 export interface AdminDeps {

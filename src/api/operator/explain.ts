@@ -2,10 +2,10 @@ import { Type, type Static } from 'typebox';
 import type { ProxiedRequest } from '../../authz/proxied-request.ts';
 import { readActingHeader, methodKind, servedMethods } from '../../domain/acting-decision.ts';
 import { parseKeyId } from '../../domain/ids.ts';
-import { limitFull } from '../../domain/limit-full.ts';
+import { limitFull } from '../../domain/limits/limit-full.ts';
 import { catalogue } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
-import type { LimitState, RateLimiter } from '../../ports/rate-limiter.ts';
+import type { LimitState, RateLimiter } from '../../ports/limits/rate-limiter.ts';
 import {
   decisionFields,
   decisionToBody,

@@ -5,8 +5,8 @@ import { parseInstant } from '../../domain/rfc3339.ts';
 import type { UsageEvent } from '../../domain/usage-event.ts';
 import { hourMs, usagePeriodMaxMs, type UsagePeriod } from '../../domain/usage.ts';
 import { invalidField } from '../../http/invalid-request.ts';
-import { PushFailed } from '../../ports/usage-receiver.ts';
-import type { ReplayCursor } from '../../ports/usage-replay.ts';
+import { PushFailed } from '../../ports/usage/receiver.ts';
+import type { ReplayCursor } from '../../ports/usage/replay.ts';
 import { closed, noQuery, nullableText, timestamp, type TypedApp } from '../rest/typebox.ts';
 import type { AdminDeps } from './deps.ts';
 

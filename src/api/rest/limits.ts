@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import type { Limits } from '../../domain/limits.ts';
+import type { Limits } from '../../domain/limits/limits.ts';
 import type { KeyLimits } from '../../ports/api-keys.ts';
 import { closed, nullableInteger } from './typebox.ts';
 

@@ -1,4 +1,4 @@
-import type { LimitKind, Limits } from '../../domain/limits.ts';
+import type { LimitKind, Limits } from '../../domain/limits/limits.ts';
 import type { MonthQuota } from './month-quota.ts';
 import type { RateBucket } from './rate-bucket.ts';
 

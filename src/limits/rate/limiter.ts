@@ -1,9 +1,9 @@
-import type { LimitKind, Limits } from '../../domain/limits.ts';
+import type { LimitKind, Limits } from '../../domain/limits/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LimiterEvents } from '../../ports/limits/limiter-events.ts';
 import type { MonthTotals } from '../../ports/limits/month-totals.ts';
 import type { ShareBoard } from '../../ports/limits/share-board.ts';
-import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../ports/rate-limiter.ts';
+import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../ports/limits/rate-limiter.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { LimitedByKind, type Limited } from './limited.ts';
 import { MonthExchange } from './month-exchange.ts';

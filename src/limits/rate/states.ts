@@ -1,5 +1,5 @@
-import type { LimitKind } from '../../domain/limits.ts';
-import type { LimitState } from '../../ports/rate-limiter.ts';
+import type { LimitKind } from '../../domain/limits/limits.ts';
+import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import type { MonthQuota } from './month-quota.ts';
 import type { RateBucket } from './rate-bucket.ts';
 

@@ -1,5 +1,5 @@
-import { limitName } from '../../domain/limits.ts';
-import type { LimitState } from '../../ports/rate-limiter.ts';
+import { limitName } from '../../domain/limits/limits.ts';
+import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import { withoutNamed } from './header-rules.ts';
 
 const ours: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);

@@ -1,5 +1,5 @@
 import type { UsageEvent } from '../../domain/usage-event.ts';
-import { PushFailed, type Receiver } from '../../ports/usage-receiver.ts';
+import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
 /** An event that the receiver rejects, though it accepts others. */
 export interface RejectedEvent {

@@ -3,8 +3,8 @@ import type { UsageExportConfig } from '../../config.ts';
 import { usageEvent, type ExportedUsage } from '../../domain/usage-event.ts';
 import { hourMs } from '../../domain/usage.ts';
 import type { UsageStore } from '../../ports/usage.ts';
-import type { ExportPosition, ExportState, ExportTurn, UsageExportStore } from '../../ports/usage-export.ts';
-import type { Receiver } from '../../ports/usage-receiver.ts';
+import type { ExportPosition, ExportState, ExportTurn, UsageExportStore } from '../../ports/usage/export.ts';
+import type { Receiver } from '../../ports/usage/receiver.ts';
 import { batchesOf, batchOf } from './batches.ts';
 import { deliverEvents } from './deliver-events.ts';
 

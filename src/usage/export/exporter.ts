@@ -3,8 +3,8 @@ import { Backoff } from '../../coherence/backoff.ts';
 import { hourMs } from '../../domain/usage.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Timers } from '../../ports/timers.ts';
-import type { ExportPosition } from '../../ports/usage-export.ts';
-import { PushFailed } from '../../ports/usage-receiver.ts';
+import type { ExportPosition } from '../../ports/usage/export.ts';
+import { PushFailed } from '../../ports/usage/receiver.ts';
 import { exportTurn, turnOf, type TurnParts } from './export-turn.ts';
 
 export interface UsageExporterParts extends TurnParts {

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { PushFailed, type Receiver } from '../../ports/usage-receiver.ts';
+import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
 /** Characters of a response that are told where it is no success. */
 const toldOfResponse = 300;

@@ -2,9 +2,9 @@ import type { UsageExportConfig } from '../../config.ts';
 import { usageEvent, type ExportedUsage, type UsageEvent } from '../../domain/usage-event.ts';
 import { hourMs, type UsagePeriod } from '../../domain/usage.ts';
 import type { UsageStore } from '../../ports/usage.ts';
-import type { UsageExportStore } from '../../ports/usage-export.ts';
-import type { Receiver } from '../../ports/usage-receiver.ts';
-import type { ReplayCursor, UsageReplay } from '../../ports/usage-replay.ts';
+import type { UsageExportStore } from '../../ports/usage/export.ts';
+import type { Receiver } from '../../ports/usage/receiver.ts';
+import type { ReplayCursor, UsageReplay } from '../../ports/usage/replay.ts';
 import { deliverEvents } from './deliver-events.ts';
 import { batchesOf, batchOf } from './batches.ts';
 

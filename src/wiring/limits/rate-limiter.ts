@@ -7,7 +7,7 @@ import { limiterMetrics } from '../../ops/limiter-metrics.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ShareBoard } from '../../ports/limits/share-board.ts';
-import type { RateLimiter } from '../../ports/rate-limiter.ts';
+import type { RateLimiter } from '../../ports/limits/rate-limiter.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { Registry } from 'prom-client';
 import type { Store } from '../store.ts';

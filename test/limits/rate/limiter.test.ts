@@ -1,8 +1,8 @@
 /** Taking from limits, in one replica. */
 import t, { type Test } from 'tap';
-import { noLimits, type LimitKind, type Limits } from '../../../src/domain/limits.ts';
+import { noLimits, type LimitKind, type Limits } from '../../../src/domain/limits/limits.ts';
 import { SharedRateLimiter, type LimiterParts } from '../../../src/limits/rate/limiter.ts';
-import type { LimitedBy } from '../../../src/ports/rate-limiter.ts';
+import type { LimitedBy } from '../../../src/ports/limits/rate-limiter.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
 
 function open(parts: Partial<LimiterParts> = {}) {

@@ -1,7 +1,7 @@
 /** Several replicas that share a limit, in virtual time, with whatever may come between them. */
-import { noLimits, type Limits } from '../../../src/domain/limits.ts';
+import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';
 import { SharedRateLimiter } from '../../../src/limits/rate/limiter.ts';
-import type { LimitedBy } from '../../../src/ports/rate-limiter.ts';
+import type { LimitedBy } from '../../../src/ports/limits/rate-limiter.ts';
 import { ModelBoard, ModelTotals, type Net } from './model-stores.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Counts } from './windows.ts';

@@ -10,7 +10,7 @@ import {
   type FactSource,
   type FactValue,
 } from '../../../ports/facts.ts';
-import type { Limits } from '../../../domain/limits.ts';
+import type { Limits } from '../../../domain/limits/limits.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { toLimits, type LimitColumns } from '../tenants/rows.ts';

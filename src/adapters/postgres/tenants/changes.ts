@@ -11,7 +11,7 @@ import type { Committed, LimitReached } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
-import type { Limits } from '../../../domain/limits.ts';
+import type { Limits } from '../../../domain/limits/limits.ts';
 import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
 /** What a function of `0007_changes.sql` returns; members other than `outcome` as that one says. */

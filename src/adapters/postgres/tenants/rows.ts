@@ -7,7 +7,7 @@ import type {
   SubAccount,
 } from '../../../domain/account.ts';
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
-import type { Limits } from '../../../domain/limits.ts';
+import type { Limits } from '../../../domain/limits/limits.ts';
 
 /** A time as a column (`Date`) or inside JSON (ISO 8601). */
 type Time = Date | string;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import type { Context } from './context.ts';
-import { exitCode, Failure } from './failure.ts';
-import type { Listing } from './operator-api.ts';
-import { table } from './output.ts';
+import type { Context } from '../context.ts';
+import { exitCode, Failure } from '../failure.ts';
+import type { Listing } from '../operator-api.ts';
+import { table } from '../output.ts';
 
 interface Options {
   readonly from?: string;

@@ -1,4 +1,4 @@
-import type { UsageEvent } from '../domain/usage-event.ts';
+import type { UsageEvent } from '../../domain/usage-event.ts';
 
 /** The receiver did not accept a request. */
 export class PushFailed extends Error {

@@ -1,5 +1,5 @@
-import type { AccountId } from '../domain/ids.ts';
-import type { ExportedUsage } from '../domain/usage-event.ts';
+import type { AccountId } from '../../domain/ids.ts';
+import type { ExportedUsage } from '../../domain/usage-event.ts';
 
 /** How far the export has got: what comes before is out. */
 export interface ExportPosition {

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { Option, type Command } from 'commander';
-import type { Context } from './context.ts';
-import { exitCode, Failure } from './failure.ts';
-import type { Listing } from './operator-api.ts';
-import { table } from './output.ts';
+import type { Context } from '../context.ts';
+import { exitCode, Failure } from '../failure.ts';
+import type { Listing } from '../operator-api.ts';
+import { table } from '../output.ts';
 import { reconcileCommand } from './reconcile.ts';
-import { usageExportCommand } from './usage-export.ts';
-import { usageTopCommand } from './usage-top.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
+import { usageExportCommand } from './export.ts';
+import { usageTopCommand } from '../usage-top.ts';
+import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
 
 interface Options extends PageOptions {
   readonly from?: string;

@@ -1,6 +1,6 @@
-import type { AccountId } from '../domain/ids.ts';
-import type { UsageEvent } from '../domain/usage-event.ts';
-import type { UsagePeriod } from '../domain/usage.ts';
+import type { AccountId } from '../../domain/ids.ts';
+import type { UsageEvent } from '../../domain/usage-event.ts';
+import type { UsagePeriod } from '../../domain/usage.ts';
 
 /** Where a call went up to. */
 export type ReplayCursor =

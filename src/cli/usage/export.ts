@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Context } from './context.ts';
-import { exitCode, Failure } from './failure.ts';
-import type { Listing } from './operator-api.ts';
+import type { Context } from '../context.ts';
+import { exitCode, Failure } from '../failure.ts';
+import type { Listing } from '../operator-api.ts';
 
 interface Options {
   readonly from?: string;

@@ -1,5 +1,5 @@
 import { limitName, type LimitKind, type LimitPeriod } from './limits.ts';
-import type { Problem } from './problem.ts';
+import type { Problem } from '../problem.ts';
 
 /**
  * The problem of a request that a limit of its key, its sub-account or its parent has no room for.

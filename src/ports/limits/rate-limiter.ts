@@ -1,4 +1,4 @@
-import type { LimitKind, LimitPeriod, Limits } from '../domain/limits.ts';
+import type { LimitKind, LimitPeriod, Limits } from '../../domain/limits/limits.ts';
 
 /** One of those whose limits a request counts against. */
 export interface LimitedBy {
