@@ -6,7 +6,7 @@ import type { Listing } from '../operator-api.ts';
 import { table } from '../output.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { usageExportCommand } from './export.ts';
-import { usageTopCommand } from '../usage-top.ts';
+import { usageTopCommand } from './top.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
 
 interface Options extends PageOptions {

@@ -1,7 +1,7 @@
 import { Option, type Command } from 'commander';
-import type { Context } from './context.ts';
-import type { Listing } from './operator-api.ts';
-import { table } from './output.ts';
+import type { Context } from '../context.ts';
+import type { Listing } from '../operator-api.ts';
+import { table } from '../output.ts';
 
 const counters = ['requests', 'client_errors', 'server_errors', 'bytes_in', 'bytes_out'] as const;
 type Counter = (typeof counters)[number];
