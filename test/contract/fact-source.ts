@@ -2,7 +2,8 @@
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret } from '../../src/domain/api-key.ts';
-import { factKey } from '../../src/ports/facts.ts';
+import type { AccountId } from '../../src/domain/ids.ts';
+import { factKey, type Seq } from '../../src/ports/facts.ts';
 import { createKey, createParent, createSub, newAccountId } from '../support/store.ts';
 
 export async function factSourceContract(t: Test, { tenants, facts, log }: Store): Promise<void> {
@@ -110,6 +111,48 @@ export async function factSourceContract(t: Test, { tenants, facts, log }: Store
     const reading = await facts.readFacts([factKey.key(ofSub.digest)]);
     t.match(reading.facts.get(factKey.key(ofSub.digest)), { revoked: true });
     t.match(reading.facts.get(factKey.account(parent)), { status: 'suspended' });
+  });
+
+  await t.test('a snapshot that sees a position sees every mutation up to it', async (t) => {
+    const parent = (await createParent(tenants)).id;
+    const subs = await Promise.all(Array.from({ length: 4 }, () => createSub(tenants, parent)));
+    const histories = new Map(subs.map(({ value }) => [value.id, [] as { seq: Seq; status: string }[]]));
+    const readings: { id: AccountId; seq: Seq; status: string | undefined }[] = [];
+    let writing = true;
+
+    async function write(id: AccountId): Promise<void> {
+      // Until the readers have been there, too, however busy the machine.
+      for (let i = 0; i < 30 || readings.length <= ids.length; i++) {
+        const status = i % 2 === 0 ? 'deactivated' : 'active';
+        const { seq } = (await tenants.setSubAccountStatus(parent, id, status)) ?? {};
+        histories.get(id)?.push({ seq: seq ?? NaN, status });
+      }
+    }
+    async function read(id: AccountId): Promise<void> {
+      while (writing) {
+        const { seq, facts: found } = await facts.readFacts([factKey.account(id)]);
+        const fact = found.get(factKey.account(id));
+        readings.push({
+          id,
+          seq,
+          status: fact && typeof fact === 'object' && 'status' in fact ? fact.status : undefined,
+        });
+      }
+    }
+    const ids = [...histories.keys()];
+    const readers = Promise.all(ids.map(read));
+    await Promise.all(ids.map(write));
+    writing = false;
+    await readers;
+
+    const positions = [...histories.values()].flat().map(({ seq }) => seq);
+    t.equal(new Set(positions).size, positions.length, 'no two mutations share a position');
+    const wrong = readings.filter(({ id, seq, status }) => {
+      const last = histories.get(id)?.findLast((mutation) => mutation.seq <= seq);
+      return status !== (last?.status ?? 'active');
+    });
+    t.same(wrong, [], `${readings.length} readings`);
+    t.ok(readings.length > ids.length);
   });
 }
 

@@ -12,7 +12,7 @@ type Logged = Readonly<Record<string, 'changed' | 'revoked'>>;
 const noParent = '00000000-0000-0000-0000-000000000000' as AccountId;
 
 export async function mutationContract(t: Test, store: Store): Promise<void> {
-  const { tenants, facts, log } = store;
+  const { tenants, log } = store;
 
   /** Runs a mutation alone; returns the position it wants waited for, what it logged and where the log stood before. */
   async function observe(
@@ -200,48 +200,6 @@ export async function mutationContract(t: Test, store: Store): Promise<void> {
     );
     t.equal(edges.length, 1);
     t.equal(edges[0]?.seq, (await log.replicas()).seq, 'by the last of them');
-  });
-
-  await t.test('a snapshot that sees a position sees every mutation up to it', async (t) => {
-    const parent = (await createParent(tenants)).id;
-    const subs = await Promise.all(Array.from({ length: 4 }, () => createSub(tenants, parent)));
-    const histories = new Map(subs.map(({ value }) => [value.id, [] as { seq: Seq; status: string }[]]));
-    const readings: { id: AccountId; seq: Seq; status: string | undefined }[] = [];
-    let writing = true;
-
-    async function write(id: AccountId): Promise<void> {
-      // Until the readers have been there, too, however busy the machine.
-      for (let i = 0; i < 30 || readings.length <= ids.length; i++) {
-        const status = i % 2 === 0 ? 'deactivated' : 'active';
-        const { seq } = (await tenants.setSubAccountStatus(parent, id, status)) ?? {};
-        histories.get(id)?.push({ seq: seq ?? NaN, status });
-      }
-    }
-    async function read(id: AccountId): Promise<void> {
-      while (writing) {
-        const { seq, facts: found } = await facts.readFacts([factKey.account(id)]);
-        const fact = found.get(factKey.account(id));
-        readings.push({
-          id,
-          seq,
-          status: fact && typeof fact === 'object' && 'status' in fact ? fact.status : undefined,
-        });
-      }
-    }
-    const ids = [...histories.keys()];
-    const readers = Promise.all(ids.map(read));
-    await Promise.all(ids.map(write));
-    writing = false;
-    await readers;
-
-    const positions = [...histories.values()].flat().map(({ seq }) => seq);
-    t.equal(new Set(positions).size, positions.length, 'no two mutations share a position');
-    const wrong = readings.filter(({ id, seq, status }) => {
-      const last = histories.get(id)?.findLast((mutation) => mutation.seq <= seq);
-      return status !== (last?.status ?? 'active');
-    });
-    t.same(wrong, [], `${readings.length} readings`);
-    t.ok(readings.length > ids.length);
   });
 }
 

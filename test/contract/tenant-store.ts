@@ -1,12 +1,9 @@
-/** What every tenant store does; run by the test file of each adapter. */
-import { randomUUID } from 'node:crypto';
+/** What every tenant store does with sub-accounts and keys; run by the test file of each adapter. */
 import type { Test } from 'tap';
 import { mergeMetadata, type Metadata } from '../../src/domain/account.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
-import type { Page, PageQuery } from '../../src/ports/tenant-store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import {
-  createKey,
   createParent,
   createSub,
   keyDraft,
@@ -18,98 +15,6 @@ import {
 
 export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<void> {
   const noLimit = 1_000_000;
-
-  await t.test('a parent is what was created, and only a parent', async (t) => {
-    const parent = await createParent(tenants);
-    t.match(parent, {
-      name: 'Parent',
-      externalId: null,
-      status: 'active',
-      metadata: {},
-      activeSubAccounts: 0,
-    });
-    t.same(await tenants.getParent(parent.id), parent);
-    const { value: sub } = await createSub(tenants, parent.id);
-    t.equal(await tenants.getParent(sub.id), null);
-    t.equal(await tenants.getParent(newAccountId()), null);
-    t.equal((await tenants.getParent(parent.id))?.activeSubAccounts, 1);
-  });
-
-  await t.test('a parent has an id, an external_id and metadata of the operator’s', async (t) => {
-    const id = randomUUID() as AccountId;
-    const draft = { id, name: 'Named', externalId: `Ext/${id}`, metadata: { ü: '"\\' } };
-    const made = await tenants.createParent(draft);
-    t.match(made, { value: draft, seq: null });
-    t.same(await tenants.getParent(id), 'value' in made && made.value);
-    t.same(await tenants.createParent({ id, name: 'Again' }), { idTaken: true });
-    const other = await createParent(tenants);
-    const { value: sub } = await createSub(tenants, other.id, { externalId: draft.externalId });
-    t.same(await tenants.createParent({ ...draft, id: sub.id, externalId: null }), { idTaken: true });
-    t.same(await tenants.createParent({ ...draft, id: newAccountId() }), { taken: id });
-    t.same(await tenants.updateParent(other.id, { externalId: draft.externalId }), { taken: id });
-    t.same(await tenants.createSubAccount(other.id, { ...subAccountDraft({ id }), idGiven: true }, noLimit), {
-      idTaken: true,
-    });
-    t.equal((await tenants.getParent(other.id))?.activeSubAccounts, 1, 'what was not made does not count');
-  });
-
-  await t.test('of many parents with one external_id exactly one wins, and the others name it', async (t) => {
-    const results = await Promise.all(
-      Array.from({ length: 20 }, () =>
-        tenants.createParent({ id: newAccountId(), name: 'N', externalId: 'contended' }),
-      ),
-    );
-    const winners = results.flatMap((result) => ('value' in result ? [result.value.id] : []));
-    t.equal(winners.length, 1);
-    t.equal(results.filter((result) => 'taken' in result && result.taken === winners[0]).length, 19);
-  });
-
-  await t.test('parents may exchange their external_ids at the same time', async (t) => {
-    const [a, b] = [
-      await createParent(tenants, { externalId: 'left' }),
-      await createParent(tenants, { externalId: 'right' }),
-    ];
-    for (let i = 0; i < 10; i++) {
-      await Promise.all([
-        tenants.updateParent(a.id, { externalId: i % 2 === 0 ? 'right' : 'left' }),
-        tenants.updateParent(b.id, { externalId: i % 2 === 0 ? 'left' : 'right' }),
-        tenants.updateParent(a.id, { externalId: null }),
-        tenants.updateParent(b.id, { externalId: null }),
-      ]);
-    }
-    const names = [await tenants.getParent(a.id), await tenants.getParent(b.id)].map(
-      (each) => each?.externalId,
-    );
-    t.ok(names[0] === null || names[0] !== names[1], String(names));
-  });
-
-  await t.test('a change of a parent leaves what it does not name, and null clears', async (t) => {
-    const { id } = await createParent(tenants, { externalId: 'patched', metadata: { a: '1' } });
-    t.match(await tenants.updateParent(id, { name: 'New' }), {
-      value: { name: 'New', externalId: 'patched', metadata: { a: '1' } },
-      seq: null,
-    });
-    t.match(await tenants.updateParent(id, { metadata: { a: null, b: '2' } }), {
-      value: { metadata: { b: '2' } },
-    });
-    const full = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`k${i}`, 'v']));
-    t.equal(await tenants.updateParent(id, { metadata: full }), 'too-many-pairs');
-    t.match(await tenants.updateParent(id, { externalId: null }), { value: { externalId: null } });
-    t.match(await tenants.updateParent(id, { externalId: 'patched' }), { value: { externalId: 'patched' } });
-    const { value: sub } = await createSub(tenants, id);
-    t.equal(await tenants.updateParent(sub.id, { name: 'Stolen' }), null, 'a sub-account is no parent');
-    t.equal(await tenants.updateParent(newAccountId(), { name: 'Stolen' }), null);
-  });
-
-  await t.test('parents are listed newest first', async (t) => {
-    const made = [await createParent(tenants), await createParent(tenants)].map(({ id }) => id);
-    const page = await tenants.listParents({}, { limit: 2 });
-    t.same(
-      page.rows.map(({ id }) => id),
-      made.sort().reverse(),
-    );
-    t.equal(page.hasMore, true);
-  });
 
   await t.test('a sub-account is what was created, and no other parent sees it', async (t) => {
     const parent = await createParent(tenants);
@@ -271,64 +176,6 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
     t.same(await tenants.createKey(id, keyDraft(), 3), { limit: 3 });
   });
 
-  await t.test('pages neither repeat nor skip a row while others come and change', async (t) => {
-    const parent = await createParent(tenants);
-    const before: string[] = [];
-    for (let i = 0; i < 25; i++) before.push((await createSub(tenants, parent.id)).value.id);
-    const seen = await everyPage(
-      (page) => tenants.listSubAccounts(parent.id, {}, page),
-      10,
-      async (row) => {
-        await createSub(tenants, parent.id);
-        await tenants.setSubAccountStatus(parent.id, row.id, 'deactivated');
-      },
-    );
-    t.same(seen, before.sort().reverse());
-  });
-
-  await t.test('a last page that is full says that it is the last', async (t) => {
-    const { id } = await createParent(tenants);
-    for (let i = 0; i < 4; i++) await createKey(tenants, id);
-    const first = await tenants.listKeys(id, { limit: 2 });
-    const second = await tenants.listKeys(id, { limit: 2, after: first.rows[1]?.id ?? '' });
-    t.same([first.hasMore, second.hasMore, second.rows.length], [true, false, 2]);
-  });
-
-  await t.test('filters narrow a list, together too', async (t) => {
-    const parent = await createParent(tenants);
-    const { value: on } = await createSub(tenants, parent.id, { externalId: 'on' });
-    const { value: off } = await createSub(tenants, parent.id, { externalId: 'off' });
-    await tenants.setSubAccountStatus(parent.id, off.id, 'deactivated');
-    const ids = async (filter: Parameters<typeof tenants.listSubAccounts>[1]): Promise<string[]> =>
-      (await tenants.listSubAccounts(parent.id, filter, { limit: 10 })).rows.map(({ id }) => id);
-    t.same(await ids({ status: 'active' }), [on.id]);
-    t.same(await ids({ status: 'deactivated' }), [off.id]);
-    t.same(await ids({ externalId: 'off' }), [off.id]);
-    t.same(await ids({ externalId: 'off', status: 'active' }), []);
-    t.same(await ids({ externalId: 'OFF' }), []);
-  });
-
-  await t.test('sub-accounts are found by the start of their name and by their metadata', async (t) => {
-    const parent = await createParent(tenants);
-    const make = async (name: string, metadata: Metadata): Promise<string> =>
-      (await createSub(tenants, parent.id, { name, metadata })).value.id;
-    const a = await make('Blue Sky', { plan: 'gold', region: 'eu' });
-    const b = await make('blueprint', { plan: 'gold' });
-    const c = await make('100%_\\', { plan: '' });
-    const ids = async (filter: Parameters<typeof tenants.listSubAccounts>[1]): Promise<string[]> =>
-      (await tenants.listSubAccounts(parent.id, filter, { limit: 10 })).rows.map(({ id }) => id);
-    t.same(await ids({ nameStart: 'BLUE' }), [b, a]);
-    t.same(await ids({ nameStart: 'blue ' }), [a]);
-    t.same(await ids({ nameStart: 'sky' }), []);
-    t.same(await ids({ nameStart: '%' }), []);
-    t.same(await ids({ nameStart: '100%_\\' }), [c]);
-    t.same(await ids({ metadata: { plan: 'gold' } }), [b, a]);
-    t.same(await ids({ metadata: { plan: 'gold', region: 'eu' } }), [a]);
-    t.same(await ids({ metadata: { plan: '' } }), [c]);
-    t.same(await ids({ metadata: { plan: 'Gold' } }), []);
-    t.same(await ids({ nameStart: 'b', metadata: { plan: 'gold' }, status: 'deactivated' }), []);
-  });
-
   await t.test('a text that cannot be stored is rejected as invalid', async (t) => {
     const parent = await createParent(tenants);
     t.equal(
@@ -348,19 +195,4 @@ export async function tenantStoreContract(t: Test, { tenants }: Store): Promise<
       'invalid_request',
     );
   });
-}
-
-/** Ids of all rows, page after page; `between` runs once a page with its first row. */
-async function everyPage<T extends { readonly id: string }>(
-  list: (page: PageQuery) => Promise<Page<T>>,
-  limit: number,
-  between: (row: T) => Promise<void>,
-): Promise<string[]> {
-  const ids: string[] = [];
-  for (let after: string | undefined; ; after = ids.at(-1)) {
-    const page = await list({ limit, ...(after !== undefined && { after }) });
-    ids.push(...page.rows.map(({ id }) => id));
-    if (!page.hasMore) return ids;
-    if (page.rows[0]) await between(page.rows[0]);
-  }
 }

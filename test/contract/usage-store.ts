@@ -1,35 +1,15 @@
-/** What every usage store does. */
+/** How every usage store counts: once, exactly, and up to which hour. */
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
-import {
-  hourMs,
-  type UsageCounts,
-  type UsageGranularity,
-  type UsageGroup,
-  type UsageRow,
-} from '../../src/domain/usage.ts';
-import { UnusableUsage, type UsageQuery, type UsageReportRow } from '../../src/ports/usage.ts';
-import { createKey, createParent, createSub, newAccountId, newKeyId, problemCode } from '../support/store.ts';
+import { hourMs } from '../../src/domain/usage.ts';
+import { UnusableUsage } from '../../src/ports/usage.ts';
+import { counted, february, january, times, usageCalls, year } from '../support/counted-usage.ts';
+import { createKey, createParent, newKeyId } from '../support/store.ts';
 
 export async function usageStoreContract(t: Test, { tenants, usage }: Store): Promise<void> {
-  const january = Date.UTC(2025, 0, 31, 22);
-  const february = Date.UTC(2025, 1, 1);
-  const year = { fromMs: Date.UTC(2025, 0, 1), toMs: Date.UTC(2026, 0, 1) };
-
-  function report(
-    parent: AccountId | null,
-    granularity: UsageGranularity,
-    groupBy: UsageGroup = 'sub_account',
-    more: Partial<UsageQuery> = {},
-  ): Promise<{ rows: readonly UsageReportRow[]; hasMore: boolean }> {
-    return usage.report(parent, { period: year, granularity, groupBy, limit: 100, ...more });
-  }
-
-  async function add(rows: readonly UsageRow[], journal: string = randomUUID()): Promise<void> {
-    await usage.add({ journal, from: 0, to: rows.length, rows, throughMs: Infinity });
-  }
+  const { add, report } = usageCalls(usage);
 
   await t.test('rows of a journal count once however often they are added', async (t) => {
     const parent = (await createParent(tenants)).id;
@@ -68,96 +48,6 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     const rows = keys.map((key) => counted(parent, key, january));
     await Promise.all(Array.from({ length: 8 }, (_, i) => add(i % 2 === 0 ? rows : rows.toReversed())));
     t.match((await report(parent, 'total')).rows, [times(160)]);
-  });
-
-  await t.test('a report has the parent and what is under it, and no other account', async (t) => {
-    const parent = (await createParent(tenants)).id;
-    const other = (await createParent(tenants)).id;
-    const { value: sub } = await createSub(tenants, parent, { externalId: 'e', name: 'Named' });
-    const { value: idle } = await createSub(tenants, parent);
-    const key = newKeyId();
-    await add([parent, sub.id, other, newAccountId()].map((id) => counted(id, key, january)));
-    const { rows } = await report(parent, 'total');
-    t.same(
-      rows.map(({ accountId }) => accountId),
-      [sub.id, parent],
-      'newest first',
-    );
-    t.match(rows[0], { name: 'Named', externalId: 'e', ...times(1) });
-    t.notOk(rows.some(({ accountId }) => accountId === idle.id));
-  });
-
-  await t.test('buckets are hours, days and months in UTC, cut by the period', async (t) => {
-    const parent = (await createParent(tenants)).id;
-    const key = newKeyId();
-    const hours = [january, january + hourMs, february, february + hourMs, Date.UTC(2025, 1, 28)];
-    await add(hours.map((hour) => counted(parent, key, hour)));
-    const starts = async (granularity: UsageGranularity, fromMs = year.fromMs): Promise<[number, number][]> =>
-      (await report(parent, granularity, 'sub_account', { period: { ...year, fromMs } })).rows
-        .map(({ periodStartMs, requests }): [number, number] => [periodStartMs, requests])
-        .reverse();
-    t.same(
-      await starts('hour'),
-      hours.map((hour) => [hour, 1]),
-    );
-    const days = [
-      [Date.UTC(2025, 0, 31), 2],
-      [february, 2],
-      [Date.UTC(2025, 1, 28), 1],
-    ];
-    t.same(await starts('day'), days);
-    t.same(await starts('month'), [
-      [Date.UTC(2025, 0, 1), 2],
-      [february, 3],
-    ]);
-    t.same(await starts('total'), [[year.fromMs, 5]]);
-    t.same(await starts('month', january + hourMs), [
-      [january + hourMs, 1],
-      [february, 3],
-    ]);
-    const period = { fromMs: january + hourMs, toMs: february + hourMs };
-    t.match((await report(parent, 'total', 'sub_account', { period })).rows, [times(2)]);
-  });
-
-  await t.test('grouped by key, each key has its line', async (t) => {
-    const parent = (await createParent(tenants)).id;
-    const keys = [newKeyId(), newKeyId()];
-    await add(keys.map((key) => counted(parent, key, january)));
-    t.same(
-      (await report(parent, 'total', 'api_key')).rows.map(({ keyId }) => keyId),
-      keys.sort().reverse(),
-    );
-    t.match((await report(parent, 'total')).rows, [{ keyId: null, ...times(2) }]);
-  });
-
-  await t.test('pages of any size hold the same lines', async (t) => {
-    const parent = (await createParent(tenants)).id;
-    const accounts = [
-      parent,
-      (await createSub(tenants, parent)).value.id,
-      (await createSub(tenants, parent)).value.id,
-    ];
-    const keys = [newKeyId(), newKeyId()];
-    const hours = [january, february];
-    await add(accounts.flatMap((id) => keys.flatMap((key) => hours.map((hour) => counted(id, key, hour)))));
-    for (const groupBy of ['sub_account', 'api_key'] as const) {
-      for (const granularity of ['hour', 'month', 'total'] as const) {
-        const { rows: whole } = await report(parent, granularity, groupBy);
-        const paged: UsageReportRow[] = [];
-        for (let more = true; more;) {
-          const after = paged.at(-1)?.position;
-          const page = await report(parent, granularity, groupBy, {
-            limit: 2,
-            ...(after !== undefined && { after }),
-          });
-          paged.push(...page.rows);
-          more = page.hasMore;
-        }
-        t.same(paged, whole, `${granularity} by ${groupBy}`);
-        t.ok(whole.length >= 3);
-      }
-    }
-    t.equal(await problemCode(report(parent, 'hour', 'api_key', { after: 'nonsense' })), 'invalid_request');
   });
 
   await t.test('counts beyond 32 bits are exact', async (t) => {
@@ -270,22 +160,4 @@ export async function usageStoreContract(t: Test, { tenants, usage }: Store): Pr
     t.ok(ended.throughMs >= Date.now() - 60_000, 'no replica has anything left to add');
     t.equal((await usage.completeness(year, 0)).incomplete, false);
   });
-}
-
-/** One request that read a little. */
-function counted(accountId: AccountId, keyId: KeyId, hour: number, lastUsedMs = hour): UsageRow {
-  const none = { writesByDefault: 0, lastWriteByDefaultMs: 0 };
-  return { accountId, keyId, hourMs: hour, lastUsedMs, ...times(1), ...none };
-}
-
-function times(n: number): UsageCounts {
-  return {
-    requests: n,
-    reads: n,
-    writes: 2 * n,
-    clientErrors: 3 * n,
-    serverErrors: 4 * n,
-    bytesIn: 5 * n,
-    bytesOut: 6 * n,
-  };
 }

@@ -1,0 +1,91 @@
+/** How every tenant store lists: in pages, newest first, by filters. */
+import type { Test } from 'tap';
+import type { Metadata } from '../../src/domain/account.ts';
+import type { Page, PageQuery } from '../../src/ports/tenant-store.ts';
+import type { Store } from '../../src/adapters/postgres/store.ts';
+import { createKey, createParent, createSub } from '../support/store.ts';
+
+export async function accountListContract(t: Test, { tenants }: Store): Promise<void> {
+  await t.test('parents are listed newest first', async (t) => {
+    const made = [await createParent(tenants), await createParent(tenants)].map(({ id }) => id);
+    const page = await tenants.listParents({}, { limit: 2 });
+    t.same(
+      page.rows.map(({ id }) => id),
+      made.sort().reverse(),
+    );
+    t.equal(page.hasMore, true);
+  });
+
+  await t.test('pages neither repeat nor skip a row while others come and change', async (t) => {
+    const parent = await createParent(tenants);
+    const before: string[] = [];
+    for (let i = 0; i < 25; i++) before.push((await createSub(tenants, parent.id)).value.id);
+    const seen = await everyPage(
+      (page) => tenants.listSubAccounts(parent.id, {}, page),
+      10,
+      async (row) => {
+        await createSub(tenants, parent.id);
+        await tenants.setSubAccountStatus(parent.id, row.id, 'deactivated');
+      },
+    );
+    t.same(seen, before.sort().reverse());
+  });
+
+  await t.test('a last page that is full says that it is the last', async (t) => {
+    const { id } = await createParent(tenants);
+    for (let i = 0; i < 4; i++) await createKey(tenants, id);
+    const first = await tenants.listKeys(id, { limit: 2 });
+    const second = await tenants.listKeys(id, { limit: 2, after: first.rows[1]?.id ?? '' });
+    t.same([first.hasMore, second.hasMore, second.rows.length], [true, false, 2]);
+  });
+
+  await t.test('filters narrow a list, together too', async (t) => {
+    const parent = await createParent(tenants);
+    const { value: on } = await createSub(tenants, parent.id, { externalId: 'on' });
+    const { value: off } = await createSub(tenants, parent.id, { externalId: 'off' });
+    await tenants.setSubAccountStatus(parent.id, off.id, 'deactivated');
+    const ids = async (filter: Parameters<typeof tenants.listSubAccounts>[1]): Promise<string[]> =>
+      (await tenants.listSubAccounts(parent.id, filter, { limit: 10 })).rows.map(({ id }) => id);
+    t.same(await ids({ status: 'active' }), [on.id]);
+    t.same(await ids({ status: 'deactivated' }), [off.id]);
+    t.same(await ids({ externalId: 'off' }), [off.id]);
+    t.same(await ids({ externalId: 'off', status: 'active' }), []);
+    t.same(await ids({ externalId: 'OFF' }), []);
+  });
+
+  await t.test('sub-accounts are found by the start of their name and by their metadata', async (t) => {
+    const parent = await createParent(tenants);
+    const make = async (name: string, metadata: Metadata): Promise<string> =>
+      (await createSub(tenants, parent.id, { name, metadata })).value.id;
+    const a = await make('Blue Sky', { plan: 'gold', region: 'eu' });
+    const b = await make('blueprint', { plan: 'gold' });
+    const c = await make('100%_\\', { plan: '' });
+    const ids = async (filter: Parameters<typeof tenants.listSubAccounts>[1]): Promise<string[]> =>
+      (await tenants.listSubAccounts(parent.id, filter, { limit: 10 })).rows.map(({ id }) => id);
+    t.same(await ids({ nameStart: 'BLUE' }), [b, a]);
+    t.same(await ids({ nameStart: 'blue ' }), [a]);
+    t.same(await ids({ nameStart: 'sky' }), []);
+    t.same(await ids({ nameStart: '%' }), []);
+    t.same(await ids({ nameStart: '100%_\\' }), [c]);
+    t.same(await ids({ metadata: { plan: 'gold' } }), [b, a]);
+    t.same(await ids({ metadata: { plan: 'gold', region: 'eu' } }), [a]);
+    t.same(await ids({ metadata: { plan: '' } }), [c]);
+    t.same(await ids({ metadata: { plan: 'Gold' } }), []);
+    t.same(await ids({ nameStart: 'b', metadata: { plan: 'gold' }, status: 'deactivated' }), []);
+  });
+}
+
+/** Ids of all rows, page after page; `between` runs once a page with its first row. */
+async function everyPage<T extends { readonly id: string }>(
+  list: (page: PageQuery) => Promise<Page<T>>,
+  limit: number,
+  between: (row: T) => Promise<void>,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let after: string | undefined; ; after = ids.at(-1)) {
+    const page = await list({ limit, ...(after !== undefined && { after }) });
+    ids.push(...page.rows.map(({ id }) => id));
+    if (!page.hasMore) return ids;
+    if (page.rows[0]) await between(page.rows[0]);
+  }
+}
