@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Brings what tests need beside npm packages, once: PgBouncer; and into .cache/tools promtool, which tests the alerts, Helm, and
-# the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
+# Brings what tests need beside npm packages, once: PgBouncer; and into .cache/tools promtool, which tests the alerts, what looks at
+# the OpenAPI documents (two linters, oasdiff, schemathesis), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
 # are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -10,6 +10,10 @@ OLDEST_KUBERNETES=v1.30.14 # the chart's kubeVersion
 NEWEST_KUBERNETES=v1.36.3
 GATEWAY_API=v1.4.0
 PROMETHEUS_OPERATOR=v0.85.0
+REDOCLY=2.77.0
+SPECTRAL=6.16.3
+OASDIFF=v1.34.1
+SCHEMATHESIS=4.32.5
 
 tools=.cache/tools
 mkdir -p "$tools/schemas"
@@ -46,6 +50,30 @@ get_pgbouncer() {
   return $status
 }
 (get_pgbouncer) || echo 'ci-tools: PgBouncer cannot be had here (apt-get install pgbouncer): nothing will be tried through it.' >&2
+
+# They are no dependencies of the project: their own would be ten times as many as it has.
+get_openapi_linters() {
+  local folder="$tools/openapi" stamp=".$REDOCLY-$SPECTRAL"
+  [ -e "$folder/$stamp" ] && return 0
+  rm -rf "$folder" && mkdir -p "$folder" && echo '{}' >"$folder/package.json"
+  npm install --prefix "$folder" --silent --no-audit --no-fund --ignore-scripts \
+    "@redocly/cli@$REDOCLY" "@stoplight/spectral-cli@$SPECTRAL" >&2 && touch "$folder/$stamp"
+}
+(get_openapi_linters) || echo 'ci-tools: the linters of OpenAPI cannot be had here: the documents will not be linted.' >&2
+
+get_schemathesis() {
+  local folder="$tools/schemathesis"
+  [ -e "$folder/.$SCHEMATHESIS" ] && return 0
+  rm -rf "$folder" && python3 -m venv "$folder" &&
+    "$folder/bin/pip" install --quiet --disable-pip-version-check "schemathesis==$SCHEMATHESIS" >&2 && touch "$folder/.$SCHEMATHESIS"
+}
+(get_schemathesis) || echo 'ci-tools: schemathesis cannot be had here (python3 -m venv, PyPI): no requests will be made up from the documents.' >&2
+
+get_oasdiff() {
+  [ -e "$tools/.oasdiff-$OASDIFF" ] && return 0
+  GOBIN="$PWD/$tools" go install -trimpath "github.com/oasdiff/oasdiff@$OASDIFF" >&2 && touch "$tools/.oasdiff-$OASDIFF"
+}
+(get_oasdiff) || echo 'ci-tools: oasdiff cannot be had here (Go): the documents will not be compared with the released ones.' >&2
 
 stamp="$tools/.$HELM-$OLDEST_KUBERNETES-$NEWEST_KUBERNETES-$GATEWAY_API-$PROMETHEUS_OPERATOR"
 [ -e "$stamp" ] && exit 0

@@ -41,6 +41,8 @@ export interface ApisOptions {
   readonly adminTokens?: Readonly<Record<string, string>>;
   readonly trustedProxies?: readonly string[];
   readonly clock?: Clock;
+  /** Is put around each part that the APIs are given. */
+  readonly around?: <T extends object>(part: T) => T;
   readonly deps?: Partial<Pick<AppDeps, 'tenants' | 'barrier' | 'usageReplay' | 'rateLimiter'>> & {
     /** Replaces some functions of the directory, which reads the store for every decision. */
     readonly directory?: Partial<Directory>;
@@ -86,6 +88,7 @@ export interface Apis {
 export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Apis> {
   const store = options.store ?? (await freshStore(t)).store;
   const waitedFor: Seq[] = [];
+  const around = options.around ?? ((part) => part);
   const base = goodConfig();
   const config: Config = {
     ...base,
@@ -110,21 +113,21 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
         return Promise.resolve({ replicas: 1, timedOut: 0, streamsClosed: 0, ms: 0 });
       },
     },
-    tenants: store.tenants,
-    events: store.events,
-    usage: {
+    tenants: around(store.tenants),
+    events: around(store.events),
+    usage: around({
       report: (parent, query) => store.usage.report(parent, query),
       completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
       kept: (parent) => store.usage.kept(parent),
       writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),
       reconcile: (comparison) => store.usage.reconcile(comparison),
-    },
+    }),
     usageReplay: null,
     counting: noCounting,
-    replicaList: store.replicaList,
+    replicaList: around(store.replicaList),
     version: '0.0.0-test',
-    ownReplicaId: () => null,
+    ownReplicaId: () => around(noReplica).ownId(),
     clock: options.clock ?? systemClock,
     randomBytes,
     logger: pino({ level: 'silent' }),
@@ -135,7 +138,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     unready: () => [],
     rateLimiter: new OneReplicaLimiter(),
     ...options.deps,
-    directory: Object.assign(new DirectDirectory(store.facts), options.deps?.directory),
+    directory: around(Object.assign(new DirectDirectory(store.facts), options.deps?.directory)),
   };
 
   const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant);
@@ -153,6 +156,8 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
   return { call, origin, operator, internalOrigin, store, waitedFor, parent: makeParents(call, operator) };
 }
+
+const noReplica = { ownId: (): string | null => null };
 
 /** A migrated embedded store of the test's own. */
 export async function embeddedStore(t: Scope): Promise<Store> {

@@ -21,6 +21,15 @@ const uuids = new Set([
 /** An RFC 3339 date or date-time, in a query or a body that is read as either. */
 const instant = '^\\d{4}-\\d{2}-\\d{2}([Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?([Zz]|[+-]\\d{2}:\\d{2}))?$';
 
+/**
+ * What a name must be, for readers whose regular expressions know no classes of Unicode: it holds nothing that breaks lines or
+ * changes the direction of writing, and something else than blanks. The gateway itself also rejects names of invisible characters alone.
+ */
+const forging = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069';
+const blanks =
+  '\\u0020\\u00a0\\u00ad\\u115f\\u1160\\u1680\\u2000-\\u200f\\u202f\\u205f-\\u206f\\u2800\\u3000\\u3164\\ufeff\\uffa0';
+const portableName = `^[^${forging}]*[^${forging}${blanks}][^${forging}]*$`;
+
 /** The schemas of a document: those of routes get names and descriptions, and one inside another becomes a reference. */
 export class Schemas {
   readonly #named = new Map<string, Json>();
@@ -113,6 +122,8 @@ export class Schemas {
     const written = this.#written(schema, at);
     const isText = [written['type']].flat().includes('string');
     if (uuids.has(name) && isText) return { ...written, format: 'uuid' };
+    if (String(written['pattern']).includes('\\p{'))
+      return { ...written, minLength: 1, pattern: portableName };
     // A report's own `from` and `to` have a format.
     if ((name === 'from' || name === 'to') && isText && written['format'] === undefined)
       return { ...written, pattern: instant, examples: ['2026-03-01', '2026-03-01T09:00:00Z'] };

@@ -160,7 +160,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   'query.metadata':
     'Only those with all of these pairs: `metadata[key]=value`, as often as there are pairs. Keys have 1 to 40 characters, values up to 500.',
   method: 'The method.',
-  name: 'A name that people read.',
+  name: 'A name that people read: something can be seen in it, and it has no control characters.',
   'EventActor.name':
     'The name of the key at that time, or of the operator; `null` where it is not for the reader.',
   next_cursor: 'The `cursor` of the next page; `null` on the last one.',

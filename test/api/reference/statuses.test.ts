@@ -1,0 +1,192 @@
+/** Every status and code of every operation that the documents have, produced by a gateway and held against the documents. */
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { catalogue, ProblemError, type ProblemCode } from '../../../src/domain/problem.ts';
+import { startApis, type Apis } from '../../support/apis.ts';
+import { systemClock } from '../../../src/ports/clock.ts';
+import { documentedOperations, type Json, type Operation } from '../../support/openapi.ts';
+import { makeWorld, type Sent } from '../../support/openapi-world.ts';
+import type { HttpResponse } from '../../support/http-client.ts';
+import { rawRequest, requestText } from '../../support/raw-client.ts';
+
+const operations = documentedOperations();
+const headTimeoutMs = 300;
+
+/** What fails inside; `null` while all works. */
+let failure: Error | null = null;
+const failing = <T extends object>(real: T): T =>
+  new Proxy(real, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]): unknown => {
+        if (failure === null) return Reflect.apply(value, target, args) as unknown;
+        if (name === 'ownId' || name === 'lookUp') throw failure;
+        // Facts that are not in memory are looked up, which fails.
+        if (name === 'decide') return undefined;
+        const rejected = Promise.reject(failure);
+        rejected.catch(() => undefined);
+        return rejected;
+      };
+    },
+  });
+
+let nowMs = (): number => Date.now();
+const clock = { ...systemClock, wallMs: () => nowMs() };
+const usual = await startApis(t, { limits: { headTimeoutMs }, around: failing, clock });
+const strict = await startApis(t, { requireActingHeader: true, store: usual.store });
+const full = await startApis(t, {
+  store: usual.store,
+  limits: { subAccountsPerParent: 0, keysPerAccount: 0 },
+});
+const world = await makeWorld(usual, async (agoMs, act) => {
+  nowMs = () => Date.now() - agoMs;
+  return act().finally(() => (nowMs = () => Date.now()));
+});
+
+const seen = new Map<Operation, Set<string>>(operations.map((operation) => [operation, new Set()]));
+
+/** Sends a call, and holds what comes back against the document. */
+async function outcome(
+  operation: Operation,
+  sent: Sent,
+  { apis = usual, more = {} }: { readonly apis?: Apis; readonly more?: Partial<Sent> } = {},
+): Promise<string> {
+  const { path, key, headers, body } = { ...sent, ...more };
+  const { call } = operation.api === 'parents' ? apis : { call: operatorCall(apis) };
+  const response = await call(operation.method, path, {
+    ...(key === undefined ? {} : { key }),
+    headers: headers ?? {},
+    ...(body === undefined ? {} : { body }),
+  });
+  return noted(operation, response);
+}
+
+function noted(operation: Operation, response: HttpResponse): string {
+  const faults = operation.faultsOf(response);
+  const what = `${response.status} ${String(response.body['code'] ?? null)}`;
+  if (faults.length > 0) t.fail(`${operation.id}: ${what}`, { faults, body: response.body });
+  seen.get(operation)?.add(what);
+  return what;
+}
+
+function operatorCall(apis: Apis): Apis['call'] {
+  return (method, path, more) => apis.operator(method, path.slice('/admin/v1'.length), { key: '', ...more });
+}
+
+t.test('what every operation may say whatever it does', async (t) => {
+  const { sub, revoked, expired, suspended, deactivated, narrow } = world.keys;
+  for (const operation of operations) {
+    const sent = await world.callOf(operation);
+    const { path } = sent;
+    const withKey = (key: string | undefined) => outcome(operation, sent, { more: { key: key as string } });
+    await outcome(operation, { ...sent, path: `${path}${path.includes('?') ? '&' : '?'}nope=1` });
+    await outcome(operation, { ...sent, path: `${path.split('?')[0]}%` });
+    await outcome(operation, { ...sent, headers: { ...sent.headers, 'x-long': 'x'.repeat(70_000) } });
+    const { key: _key, ...keyless } = sent;
+    await outcome(operation, keyless);
+    if (operation.api === 'parents') {
+      for (const key of ['nonsense-nonsense-nonsense', revoked, expired, suspended, deactivated, sub, narrow])
+        await withKey(key);
+      for (const acting of ['ext:none', 'nonsense'])
+        await outcome(operation, {
+          ...sent,
+          headers: { ...sent.headers, 'x-service-acting-tenant': acting },
+        });
+      await outcome(operation, { ...sent, headers: { ...sent.headers, expect: 'something' } });
+      if (operation.method !== 'GET')
+        await outcome(operation, await world.callOf(operation), { apis: strict });
+    }
+    if (operation.method !== 'GET') await tooLarge(operation, sent);
+    if (operation.body !== undefined)
+      await outcome(operation, { ...sent, headers: { ...sent.headers, 'content-type': 'text/plain' } });
+  }
+  t.pass();
+});
+
+/** By its Content-Length alone. */
+async function tooLarge(operation: Operation, { path, key = '', headers = {} }: Sent): Promise<void> {
+  const { port } = new URL(operation.api === 'parents' ? usual.origin : usual.internalOrigin);
+  const fields: [string, string][] = [
+    ['Authorization', `Bearer ${key}`],
+    ['Content-Type', 'application/json'],
+    ['Content-Length', '9000000'],
+    ...Object.entries(headers),
+  ];
+  noted(operation, fromRaw(await rawRequest(t, Number(port), requestText(operation.method, path, fields))));
+}
+
+t.test('heads that do not arrive in time', async (t) => {
+  await Promise.all(
+    operations.map(async (operation) => {
+      const { port } = new URL(operation.api === 'parents' ? usual.origin : usual.internalOrigin);
+      const head = `${operation.method} ${operation.path.replaceAll(/\{\w+\}/g, 'x')} HTTP/1.1\r\nHost: x\r\n`;
+      noted(operation, fromRaw(await rawRequest(t, Number(port), head)));
+    }),
+  );
+  t.pass();
+});
+
+function fromRaw({ status, headers, body }: Awaited<ReturnType<typeof rawRequest>>): HttpResponse {
+  return { status, headers, text: body, body: JSON.parse(body) as Json };
+}
+
+t.test('what fails inside', async (t) => {
+  const codes: readonly ProblemCode[] = [
+    'unavailable',
+    'overloaded',
+    'too_many_requests',
+    'idempotency_in_flight',
+  ];
+  const failures = [
+    ...codes.map((code) => new ProblemError({ code, detail: 'It is so for a test.', retryAfter: 1 })),
+    new TypeError('for a test'),
+  ];
+  for (const operation of operations) {
+    const sent = await world.callOf(operation);
+    const documented = operation.outcomes.map(([, code]) => code);
+    for (const each of failures) {
+      const code = each instanceof ProblemError ? each.problem.code : 'internal';
+      if (!documented.includes(code)) continue;
+      failure = each;
+      await outcome(operation, sent).finally(() => (failure = null));
+    }
+  }
+  t.pass();
+});
+
+t.test('what is not there, what is taken, what is used up, and what works', async (t) => {
+  for (const operation of operations) {
+    for (const sent of await world.rejectedCallsOf(operation))
+      await outcome(operation, sent, sent.full === true ? { apis: full } : {});
+    if (operation.outcomes.some(([, code]) => code === 'idempotency_mismatch')) {
+      const headers = { 'idempotency-key': randomUUID() };
+      const [first, second] = [await world.callOf(operation), await world.callOf(operation)];
+      await outcome(operation, { ...first, headers });
+      await outcome(operation, { ...first, headers });
+      await outcome(operation, { ...second, headers });
+    }
+    for (const sent of await world.goodCallsOf(operation)) await outcome(operation, sent);
+  }
+  t.pass();
+});
+
+t.test('every documented status and code was produced, and nothing else', async (t) => {
+  for (const [operation, outcomes] of seen) {
+    const documented = operation.outcomes.map(([status, code]) => `${status} ${code}`);
+    t.same(
+      documented.filter((one) => !outcomes.has(one)),
+      [],
+      `${operation.id}: not produced`,
+    );
+    t.same(
+      [...outcomes].filter((one) => !documented.includes(one)),
+      [],
+      `${operation.id}: not documented`,
+    );
+  }
+  t.ok(Object.keys(catalogue).length > 0);
+  t.comment(
+    `${operations.length} operations, ${[...seen.values()].reduce((n, each) => n + each.size, 0)} outcomes`,
+  );
+});
