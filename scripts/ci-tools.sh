@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings what tests need beside npm packages, once: PgBouncer; and into .cache/tools promtool, which tests the alerts, what looks at
-# the OpenAPI documents (two linters, oasdiff, schemathesis), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
+# the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
 # are skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -12,6 +12,7 @@ GATEWAY_API=v1.4.0
 PROMETHEUS_OPERATOR=v0.85.0
 REDOCLY=2.77.0
 SPECTRAL=6.16.3
+AXE=4.14.1
 OASDIFF=v1.34.1
 SCHEMATHESIS=4.32.5
 
@@ -53,13 +54,13 @@ get_pgbouncer() {
 
 # They are no dependencies of the project: their own would be ten times as many as it has.
 get_openapi_linters() {
-  local folder="$tools/openapi" stamp=".$REDOCLY-$SPECTRAL"
+  local folder="$tools/openapi" stamp=".$REDOCLY-$SPECTRAL-$AXE"
   [ -e "$folder/$stamp" ] && return 0
   rm -rf "$folder" && mkdir -p "$folder" && echo '{}' >"$folder/package.json"
   npm install --prefix "$folder" --silent --no-audit --no-fund --ignore-scripts \
-    "@redocly/cli@$REDOCLY" "@stoplight/spectral-cli@$SPECTRAL" >&2 && touch "$folder/$stamp"
+    "@redocly/cli@$REDOCLY" "@stoplight/spectral-cli@$SPECTRAL" "axe-core@$AXE" >&2 && touch "$folder/$stamp"
 }
-(get_openapi_linters) || echo 'ci-tools: the linters of OpenAPI cannot be had here: the documents will not be linted.' >&2
+(get_openapi_linters) || echo 'ci-tools: the linters of OpenAPI and axe-core cannot be had here: documents and pages will not be looked at with them.' >&2
 
 get_schemathesis() {
   local folder="$tools/schemathesis"

@@ -137,6 +137,7 @@ function managementPath(
   const words = [
     'usage',
     'openapi.json',
+    'docs',
     'openap%69.json',
     'api-keys',
     'nothing',

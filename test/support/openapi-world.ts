@@ -178,6 +178,11 @@ class Maker {
         const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
         return { from: today, to: tomorrow };
       }
+      case 'exportUsage': {
+        const hourMs = 3_600_000;
+        const hour = Math.floor(Date.now() / hourMs) * hourMs;
+        return { from: new Date(hour - hourMs).toISOString(), to: new Date(hour).toISOString() };
+      }
       default:
         return 'external_id' in body ? { ...body, external_id: external } : body;
     }

@@ -42,12 +42,12 @@ export interface Operation {
 }
 
 /** Reads a JSON file of the project. */
-export function readDocument(file: string): OpenApi {
+function readDocument(file: string): OpenApi {
   return JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')) as OpenApi;
 }
 
-export const parentDocument = readDocument('src/api/reference/documents/sub-accounts.json');
-export const operatorDocument = readDocument('src/api/reference/documents/operator.json');
+const parentDocument = readDocument('src/api/reference/documents/sub-accounts.json');
+const operatorDocument = readDocument('src/api/reference/documents/operator.json');
 
 /** Every operation of both documents. */
 export function documentedOperations(): readonly Operation[] {

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
 import { described, type Named } from './described.ts';
+import { pageOf, pagePolicy } from './page.ts';
+import type { Described } from './places.ts';
 
 /** Paths below each prefix that describe the API under it. They ask for no key; `claimPrefix` has their other methods. */
-export const referencePaths: readonly string[] = ['/openapi.json'];
+export const referencePaths: readonly string[] = ['/openapi.json', '/docs'];
 
 type ReferenceOptions = Pick<Config, 'headers' | 'keys' | 'problems'>;
 
@@ -36,4 +38,20 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions): vo
       .headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
       .send(document),
   );
+  let page: string | undefined;
+  app.get('/docs', (_request, reply) => {
+    // Most gateways are never asked for it.
+    page ??= pageOf(JSON.parse(document) as Described);
+    return reply
+      .type('text/html; charset=utf-8')
+      .headers({
+        ...{
+          'cache-control': 'no-cache',
+          'x-content-type-options': 'nosniff',
+          'referrer-policy': 'no-referrer',
+        },
+        'content-security-policy': pagePolicy,
+      })
+      .send(page);
+  });
 }

@@ -108,6 +108,27 @@ t.test('the documents are served to everyone, and under their paths there is not
   }
 });
 
+t.test('the page beside each document is for everyone, and may load nothing', async (t) => {
+  const apis = await startApis(t);
+  for (const [call, path] of [
+    [apis.call, '/v1/sub-accounts/docs'],
+    [internalCall(apis), '/admin/v1/docs'],
+  ] as const) {
+    const { status, headers, text } = await call('GET', path);
+    t.equal(status, 200);
+    t.equal(headers['content-type'], 'text/html; charset=utf-8');
+    const policy = String(headers['content-security-policy']);
+    t.match(
+      policy,
+      /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src data:; /,
+    );
+    t.notMatch(policy, /unsafe|\*|http/);
+    t.notMatch(text, /<(?:script|link|img|iframe)[^>]+(?:src|href)="(?!data:,)|@import|url\(/);
+    t.match(await call('HEAD', path), { status: 200, text: '' });
+    t.match(await call('GET', `${path}/x`), { status: 401 });
+  }
+});
+
 t.test('without an operator token there is no document of the operator API either', async (t) => {
   const apis = await startApis(t, { adminToken: null });
   t.match(await internalCall(apis)('GET', '/admin/v1/openapi.json'), { status: 404 });

@@ -4,6 +4,7 @@ import t from 'tap';
 import { catalogue, ProblemError, type ProblemCode } from '../../../src/domain/problem.ts';
 import { startApis, type Apis } from '../../support/apis.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
+import type { UsageReplay } from '../../../src/ports/usage/replay.ts';
 import { documentedOperations, type Json, type Operation } from '../../support/openapi.ts';
 import { makeWorld, type Sent } from '../../support/openapi-world.ts';
 import type { HttpResponse } from '../../support/http-client.ts';
@@ -33,7 +34,17 @@ const failing = <T extends object>(real: T): T =>
 
 let nowMs = (): number => Date.now();
 const clock = { ...systemClock, wallMs: () => nowMs() };
-const usual = await startApis(t, { limits: { headTimeoutMs }, around: failing, clock });
+/** Nothing is exported here; how it is, is tested where that is done. */
+const usageReplay: UsageReplay = {
+  closedUntil: () => Promise.resolve(Date.now()),
+  replay: () => Promise.resolve({ events: [], rejected: [], next: null }),
+};
+const usual = await startApis(t, {
+  limits: { headTimeoutMs },
+  around: failing,
+  clock,
+  deps: { usageReplay: failing(usageReplay) },
+});
 const strict = await startApis(t, { requireActingHeader: true, store: usual.store });
 const full = await startApis(t, {
   store: usual.store,
@@ -64,7 +75,8 @@ async function outcome(
 
 function noted(operation: Operation, response: HttpResponse): string {
   const faults = operation.faultsOf(response);
-  const what = `${response.status} ${String(response.body['code'] ?? null)}`;
+  const { code = null } = response.body as { readonly code?: string };
+  const what = `${response.status} ${code}`;
   if (faults.length > 0) t.fail(`${operation.id}: ${what}`, { faults, body: response.body });
   seen.get(operation)?.add(what);
   return what;
@@ -137,9 +149,17 @@ t.test('what fails inside', async (t) => {
     'overloaded',
     'too_many_requests',
     'idempotency_in_flight',
+    'upstream_unreachable',
   ];
   const failures = [
-    ...codes.map((code) => new ProblemError({ code, detail: 'It is so for a test.', retryAfter: 1 })),
+    ...codes.map(
+      (code) =>
+        new ProblemError({
+          code,
+          detail: 'It is so for a test.',
+          ...(code !== 'upstream_unreachable' && { retryAfter: 1 }),
+        }),
+    ),
     new TypeError('for a test'),
   ];
   for (const operation of operations) {

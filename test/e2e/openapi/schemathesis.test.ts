@@ -15,10 +15,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 t.test('parents', { skip, timeout: 3_600_000 }, async (t) => {
   const apis = await startApis(t);
-  const { key, create } = await apis.parent();
-  const sub = await create({ name: 'Ada', external_id: 'there-already' });
+  const parent = await apis.parent();
+  const sub = await parent.create({ name: 'Ada', external_id: 'there-already' });
   await sub.mint();
-  await holds(t, `${apis.origin}/v1/sub-accounts/openapi.json`, key);
+  await holds(t, `${apis.origin}/v1/sub-accounts/openapi.json`, parent.key);
 });
 
 t.test('operators', { skip, timeout: 3_600_000 }, async (t) => {
