@@ -9,7 +9,7 @@ const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.3, 1];
 /** Shows what the limiter does, and says in the log when replicas cannot hear of each other. */
 export function limiterMetrics(
   registry: Registry,
-  limiter: () => { readonly degraded: boolean; readonly tracked: number },
+  limiter: () => { readonly degraded: boolean; readonly tracked: number; readonly quotasNearEnd: number },
   logger: Pick<Logger, 'info' | 'warn'>,
 ): LimiterEvents {
   gauge(
@@ -24,6 +24,12 @@ export function limiterMetrics(
     'Accounts and keys whose limits are in memory.',
     () => limiter().tracked,
     'sum',
+  );
+  gauge(
+    registry,
+    'limiter_quotas_near_end',
+    'Quotas of the month, in use here, of which a tenth or less is left. The log names each once.',
+    () => limiter().quotasNearEnd,
   );
   const exchanged = counter(
     registry,
@@ -52,5 +58,7 @@ export function limiterMetrics(
       times(ms / 1000);
     },
     onMonthsFailed: () => failed.count(),
+    onQuotaNearEnd: (limit, used, quota) =>
+      logger.info({ limit, used, quota }, 'nine tenths of a quota of the month are used'),
   };
 }

@@ -72,6 +72,7 @@ export class SharedRateLimiter implements RateLimiter {
       ...{ totals: parts.totals, clock, timers, fleet, replica: parts.randomId() },
       find: (limit) => this.#find(limit),
       onTrouble: (error) => events.onMonthsFailed?.(error),
+      onNearEnd: (limit, used, quota) => events.onQuotaNearEnd?.(limit, used, quota),
     });
   }
 
@@ -96,6 +97,11 @@ export class SharedRateLimiter implements RateLimiter {
   /** Limits in memory. */
   get tracked(): number {
     return this.#limited.size;
+  }
+
+  /** Quotas of this month, in use here, of which a tenth or less is left. */
+  get quotasNearEnd(): number {
+    return this.#months.nearEnd;
   }
 
   take(by: readonly LimitedBy[]): Taken | Full {

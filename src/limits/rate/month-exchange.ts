@@ -31,6 +31,8 @@ export interface MonthExchangeParts {
   /** Under which name this process adds; never used before. */
   readonly replica: string;
   readonly onTrouble: (error: unknown) => void;
+  /** Told once a month of each quota that is near its end. */
+  readonly onNearEnd: (limit: string, used: number, quota: number) => void;
 }
 
 interface Batch {
@@ -45,6 +47,8 @@ export class MonthExchange {
   /** What is left to add of months that are over. */
   #late: MonthAddition[] = [];
   #near = new Map<string, number>();
+  /** Limits of this month of whose quota little is left. */
+  #nearEnd = new Set<string>();
   #batch: Batch | undefined;
   #batches = 0;
   #monthMs = 0;
@@ -112,6 +116,11 @@ export class MonthExchange {
     }
   }
 
+  /** How many quotas in use here have little left. */
+  get nearEnd(): number {
+    return this.#nearEnd.size;
+  }
+
   /** By what quotas are divided. */
   get view(): MonthView {
     return { replicas: this.#parts.fleet.replicas, readMs: this.#readMs };
@@ -135,6 +144,7 @@ export class MonthExchange {
     this.#monthMs = Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
     this.#nextMonthMs = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
     this.#near = new Map();
+    this.#nearEnd = new Set();
   }
 
   #wakeAt(atMs: number): void {
@@ -183,10 +193,21 @@ export class MonthExchange {
   #read(limit: string, monthMs: number, used: number): void {
     if (monthMs !== this.#monthMs) return;
     const quota = this.#parts.find(limit)?.quota;
-    if (quota?.monthMs === monthMs) quota.read(used, this.#readMs, this.view);
+    if (quota?.monthMs === monthMs) {
+      quota.read(used, this.#readMs, this.view);
+      this.#noteNearEnd(limit, used, quota.quota);
+    }
     // Kept should the limit be forgotten here.
     if (quota === undefined || quota === null || quota.quota <= smallQuota || used >= nearEnd * quota.quota)
       this.#near.set(limit, used);
+  }
+
+  #noteNearEnd(limit: string, used: number, quota: number): void {
+    if (used < nearEnd * quota) this.#nearEnd.delete(limit);
+    else if (!this.#nearEnd.has(limit)) {
+      this.#nearEnd.add(limit);
+      this.#parts.onNearEnd(limit, used, quota);
+    }
   }
 
   #nextBatch(): Batch {

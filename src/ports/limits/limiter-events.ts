@@ -6,4 +6,6 @@ export interface LimiterEvents {
   onExchanged?(limits: number, ms: number): void;
   /** Totals of months could not be added to; they are kept and tried again. */
   onMonthsFailed?(error: unknown): void;
+  /** Nine tenths of a quota of this month are used. Told once a month. @param limit the kind and the id, as `parent:0198…` */
+  onQuotaNearEnd?(limit: string, used: number, quota: number): void;
 }

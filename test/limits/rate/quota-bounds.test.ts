@@ -44,3 +44,21 @@ void t.test('a replica that was not asked before knows that a quota is used up',
     `${world.admitted.total} and ${more} more`,
   );
 });
+
+void t.test(
+  'a quota near its end is told of once by each replica that uses it, and counted until it is raised',
+  async (t) => {
+    const random = new Random(1);
+    const limits = { requestsPerMonth: 2_000 };
+    const world = new World({ random: () => random.next(), limits, rates: [1, 1] });
+    const near = (): number[] => world.replicas.map(({ limiter }) => limiter.quotasNearEnd);
+    await world.run(10_000, () => [80, 80]);
+    t.same(near(), [0, 0], `${world.admitted.total} of 2,000 are used`);
+    await world.run(10_000, () => [80, 80]);
+    t.same(near(), [1, 1], `${world.admitted.total} of 2,000 are used`);
+    t.same(world.toldNearEnd, ['r0 sub_account:a', 'r1 sub_account:a']);
+    world.limits = { ...world.limits, requestsPerMonth: 1_000_000 };
+    await world.run(15_000, () => [10, 10]);
+    t.same(near(), [0, 0]);
+  },
+);

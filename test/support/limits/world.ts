@@ -37,6 +37,8 @@ export class World {
   readonly board: ModelBoard;
   readonly totals: ModelTotals;
   readonly replicas: Replica[] = [];
+  /** Quotas near their end that replicas have told of: who, and which. */
+  readonly toldNearEnd: string[] = [];
   /** Nothing reaches the stores. */
   storesAway = false;
   limits: Limits;
@@ -77,7 +79,10 @@ export class World {
       replicas: () => this.#members,
       replicaId: () => name,
       randomId: () => `m-${name}`,
-      events: { onDegraded: (degraded) => (replica.degraded = degraded) },
+      events: {
+        onDegraded: (degraded) => (replica.degraded = degraded),
+        onQuotaNearEnd: (limit) => this.toldNearEnd.push(`${name} ${limit}`),
+      },
     });
     const replica: Replica = { name, limiter, alive: true, cut: false, degraded: false };
     this.replicas.push(replica);
