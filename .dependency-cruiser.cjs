@@ -7,6 +7,7 @@
 /** @type {Record<string, string[]>} */
 const layers = {
   domain: [],
+  client: [],
   ports: ['domain'],
   config: ['domain'],
   http: ['ports', 'domain'],

@@ -25,7 +25,7 @@ FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.client.json ./
 COPY scripts scripts
 COPY src src
 RUN npm run build && find dist -type f \( -name '*.map' -o -name '.*' \) -delete

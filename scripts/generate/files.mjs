@@ -4,6 +4,7 @@ import { format, resolveConfig } from 'prettier';
 import { schema } from '../../src/config/schema.ts';
 import { inProject } from '../lib/project.mjs';
 import { chartConfig } from './chart-config.mjs';
+import { clientTypes } from './client-types.ts';
 import { exampleFile } from './example-file.mjs';
 import { keyReference } from './key-reference.mjs';
 import { actingTenantComponents } from './openapi/acting-tenant.ts';
@@ -26,6 +27,7 @@ export async function generatedFiles() {
     await jsonFile(`${CHART}/values.schema.json`, values),
     await jsonFile(`${documents}/sub-accounts.json`, parents),
     await jsonFile(`${documents}/operator.json`, operators),
+    { file: 'src/client/types.ts', text: await clientTypes('src/client/types.ts', parents) },
     await jsonFile('docs/openapi/acting-tenant.json', actingTenantComponents(version)),
     between('values', `${CHART}/README.md`, valuesTable(read(`${CHART}/values.yaml`))),
   ];

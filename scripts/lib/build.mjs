@@ -19,7 +19,10 @@ import { say } from './say.mjs';
 const STAMP = join(DIST, '.built');
 /** What the compiler remembers between builds; beside its output, so that both are removed together. */
 const MEMORY = join(DIST, '.tsbuildinfo');
-const INPUT = [SRC, ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map(inProject)];
+const INPUT = [
+  SRC,
+  ...['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'].map(inProject),
+];
 
 /**
  * Builds if anything is newer than the last good build. Types are left to `npm run check` and `npm run build`, which
@@ -53,6 +56,8 @@ function compile(options) {
   const args = [tsc, '-p', 'tsconfig.build.json', '--incremental', '--tsBuildInfoFile', MEMORY, ...options];
   try {
     run(process.execPath, args, { cwd: inProject('.') });
+    // What programs import of this package has types.
+    run(process.execPath, [tsc, '-p', 'tsconfig.client.json', '--noCheck'], { cwd: inProject('.') });
   } catch {
     throw new Error('The sources do not compile.');
   } finally {

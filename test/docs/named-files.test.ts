@@ -17,6 +17,7 @@ const configurations = [
   'package.json',
   'tsconfig.bench.json',
   'tsconfig.build.json',
+  'tsconfig.client.json',
   'tsconfig.json',
 ];
 

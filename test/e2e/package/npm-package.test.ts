@@ -20,6 +20,8 @@ t.test('what npm packs can be installed into an empty folder, and its command ru
   for (const file of [
     'dist/cli.js',
     'dist/main.js',
+    'dist/client/client.js',
+    'dist/client/client.d.ts',
     'dist/worker.js',
     'config/gateway.yaml',
     'README.md',
@@ -27,7 +29,9 @@ t.test('what npm packs can be installed into an empty folder, and its command ru
   ])
     t.ok(files.includes(`package/${file}`), file);
   t.same(
-    files.filter((file) => /\.map$|\.ts$|\/\.|^package\/(?:test|src|scripts)\//.test(file)),
+    files.filter((file) =>
+      /\.map$|(?<!^package\/dist\/client\/\w+\.d)\.ts$|\/\.|^package\/(?:test|src|scripts)\//.test(file),
+    ),
     [],
     'nothing that only its development needs',
   );

@@ -1,0 +1,163 @@
+/**
+ * The client of the management API, for programs of parents: `import { TenancyClient } from 'tenancy-gateway/client'`.
+ * It needs `fetch` and nothing else. How to use it is in docs/sdk.md.
+ */
+import { Transport, type Call, type TransportOptions } from './transport.ts';
+import type {
+  ActingDecision,
+  ApiKey,
+  Caller,
+  CreateSubAccount,
+  Event,
+  ExplainActingQuery,
+  GetUsageQuery,
+  ListApiKeysQuery,
+  ListEventsQuery,
+  ListSubAccountsQuery,
+  MintApiKey,
+  MintedApiKey,
+  Onboarding,
+  PutSubAccount,
+  RotateApiKey,
+  SubAccount,
+  UpdateApiKey,
+  UpdateSubAccount,
+  UsageRow,
+} from './types.ts';
+
+export { ProblemError } from './problem.ts';
+export type { TransportOptions } from './transport.ts';
+
+/** What any call may be given. */
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** What a call that makes something may be given. */
+export interface WriteOptions extends CallOptions {
+  /** Names the change, so that it takes effect once, also when a later run of the program makes the call again. A new one for each call unless said. */
+  readonly idempotencyKey?: string;
+}
+
+interface Page<Row> {
+  readonly data: readonly Row[];
+  readonly next_cursor: string | null;
+}
+
+/** The management API with a parent's key. Every method throws a {@link ProblemError} where the gateway rejects the call. */
+export class TenancyClient {
+  readonly #transport: Transport;
+
+  constructor(options: TransportOptions) {
+    this.#transport = new Transport(options);
+  }
+
+  readonly subAccounts = {
+    create: (body: CreateSubAccount, options?: WriteOptions) => this.#post<SubAccount>('', body, options),
+    /** Creates it or brings it up to date, the same however often it is called. */
+    put: (externalId: string, body: PutSubAccount, options?: CallOptions) =>
+      this.#call<SubAccount>('PUT', `/by-external-id/${encodeURIComponent(externalId)}`, body, options),
+    /** All of them, newest first; pages are read as the loop comes to them. */
+    list: (query: Omit<ListSubAccountsQuery, 'cursor'> = {}, options?: CallOptions) =>
+      this.#all<SubAccount>('', query, options),
+    get: (id: string, options?: CallOptions) => this.#call<SubAccount>('GET', pathOf(id), undefined, options),
+    update: (id: string, body: UpdateSubAccount, options?: CallOptions) =>
+      this.#call<SubAccount>('PATCH', pathOf(id), body, options),
+    deactivate: (id: string, options?: WriteOptions) =>
+      this.#post<SubAccount>(`${pathOf(id)}/deactivate`, undefined, options),
+    reactivate: (id: string, options?: WriteOptions) =>
+      this.#post<SubAccount>(`${pathOf(id)}/reactivate`, undefined, options),
+  };
+
+  readonly apiKeys = {
+    /** The key and its secret are in this result alone: repeated with the same `idempotencyKey`, it comes without them. */
+    mint: (subAccountId: string, body: MintApiKey, options?: WriteOptions) =>
+      this.#post<MintedApiKey>(keyPath(subAccountId), body, options),
+    list: (subAccountId: string, query: Omit<ListApiKeysQuery, 'cursor'> = {}, options?: CallOptions) =>
+      this.#all<ApiKey>(keyPath(subAccountId), query, options),
+    get: (subAccountId: string, keyId: string, options?: CallOptions) =>
+      this.#call<ApiKey>('GET', keyPath(subAccountId, keyId), undefined, options),
+    update: (subAccountId: string, keyId: string, body: UpdateApiKey, options?: CallOptions) =>
+      this.#call<ApiKey>('PATCH', keyPath(subAccountId, keyId), body, options),
+    rotate: (subAccountId: string, keyId: string, body: RotateApiKey, options?: WriteOptions) =>
+      this.#post<MintedApiKey>(`${keyPath(subAccountId, keyId)}/rotate`, body, options),
+    revoke: (subAccountId: string, keyId: string, options?: WriteOptions) =>
+      this.#post<ApiKey>(`${keyPath(subAccountId, keyId)}/revoke`, undefined, options),
+  };
+
+  readonly events = {
+    list: (query: Omit<ListEventsQuery, 'cursor'> = {}, options?: CallOptions) =>
+      this.#all<Event>('/events', query, options),
+    get: (id: string, options?: CallOptions) =>
+      this.#call<Event>('GET', `/events${pathOf(id)}`, undefined, options),
+  };
+
+  /** The rows of a usage report. */
+  usage(query: Omit<GetUsageQuery, 'cursor'> = {}, options?: CallOptions): AsyncGenerator<UsageRow, void> {
+    return this.#all<UsageRow>('/usage', query, options);
+  }
+
+  /** Which account and key call. */
+  caller(options?: CallOptions): Promise<Caller> {
+    return this.#call<Caller>('GET', '/caller', undefined, options);
+  }
+
+  /** What would become of a request with this key. */
+  acting(query: ExplainActingQuery, options: CallOptions = {}): Promise<ActingDecision> {
+    return this.#transport.call({ method: 'GET', path: '/acting', query, ...options });
+  }
+
+  /** Which keys write without saying for whom, so would break with the first sub-account. */
+  onboarding(options?: CallOptions): Promise<Onboarding> {
+    return this.#call<Onboarding>('GET', '/onboarding', undefined, options);
+  }
+
+  /**
+   * Your own calls of the API behind the gateway, as `acting`: `self`, the UUID of a sub-account, or `ext:` and its external_id.
+   * `fetch` takes a path and what `fetch` takes, and resolves to whatever the response is. Reads are sent again after 429, 503
+   * and a broken connection; writes after 429 alone, since that is said before anything was done.
+   */
+  actingAs(acting: string): { fetch(path: string, init?: RequestInit): Promise<Response> } {
+    return {
+      fetch: (path, init = {}) => {
+        const headers = new Headers(init.headers);
+        headers.set('x-service-acting-tenant', acting);
+        const reads = ['GET', 'HEAD', 'OPTIONS'].includes((init.method ?? 'GET').toUpperCase());
+        // A stream can be read once.
+        const mayBeSentAgain = init.body === undefined || init.body === null || typeof init.body === 'string';
+        return this.#transport.send(
+          path,
+          { ...init, headers },
+          (status) => mayBeSentAgain && (reads || status === 429),
+        );
+      },
+    };
+  }
+
+  #call<Body>(method: Call['method'], path: string, body?: object, options: CallOptions = {}): Promise<Body> {
+    return this.#transport.call<Body>({ method, path, body, ...options });
+  }
+
+  #post<Body>(path: string, body: object | undefined, options: WriteOptions = {}): Promise<Body> {
+    return this.#transport.call<Body>({ method: 'POST', path, body, ...options });
+  }
+
+  async *#all<Row>(path: string, query: object, options: CallOptions = {}): AsyncGenerator<Row, void> {
+    let cursor: string | null = null;
+    do {
+      const asked = cursor === null ? query : { ...query, cursor };
+      const page: Page<Row> = await this.#transport.call({ method: 'GET', path, query: asked, ...options });
+      yield* page.data;
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+  }
+}
+
+function pathOf(id: string): string {
+  return `/${encodeURIComponent(id)}`;
+}
+
+function keyPath(subAccountId: string, keyId?: string): string {
+  const keys = `${pathOf(subAccountId)}/api-keys`;
+  return keyId === undefined ? keys : `${keys}${pathOf(keyId)}`;
+}
