@@ -25,7 +25,10 @@ const figures: Record<string, unknown> = { rate, burst: rate };
 const first = [0.9, 0.05, 0.05];
 const second = [0.05, 0.9, 0.05];
 
-t.test('over Redis', { timeout: 1_200_000 }, async (t) => {
+const promised =
+  'three gateways keep a limit within 5 %, and within half as much again while a replica and the store are taken away';
+
+t.test(`${promised}, over Redis`, { timeout: 1_200_000 }, async (t) => {
   const redis = await startRedis(t);
   const { load, loud, quiet, postgres, gateways, degraded } = await start(t, redis.url);
   const moving = await moves(load);
@@ -63,7 +66,7 @@ t.test('over Redis', { timeout: 1_200_000 }, async (t) => {
   await held(t, 'after it', load, loud, after);
 });
 
-t.test('over PostgreSQL', { timeout: 1_200_000 }, async (t) => {
+t.test(`${promised}, over PostgreSQL`, { timeout: 1_200_000 }, async (t) => {
   const { load, loud, quiet, postgres, gateways, degraded } = await start(t, null);
   const moving = await moves(load);
   await held(t, 'moving, over PostgreSQL', load, loud, moving);
