@@ -149,3 +149,37 @@ function summary(data: Buffer, isBinary: boolean): string {
   const digest = createHash('sha1').update(data).digest('hex').slice(0, 8);
   return `${isBinary ? 'binary' : 'text'} ${data.length} ${digest}`;
 }
+
+t.test('a WebSocket carries messages both ways and is counted once', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, usage, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` }, ['v1']);
+  t.equal(client.socket.protocol, 'v1');
+  const large = 'x'.repeat(2_000_000);
+  client.socket.send('hello');
+  client.socket.send(large);
+  await eventually(() => client.messages.length === 2, 'the echoes');
+  t.ok(client.messages[1] === large);
+  client.socket.close(4001, 'bye');
+  await eventually(() => finished.length === 1, 'the record');
+  t.match(finished, [
+    { status: 101, code: null, bytesIn: 2_000_005, bytesOut: 2_000_005, resolvedTenant: parent.id },
+  ]);
+  t.match(usage, [{ kind: 'read', status: 101, bytesIn: 2_000_005 }]);
+});
+
+t.test('what a WebSocket’s client does not read is not held in memory', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  await eventually(() => upstream.sockets.length === 1, 'the connection');
+  const [sender] = upstream.sockets;
+  client.socket.pause();
+  const message = Buffer.alloc(64 * 1024);
+  for (let i = 0; i < 512; i++) sender?.send(message);
+  const total = 512 * message.length;
+  await standstill(() => total - (sender?.bufferedAmount ?? 0));
+  t.ok((sender?.bufferedAmount ?? 0) > total / 2, `${sender?.bufferedAmount} bytes are still the upstream's`);
+  client.socket.resume();
+  await eventually(() => client.messages.length === 512, 'the messages');
+});

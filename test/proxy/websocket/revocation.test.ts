@@ -88,3 +88,33 @@ t.test('a response in place of a consent is cut when access goes', async (t) => 
   await client.end();
   t.match(finished, [{ status: 200, code: 'withdrawn' }]);
 });
+
+t.test('an open WebSocket ends with what it lives by, and is told why', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, directory, finished } = await startGateway(t, { routes: { '/': upstream.url } });
+  const client = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  client.socket.send('hello');
+  await eventually(() => client.messages.length === 1, 'the echo');
+  t.equal(directory.revoke(parent.revoked), 1);
+  await eventually(() => client.closed !== null, 'the close');
+  t.match(client.closed, { code: 4403, reason: 'access was withdrawn' });
+  await eventually(() => upstream.sockets[0]?.readyState === 3, 'the close at the upstream');
+  t.match(finished, [{ status: 101, code: 'withdrawn' }]);
+});
+
+t.test('a WebSocket whose access goes while it connects is never asked for', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const { port, parent, directory } = await startGateway(t, { routes: { '/': upstream.url } });
+  // The decision in the tick that sends the handshake is the second one.
+  const decide = directory.decide.bind(directory);
+  let decisions = 0;
+  directory.decide = (evaluate) => {
+    decisions += 1;
+    if (decisions === 2) directory.facts.set(...parent.revoked);
+    return decide(evaluate);
+  };
+  await t.rejects(openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` }), {
+    message: 'status 401',
+  });
+  t.equal(upstream.handshakes.length, 0);
+});
