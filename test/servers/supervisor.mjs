@@ -28,11 +28,14 @@ import { redis } from './redis.mjs';
  * @property {() => Promise<void>} [afterKill] removes what a killed server leaves outside its folder
  */
 
-/** @type {Record<string, (dir: string, options: any) => Promise<Kind>>} */
-const kinds = { pgbouncer, postgres, redis };
-
 const [kindName = '', options = '{}'] = process.argv.slice(2);
 const dir = mkdtempSync(join(tmpdir(), `tenancy-gateway-test-${kindName}-`));
+/** @type {Record<string, () => Promise<Kind>>} */
+const kinds = {
+  pgbouncer: () => pgbouncer(dir, JSON.parse(options)),
+  postgres: () => postgres(dir, JSON.parse(options)),
+  redis: () => redis(dir, JSON.parse(options)),
+};
 /** @type {Kind | undefined} */
 let kind;
 /** @type {ServerProcess | undefined} */
@@ -72,7 +75,7 @@ async function answer(name) {
 }
 
 async function start() {
-  kind ??= await kinds[kindName]?.(dir, JSON.parse(options));
+  kind ??= await kinds[kindName]?.();
   if (kind === undefined) throw new Error(`unknown server ${kindName}`);
   if (child?.isRunning) return;
   // A restarted server keeps its port; a new one tries another when another process was quicker to take it.
