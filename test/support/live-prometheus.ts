@@ -22,7 +22,7 @@ export interface LivePrometheus {
  */
 function hurried(rules: string): string {
   return rules
-    .replaceAll(/\[\d+m\]/g, `[${window}]`)
+    .replaceAll(/\[\d+[mh]\]/g, `[${window}]`)
     .replaceAll(/^( +for:) \d+m$/gm, '$1 0s')
     .replace('tenancy_gateway_usage_lag_seconds > 900', 'tenancy_gateway_usage_lag_seconds > 15')
     .replace(
