@@ -1,0 +1,152 @@
+/** What the journal keeps of what was counted: over a kill, while the store is away, and where the disk does not do what it should. */
+import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
+import { recorderInManualTime } from '../../support/usage-recorder.ts';
+
+const account = 'account' as AccountId;
+const key = 'key' as KeyId;
+
+t.test(
+  'writes by default are counted among the writes, by a kill too, and taken back with them',
+  async (t) => {
+    const { recorder, world, usageOf, killed, next } = await recorderInManualTime(t);
+    await recorder.begin();
+    recorder.count(account, key, 'write-by-default');
+    recorder.count(account, key, 'write');
+    world.nowMs += 5;
+    recorder.takeBack(recorder.count(account, key, 'write-by-default'), 'write-by-default');
+    recorder.count(account, 'other' as KeyId, 'write-by-default');
+    recorder.commit();
+    killed();
+    await next();
+    t.match(usageOf(key, 0), { requests: 2, writes: 2, writesByDefault: 1 });
+    t.match(usageOf('other', 0), { writesByDefault: 1, lastWriteByDefaultMs: world.nowMs });
+  },
+);
+
+t.test('what a killed process has counted is added by the next one, once', async (t) => {
+  const { recorder, world, killed, next } = await recorderInManualTime(t);
+  await recorder.begin();
+  for (let i = 0; i < 50; i++) recorder.count(account, `key ${i}` as KeyId, 'read');
+  recorder.commit();
+  world.away = 'after';
+  await world.tick();
+  for (let i = 0; i < 70; i++) recorder.count(account, `key ${i}` as KeyId, 'write');
+  recorder.commit();
+  killed();
+  world.away = undefined;
+  t.equal(world.requests(), 50, 'which the store has, though its response was lost');
+  await next();
+  t.equal(world.requests(), 120);
+  await next();
+  t.equal(world.requests(), 120, 'there is nothing left');
+  t.equal(world.throughMs, Infinity, 'reports do not wait for it any more');
+});
+
+t.test('a replay that is killed in the middle goes on where it was', async (t) => {
+  const { recorder, world, killed, next } = await recorderInManualTime(t);
+  await recorder.begin();
+  for (let i = 0; i < 5_000; i++) recorder.count(account, `key ${i}` as KeyId, 'read');
+  recorder.commit();
+  killed();
+  for (const [left, away] of [
+    [1, 'after'],
+    [1, 'before'],
+    [2, 'after'],
+  ] as const) {
+    world.callsLeft = left;
+    world.awayThen = away;
+    await next(false);
+  }
+  world.callsLeft = Infinity;
+  await next();
+  t.equal(world.requests(), 5_000);
+});
+
+t.test('the journal of a process that lives is left alone', async (t) => {
+  const { recorder, world, next } = await recorderInManualTime(t);
+  await recorder.begin();
+  recorder.count(account, key, 'read');
+  recorder.commit();
+  await next(false);
+  t.equal(world.requests(), 0);
+  await world.tick();
+  t.equal(world.requests(), 1);
+});
+
+t.test('while the store is away rows go to disk, not to memory, and all arrive', async (t) => {
+  const { recorder, world } = await recorderInManualTime(t);
+  await recorder.begin();
+  world.away = 'before';
+  for (let i = 0; i < 90_000; i++) {
+    recorder.count(account, `key ${i}` as KeyId, 'read');
+    if (i % 1_000 === 0) recorder.commit();
+    if (i % 10_000 === 0) await world.tick();
+  }
+  world.away = undefined;
+  for (let i = 0; i < 3; i++) await world.tick();
+  t.equal(world.requests(), 90_000);
+});
+
+t.test('a journal that cannot be written is said once, stops nothing, and is taken up again', async (t) => {
+  const { recorder, world, killed, next, said, folder } = await recorderInManualTime(t, {
+    journalBytes: 2_000,
+  });
+  await recorder.begin();
+  world.away = 'before';
+  for (let i = 0; i < 100; i++) {
+    recorder.count(account, `key ${i}` as KeyId, 'read');
+    recorder.commit();
+  }
+  t.equal(recorder.unwritable, true, 'it is full');
+  await world.tick();
+  t.equal(said.filter((text) => text.includes('cannot be written')).length, 1);
+  world.away = undefined;
+  for (let i = 0; i < 8; i++) await world.tick();
+  t.equal(world.requests(), 100, 'what was in memory arrives');
+  t.equal(recorder.unwritable, false);
+  t.ok(said.some((text) => text.includes('is written again')));
+  recorder.count(account, key, 'read');
+  recorder.commit();
+  killed();
+  await next();
+  t.equal(world.requests(), 101, 'and a crash loses nothing again');
+  t.same(await readdir(join(folder, 'store')), []);
+});
+
+t.test('a folder that cannot be made is no obstacle either', async (t) => {
+  const { recorder, world, folder } = await recorderInManualTime(t);
+  await rm(folder, { recursive: true });
+  await writeFile(folder, 'a file');
+  await recorder.begin();
+  recorder.count(account, key, 'read');
+  recorder.commit();
+  await world.tick();
+  t.equal(world.requests(), 1);
+  t.equal(recorder.unwritable, true);
+  await rm(folder);
+  await world.tick();
+  t.equal(recorder.unwritable, true, 'not yet: it may be for a moment');
+  for (let i = 0; i < 6; i++) await world.tick();
+  t.equal(recorder.unwritable, false);
+});
+
+t.test('a folder that is taken away is made again', async (t) => {
+  const { recorder, world, folder } = await recorderInManualTime(t);
+  await recorder.begin();
+  recorder.count(account, key, 'read');
+  recorder.commit();
+  await rm(folder, { recursive: true });
+  await world.tick();
+  for (let i = 0; i < 3; i++) {
+    recorder.count(account, key, 'read');
+    recorder.commit();
+    await world.tick();
+  }
+  t.equal(world.requests(), 4);
+  for (let i = 0; i < 6; i++) await world.tick();
+  t.equal(recorder.unwritable, false);
+  await chmod(folder, 0o700);
+});
