@@ -4,6 +4,7 @@ import { Agent, request as sendRequest, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import t from 'tap';
 import { operatorToken, type Parent } from '../support/apis.ts';
+import { actings, bodyFor, managementPath, ordinaryPath, randomFrom } from '../support/random-calls.ts';
 import { startReplicas } from '../support/replicas.ts';
 
 /** Requests to compare. */
@@ -124,80 +125,6 @@ function fits(
   return real.status === status && (method === 'HEAD' || real.code === reason);
 }
 
-const actings = ['self', 'SELF', 'ext:a', 'ext:b', 'ext:none', 'ext:', '', 'nonsense', 'self, ext:a'];
-
-type Pick = <T>(list: readonly T[]) => T;
-
-function managementPath(
-  random: () => number,
-  pick: Pick,
-  ids: readonly string[],
-  keyIds: readonly string[],
-): string {
-  const words = [
-    'usage',
-    'openapi.json',
-    'docs',
-    'openap%69.json',
-    'api-keys',
-    'nothing',
-    '',
-    'usag%65',
-    'caf%C3%A9',
-    'caf%e9',
-    'a%2Fb',
-    'x'.repeat(300),
-  ];
-  const tail = pick([
-    '',
-    '/',
-    `/${pick(ids)}`,
-    `/${pick(ids)}/`,
-    `/${pick(ids)}/api-keys`,
-    `/${pick(ids)}/api-keys/${pick(keyIds)}`,
-    `/${pick(ids)}/api-keys/${pick(keyIds)}/revoke`,
-    `/${pick(ids)}/api-keys/${pick(keyIds)}/revok%65`,
-    `/${pick(ids)}/nothing`,
-    `/${pick(words)}`,
-    `/${pick(words)}/${pick(words)}`,
-    `/${pick(ids)}/${pick(words)}/${pick(words)}`,
-  ]);
-  return random() < 0.05 ? pick(disguised) : `/v1/sub-accounts${tail}`;
-}
-
-function ordinaryPath(random: () => number, pick: Pick): string {
-  if (random() < 0.2) return pick(disguised);
-  return pick([
-    '/',
-    '/v1',
-    '/v1/',
-    '/v1/orders',
-    '/v1/sub-accountsx',
-    '/a%2Fb',
-    '/caf%C3%A9',
-    '/a;b=1/c',
-    '/a?b=../c',
-  ]);
-}
-
-/** Paths that some reader takes for another one. */
-const disguised = [
-  '/v1/./sub-accounts',
-  '/v1/%2e/sub-accounts',
-  '/V1/Sub-Accounts',
-  '/v1//sub-accounts',
-  '/a/../b',
-  '/%',
-];
-
-/** A body that the operation accepts, where the path names one that takes a body. */
-function bodyFor(method: string, path: string): object | undefined {
-  const tail = path.startsWith('/v1/sub-accounts') ? path.slice('/v1/sub-accounts'.length) : null;
-  if (tail === '' && method === 'POST') return { name: 'new' };
-  if (method === 'PATCH') return { name: 'changed' };
-  return method === 'POST' && tail?.endsWith('/api-keys') ? { name: 'k' } : undefined;
-}
-
 async function mint(parent: Parent, id: string, scopes: string[]): Promise<{ key: string; keyId: string }> {
   // Revoked keys do not count: there is always room for one more.
   const { data } = (await parent.call('GET', `/${id}/api-keys?limit=100`)).body as {
@@ -250,14 +177,5 @@ async function send(
     status: response.statusCode ?? 0,
     body: parsed,
     tenant: typeof tenant === 'string' ? tenant : null,
-  };
-}
-
-/** The same numbers for the same seed. */
-function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
   };
 }

@@ -6,7 +6,6 @@ import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
 import { rawClient, requestText } from '../support/raw-client.ts';
 import { unusedPort } from '../support/unused-port.ts';
 import { startRawUpstream, startUpstream } from '../support/upstreams.ts';
-import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
 
 /** What a response says of limits. */
 function limitsIn({ headers }: Pick<RawResponse, 'headers'>): (string | undefined)[] {
@@ -219,35 +218,6 @@ t.test(
   },
 );
 
-t.test('a WebSocket takes one unit, its 101 says what is left, and without room it is 429', async (t) => {
-  const upstream = await startWebSocketUpstream(t);
-  const rateLimiter = new OneReplicaLimiter();
-  const { port, call, directory, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    rateLimiter,
-  });
-  directory.limitKey(parent, { requestsPerSecond: 1 });
-  const client = await rawClient(t, port);
-  const handshake: [string, string][] = [
-    ['Authorization', `Bearer ${parent.key}`],
-    ['Connection', 'Upgrade'],
-    ['Upgrade', 'websocket'],
-    ['Sec-WebSocket-Version', '13'],
-    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-  ];
-  client.send(requestText('GET', '/', handshake));
-  await client.until(() => client.text.includes('\r\n\r\n'));
-  t.match(client.text, /^HTTP\/1\.1 101 .*ratelimit: "api_key";r=0;t=1\r\n/is);
-  const full = await call('GET', '/', { headers: handshake.slice(1) });
-  t.equal(full.status, 429);
-  t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
-  rateLimiter.nowS = 1;
-  const open = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
-  open.socket.send('hello');
-  await eventually(() => open.messages.length === 1, 'the echo');
-  t.equal(rateLimiter.taken, 2, 'messages count for nothing');
-});
-
 t.test('too many in flight stays too_many_requests, and takes nothing of a limit', async (t) => {
   const upstream = await startRawUpstream(t, () => () => undefined);
   const rateLimiter = new OneReplicaLimiter();
@@ -265,31 +235,4 @@ t.test('too many in flight stays too_many_requests, and takes nothing of a limit
   t.match(full.json(), { code: 'too_many_requests', limited: undefined });
   t.same(limitsIn(full), none);
   t.equal(rateLimiter.taken, 1);
-});
-
-t.test('a page may read what is said of limits', async (t) => {
-  const upstream = await startUpstream(t);
-  const origin = 'https://app.example';
-  const { call, directory, parent } = await startGateway(t, {
-    routes: {
-      '/': {
-        upstream: upstream.url,
-        cors: {
-          ...{ origins: [origin], headers: [], credentials: false, maxAgeS: 1 },
-          expose: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
-        },
-      },
-    },
-    rateLimiter: new OneReplicaLimiter(),
-  });
-  directory.limitKey(parent, { requestsPerSecond: 1 });
-  for (const status of [200, 429]) {
-    const response = await call('GET', '/', { headers: [['Origin', origin]] });
-    t.equal(response.status, status);
-    t.match(response.headers, {
-      'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy',
-      ratelimit: '"api_key";r=0;t=1',
-    });
-  }
 });

@@ -1,31 +1,11 @@
 /** Look at a key, rename it, let it expire at another time, and put another one in its place. */
 import t from 'tap';
-import { startApis, type Parent, type SubAccountUnderTest } from '../../support/apis.ts';
-import type { HttpResponse } from '../../support/http-client.ts';
+import { startApis } from '../../support/apis.ts';
+import { mint } from '../../support/minted-keys.ts';
 import { once } from '../../support/idempotent-calls.ts';
 
 const apis = await startApis(t);
 const future = '2999-01-01T00:00:00.000Z';
-
-interface Minted {
-  readonly id: string;
-  readonly apiKey: string;
-  /** Below `/v1/sub-accounts`. */
-  readonly path: string;
-  /** The key as a list shows it. */
-  readonly record: HttpResponse['body'];
-}
-
-async function mint(parent: Parent, child: SubAccountUnderTest, more: object = {}): Promise<Minted> {
-  const { body } = await parent.call('POST', `/${child.id}/api-keys`, { body: { name: 'CI', ...more } });
-  const { api_key: apiKey, client_secret: _secret, ...record } = body as Record<string, string>;
-  return {
-    id: String(record['id']),
-    apiKey: String(apiKey),
-    path: `/${child.id}/api-keys/${record['id']}`,
-    record,
-  };
-}
 
 /** What is said to a key of a sub-account on a management path: 403 where it is good. */
 async function codeOf(key: string): Promise<unknown> {
@@ -218,40 +198,3 @@ t.test(
     t.match(await rotate(`${old.path}/rotate`, { expires_in: 61 }), { status: 422 });
   },
 );
-
-t.test('an operator changes and rotates any key, by its id or below its parent', async (t) => {
-  const parent = await apis.parent();
-  const child = await parent.create();
-  const key = await mint(parent, child);
-  t.match(
-    await apis.operator('PATCH', `/api-keys/${key.id}`, { body: { name: 'Named', expires_at: future } }),
-    {
-      status: 200,
-      headers: { 'x-service-enforced': /^replicas=/ },
-      body: { name: 'Named', expires_at: future, account: { id: child.id }, parent: { id: parent.id } },
-    },
-  );
-  const rotated = await apis.operator('POST', `/api-keys/${key.id}/rotate`, { body: { expires_in: 0 } });
-  t.match(rotated, {
-    status: 201,
-    headers: { 'cache-control': 'no-store' },
-    body: { name: 'Named', account: { id: child.id }, parent: { id: parent.id }, rotated_from: key.id },
-  });
-  t.equal(await codeOf(key.apiKey), 'api_key_revoked');
-  t.equal(await codeOf(String(rotated.body['api_key'])), 'parent_key_required');
-
-  const own = `/accounts/${parent.id}/api-keys/${parent.keyId}`;
-  t.match(await apis.operator('PATCH', own, { body: { name: 'Own' } }), {
-    status: 200,
-    body: { name: 'Own' },
-  });
-  const newest = await apis.operator('POST', `${own}/rotate`, { body: { expires_in: 0 } });
-  t.match(newest, {
-    status: 201,
-    body: { account_id: parent.id, scopes: ['sub_accounts:read', 'sub_accounts:write'] },
-  });
-  t.match(await parent.call('GET', ''), { status: 401, body: { code: 'api_key_revoked' } });
-  t.equal((await apis.call('GET', '/v1/sub-accounts', { key: String(newest.body['api_key']) })).status, 200);
-  for (const id of [parent.id, 'nonsense'])
-    t.equal((await apis.operator('POST', `/api-keys/${id}/rotate`, { body: { expires_in: 0 } })).status, 404);
-});

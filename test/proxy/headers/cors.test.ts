@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { CorsConfig } from '../../../src/config.ts';
 import { startGateway } from '../../support/gateway.ts';
+import { OneReplicaLimiter } from '../../support/one-replica-limiter.ts';
 import { rawClient, requestText } from '../../support/raw-client.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
@@ -208,4 +209,30 @@ t.test('a route without cors leaves CORS to its upstream', async (t) => {
   const { headers } = await call('GET', '/', { headers: [['Origin', app]] });
   t.strictSame(granted(headers), { 'access-control-allow-origin': '*' });
   t.equal((await call('OPTIONS', '/', { key: null, headers: preflight(app, 'GET') })).status, 401);
+});
+
+t.test('a page may read what is said of limits', async (t) => {
+  const upstream = await startUpstream(t);
+  const { call, directory, parent } = await startGateway(t, {
+    routes: {
+      '/': {
+        upstream: upstream.url,
+        cors: {
+          ...{ origins: [app], headers: [], credentials: false, maxAgeS: 1 },
+          expose: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+        },
+      },
+    },
+    rateLimiter: new OneReplicaLimiter(),
+  });
+  directory.limitKey(parent, { requestsPerSecond: 1 });
+  for (const status of [200, 429]) {
+    const response = await call('GET', '/', { headers: [['Origin', app]] });
+    t.equal(response.status, status);
+    t.match(response.headers, {
+      'access-control-allow-origin': app,
+      'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy',
+      ratelimit: '"api_key";r=0;t=1',
+    });
+  }
 });

@@ -1,0 +1,34 @@
+import t from 'tap';
+import { eventually, startGateway } from '../../support/gateway.ts';
+import { OneReplicaLimiter } from '../../support/one-replica-limiter.ts';
+import { rawClient, requestText } from '../../support/raw-client.ts';
+import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+
+t.test('a WebSocket takes one unit, its 101 says what is left, and without room it is 429', async (t) => {
+  const upstream = await startWebSocketUpstream(t);
+  const rateLimiter = new OneReplicaLimiter();
+  const { port, call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 1 });
+  const client = await rawClient(t, port);
+  const handshake: [string, string][] = [
+    ['Authorization', `Bearer ${parent.key}`],
+    ['Connection', 'Upgrade'],
+    ['Upgrade', 'websocket'],
+    ['Sec-WebSocket-Version', '13'],
+    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+  ];
+  client.send(requestText('GET', '/', handshake));
+  await client.until(() => client.text.includes('\r\n\r\n'));
+  t.match(client.text, /^HTTP\/1\.1 101 .*ratelimit: "api_key";r=0;t=1\r\n/is);
+  const full = await call('GET', '/', { headers: handshake.slice(1) });
+  t.equal(full.status, 429);
+  t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
+  rateLimiter.nowS = 1;
+  const open = await openWebSocket(t, port, '/', { authorization: `Bearer ${parent.key}` });
+  open.socket.send('hello');
+  await eventually(() => open.messages.length === 1, 'the echo');
+  t.equal(rateLimiter.taken, 2, 'messages count for nothing');
+});

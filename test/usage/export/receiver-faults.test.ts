@@ -1,0 +1,116 @@
+/** The export of usage to a receiver that fails, hangs or rejects; time is the test's. */
+import t from 'tap';
+import { hourMs } from '../../../src/domain/usage.ts';
+import { createParent, createSub } from '../../support/store.ts';
+import { may, prepare, twoAccounts } from '../../support/usage-exporter.ts';
+import { eventually } from '../../support/eventually.ts';
+import { addUsage, usageRow } from '../../support/usage-rows.ts';
+
+const minute = 60_000;
+
+t.test('after a failure it is tried again, later each time, and goes on where it was', async (t) => {
+  const { store, receiver, through, start } = await prepare(t, { batchSize: 2 });
+  const { id: parent } = await createParent(store.tenants);
+  const subs: string[] = [];
+  for (let i = 0; i < 5; i++) subs.push((await createSub(store.tenants, parent)).value.id);
+  const { ended, time, told, next, exporter } = start();
+  await ended();
+  await addUsage(
+    { store },
+    subs.map((id, i) => usageRow(id, may, { requests: i + 1 })),
+  );
+  await through(may + hourMs);
+  let broken = true;
+  receiver.respond = () => (broken && receiver.pushes.length > 1 ? 500 : 204);
+  await next();
+  await ended();
+  const pauses: (number | undefined)[] = [];
+  for (let i = 0; i < 4; i++) {
+    pauses.push(time.nextMs);
+    await next();
+    await ended();
+  }
+  t.same(pauses, [5_000, 10_000, 20_000, 40_000]);
+  t.equal(told.failed, 5);
+  t.equal(receiver.accepted.size, 2);
+  t.ok(exporter.lagMs() > 0);
+  t.match(told.lines.at(-1), [{ again_in_s: 80 }, 'usage cannot be exported; it is tried again']);
+  t.notMatch(JSON.stringify(told.lines), /om_secret/);
+  broken = false;
+  await next();
+  await ended();
+  t.equal(receiver.accepted.size, 5);
+  const first = receiver.pushes
+    .flatMap(({ events }) => events)
+    .filter(({ id }) => id.startsWith(subs[0] ?? ''));
+  t.equal(first.length, 1, 'what was accepted is not sent again');
+  t.equal(time.nextMs, minute);
+});
+
+t.test(
+  'a receiver that does not respond is given up in time, and one that asks for a pause gets it',
+  async (t) => {
+    const { store, receiver, through, start } = await prepare(t);
+    const { sub } = await twoAccounts(store);
+    const { ended, time, told, next } = start();
+    await ended();
+    await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
+    await through(may + hourMs);
+    receiver.respond = () => undefined;
+    await next();
+    await receiver.got(1);
+    t.equal(time.nextMs, 10_000, 'the time of the receiver');
+    await time.advance(10_000);
+    await eventually(() => told.failed === 1);
+    await ended();
+    receiver.respond = (_push, response) => {
+      response.writeHead(429, { 'Retry-After': '900' }).end('slow down');
+      return undefined;
+    };
+    await next();
+    await ended();
+    await eventually(() => told.failed === 2);
+    t.equal(time.nextMs, 900_000);
+    t.match(told.lines.at(-1), [{ err: { message: 'the receiver responded with 429: slow down' } }]);
+    receiver.respond = () => 202;
+    await next();
+    await ended();
+    t.equal(receiver.accepted.size, 1);
+  },
+);
+
+t.test('an event that the receiver rejects does not keep others from it, and is told', async (t) => {
+  const { store, receiver, through, start } = await prepare(t);
+  const { id: parent } = await createParent(store.tenants);
+  const subs: string[] = [];
+  for (let i = 0; i < 7; i++) subs.push((await createSub(store.tenants, parent)).value.id);
+  const { ended, told, round, next } = start();
+  await ended();
+  await addUsage(
+    { store },
+    subs.map((id) => usageRow(id, may, { requests: 1 })),
+  );
+  await through(may + hourMs);
+  receiver.respond = ({ events }) => (events.some(({ subject }) => subject === subs[3]) ? 400 : 204);
+  await round();
+  t.equal(receiver.accepted.size, 6);
+  t.equal(told.rejected, 1);
+  t.same(told.exported, { hour: 6, correction: 0 });
+  t.match(told.lines[0], [
+    { event: { subject: subs[3] } },
+    'the receiver of usage rejects an event; it is left out',
+  ]);
+
+  receiver.respond = () => 400;
+  await addUsage(
+    { store },
+    subs.map((id) => usageRow(id, may + hourMs, { requests: 1 })),
+  );
+  await through(may + 2 * hourMs);
+  await next();
+  await eventually(() => told.failed === 1);
+  t.equal(told.rejected, 1, 'a receiver that rejects all has a fault of its own: nothing is left out');
+  receiver.respond = () => 204;
+  await round();
+  t.equal(receiver.accepted.size, 13);
+});
