@@ -102,9 +102,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'limit-said-by-upstream',
-    source: 'src/proxy/http-exchange.ts',
-    guard: 'const passed = this.withCors(this.withLimits(headers));',
-    instead: 'const passed = this.withCors(headers);',
+    source: 'src/proxy/exchange.ts',
+    guard: 'const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);',
+    instead: 'const limited = headers;',
   },
   {
     attack: 'method-override',

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import t from 'tap';
-import type { BodySink } from '../../../src/proxy/upstream/message-head.ts';
-import { eventually, standstill, startGateway } from '../../support/gateway.ts';
-import { noGo, noPython, startGoUpstream, startPythonUpstream } from '../../support/foreign-upstreams.ts';
-import { rawClient, requestText } from '../../support/raw-client.ts';
-import type { Scope } from '../../support/servers.ts';
-import { upstreamClient } from '../../support/upstream-client-option.ts';
-import { ask, openConnections } from '../../support/upstream-client.ts';
-import { startRawUpstream, startTcpUpstream } from '../../support/upstreams.ts';
+import type { BodySink } from '../../src/proxy/upstream/message-head.ts';
+import { eventually, standstill, startGateway } from '../support/gateway.ts';
+import { noGo, noPython, startGoUpstream, startPythonUpstream } from '../support/foreign-upstreams.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import type { Scope } from '../support/servers.ts';
+import { upstreamClient } from '../support/upstream-client-option.ts';
+import { ask, openConnections } from '../support/upstream-client.ts';
+import { startRawUpstream, startTcpUpstream } from '../support/upstreams.ts';
 
 const megabytes = 1024 * 1024;
 

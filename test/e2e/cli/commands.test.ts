@@ -1,7 +1,7 @@
 import t from 'tap';
-import { cli, cliFrom, tempFolder } from '../support/process.ts';
-import { operatorToken } from '../support/apis.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { cli, cliFrom, tempFolder } from '../../support/process.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { startReplicas } from '../../support/replicas.ts';
 
 t.test('the life of an account and its keys, from the command line', async (t) => {
   const { internalOrigin, call } = await startReplicas(t);

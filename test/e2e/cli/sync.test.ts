@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cli, cliFrom, tempFolder } from '../support/process.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { cli, cliFrom, tempFolder } from '../../support/process.ts';
+import { startReplicas } from '../../support/replicas.ts';
 
 const { manageOrigin, origin, parent } = await startReplicas(t);
 const folder = tempFolder(t);

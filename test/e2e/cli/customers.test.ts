@@ -1,8 +1,8 @@
 /** Parents and sub-accounts under the ids, names and limits that an operator gives them. */
 import t from 'tap';
-import { operatorToken } from '../support/apis.ts';
-import { cli } from '../support/process.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { cli } from '../../support/process.ts';
+import { startReplicas } from '../../support/replicas.ts';
 
 t.test('customers come with ids and names of their own, from the command line', async (t) => {
   const { internalOrigin } = await startReplicas(t);
