@@ -2,7 +2,7 @@ import type { LimitKind, Limits } from '../../domain/limits/limits.ts';
 import type { MonthQuota } from './month-quota.ts';
 import type { RateBucket } from './rate-bucket.ts';
 
-/** What this replica knows of whoever has a limit. */
+/** What this replica knows of an account or a key that has a limit. */
 export interface Limited {
   /** The kind and the id, as stores name it. */
   readonly limit: string;

@@ -10,7 +10,7 @@ import { MonthExchange } from './month-exchange.ts';
 import { RateBucket } from './rate-bucket.ts';
 import { ShareExchange } from './share-exchange.ts';
 import { monthState, secondState, scarcer } from './states.ts';
-import { StoreClock } from './store-clock.ts';
+import { PacedClock } from './paced-clock.ts';
 
 export interface LimiterParts {
   /** `null` where there is one replica only. */
@@ -46,7 +46,7 @@ const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2
  */
 export class SharedRateLimiter implements RateLimiter {
   readonly #parts: LimiterParts;
-  readonly #clock: StoreClock;
+  readonly #clock: PacedClock;
   readonly #limited: LimitedByKind;
   readonly #shares: ShareExchange | null;
   readonly #months: MonthExchange;
@@ -57,14 +57,14 @@ export class SharedRateLimiter implements RateLimiter {
   constructor(parts: LimiterParts) {
     const { board, clock, timers, events = {}, mostTracked = 200_000 } = parts;
     this.#parts = parts;
-    this.#clock = new StoreClock(clock);
+    this.#clock = new PacedClock(clock);
     const fleet = { replicas: board === null ? 1 : unknownReplicas, has: () => false };
     this.#fleet = fleet;
     this.#limited = new LimitedByKind(mostTracked, (limited, isFull) => this.#mayForget(limited, isFull));
     this.#shares =
       board &&
       new ShareExchange({
-        ...{ board, clock, timers, fleet, storeClock: this.#clock, replicaId: parts.replicaId },
+        ...{ board, clock, timers, fleet, pacedClock: this.#clock, replicaId: parts.replicaId },
         onDegraded: (degraded, error) => events.onDegraded?.(degraded, error),
         onExchanged: (limits, ms) => events.onExchanged?.(limits, ms),
       });

@@ -193,7 +193,7 @@ export class RateBucket {
   #fillOwn({ replicas }: Fleet, most: number, since = 0): void {
     const level = Math.max(0, this.#level);
     const alone = replicas <= 1;
-    // Whole requests: whoever has the smallest share may still let one through while there is one.
+    // Whole requests: the replica with the smallest share may still let one through while there is one.
     const held = alone
       ? level
       : Math.max(tuning.held * this.#share * (level + since) - since, Math.min(1, level));

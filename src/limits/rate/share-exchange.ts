@@ -4,7 +4,7 @@ import type { Timers } from '../../ports/timers.ts';
 import type { Limited } from './limited.ts';
 import type { RateBucket } from './rate-bucket.ts';
 import type { Fleet } from './tuning.ts';
-import type { StoreClock } from './store-clock.ts';
+import type { PacedClock } from './paced-clock.ts';
 
 /** Between two exchanges of a limit in use. */
 const everyMs = 250;
@@ -21,7 +21,7 @@ export interface ShareExchangeParts {
   readonly board: ShareBoard;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Timers;
-  readonly storeClock: StoreClock;
+  readonly pacedClock: PacedClock;
   readonly fleet: Fleet;
   readonly replicaId: () => string;
   /** Told when exchanges stop coming back, and when they do again. */
@@ -129,7 +129,7 @@ export class ShareExchange {
       0,
       mostReports,
     );
-    const now = this.#parts.storeClock.nowMs();
+    const now = this.#parts.pacedClock.nowMs();
     for (const limited of told) {
       // One that asks again and again is in want because its limit is reached: it is told with the others then.
       if (limited.told === 'soon') limited.pauseMs = Math.min(2 * limited.pauseMs, everyMs);
@@ -143,10 +143,10 @@ export class ShareExchange {
 
   /** @returns whether there was anything to tell */
   async #exchange(told: readonly Limited[]): Promise<boolean> {
-    const { board, clock, storeClock, fleet, replicaId, onExchanged } = this.#parts;
+    const { board, clock, pacedClock, fleet, replicaId, onExchanged } = this.#parts;
     const began = clock.monotonicMs();
     this.#cameBackMs = Math.min(this.#cameBackMs, began);
-    const now = storeClock.nowMs();
+    const now = pacedClock.nowMs();
     const reported = told.flatMap((limited) => {
       const report = limited.bucket?.report(limited.limit, now);
       return report === undefined ? [] : [{ limited, report }];
@@ -156,8 +156,8 @@ export class ShareExchange {
       replicaId(),
       reported.map(({ report }) => report),
     );
-    storeClock.note(reading.nowMs);
-    const readMs = storeClock.nowMs();
+    pacedClock.note(reading.nowMs);
+    const readMs = pacedClock.nowMs();
     const byLimit = new Map<string, PeerReport[]>(reported.map(({ report }) => [report.limit, []]));
     for (const peer of reading.peers) byLimit.get(peer.limit)?.push(peer);
     for (const { limited, report } of reported) {

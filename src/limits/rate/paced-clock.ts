@@ -7,7 +7,7 @@ const mostMs = 60_000;
 const mostDrift = 0.1;
 
 /** The monotonic clock of this machine at the rate of the store's, so that all replicas fill a bucket as fast. Never goes back. */
-export class StoreClock {
+export class PacedClock {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #anchor: { readonly ownMs: number; readonly storeMs: number } | undefined;
   #baseMs: number;
