@@ -9,7 +9,7 @@ import type { Options } from './options.ts';
 import type { Memory, RunRecord, TargetRecord } from './report/record.ts';
 import { StartedTargets } from './started-targets.ts';
 import { targets } from './targets/all.ts';
-import { gateway, gatewayBuiltAt, gatewayWithAccessLog } from './targets/gateway.ts';
+import { gateway, gatewayBuiltAt, gatewayWithAccessLog, gatewayWithLimits } from './targets/gateway.ts';
 import { nodeHttp } from './targets/node-http.ts';
 import { onNode } from './targets/on-node.ts';
 import type { Target } from './targets/target.ts';
@@ -63,15 +63,15 @@ export function compare(options: Options, say: (line: string) => void): Promise<
 }
 
 function choose(
-  { only, against, accessLog, nodes }: Options,
+  { only, against, accessLog, limits, nodes }: Options,
   dir: string,
   say: (line: string) => void,
 ): Chosen {
   const asked = targets.filter(({ name }) => only.includes(name));
-  const logging = accessLog ? [gatewayWithAccessLog] : [];
+  const besides = [...(accessLog ? [gatewayWithAccessLog] : []), ...(limits ? [gatewayWithLimits] : [])];
   const others = asked.filter((target) => target === gateway || target === nodeHttp);
   const further = nodes.slice(1).flatMap((node, i) => others.map((target) => onNode(target, node, i + 2)));
-  if (against === undefined) return { always: [...asked, ...further, ...logging], once: [] };
+  if (against === undefined) return { always: [...asked, ...further, ...besides], once: [] };
   say(`Building ${against} ...`);
   const [a, b] = [buildAgainst(against, join(dir, 'against')), buildHere()];
   const always = [
@@ -80,7 +80,7 @@ function choose(
   ];
   return {
     always,
-    once: [...asked.filter(({ name }) => name !== gateway.name), ...logging],
+    once: [...asked.filter(({ name }) => name !== gateway.name), ...besides],
     builds: ['gateway-a', 'gateway-b'],
   };
 }

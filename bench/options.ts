@@ -15,6 +15,8 @@ export interface Options extends Effort {
   readonly against: string | undefined;
   /** Measure the gateway with its access log on, too. */
   readonly accessLog: boolean;
+  /** Measure the gateway with limits of all kinds, too. */
+  readonly limits: boolean;
   /** What to measure, in the order it is listed: what some targets do not get over comes last. */
   readonly cases: readonly Case[];
   readonly writeDocs: boolean;
@@ -56,6 +58,7 @@ export const usage = `npm run bench -- [options]
                     again for further rows on other ones (the Node that runs this)
   --node-options F  flags for all of these
   --access-log      measure the gateway with its access log on, too
+  --limits          measure the gateway with limits on the key, the sub-account and the parent, too
   --scenario A,B    scenarios (${Object.keys(scenarios).join(', ')})
                     or single cases (${caseIds.join(', ')})
   --cores P,O       core of the proxy, core of everything else (0,1)
@@ -79,6 +82,7 @@ export function readOptions(args: readonly string[]): Options {
       node: { type: 'string', multiple: true, default: [process.execPath] },
       'node-options': { type: 'string', default: '' },
       'access-log': { type: 'boolean', default: false },
+      limits: { type: 'boolean', default: false },
       scenario: { type: 'string', default: Object.keys(scenarios).join(',') },
       cores: { type: 'string', default: '0,1' },
       quick: { type: 'boolean', default: false },
@@ -106,6 +110,7 @@ export function readOptions(args: readonly string[]): Options {
     only: known('only', values.only ?? usual.only, targetNames),
     against: values.against,
     accessLog: values['access-log'],
+    limits: values.limits,
     cases: casesOf(known('scenario', values.scenario, [...Object.keys(scenarios), ...caseIds])),
     writeDocs: values['write-docs'],
     profile: values.profile === undefined ? undefined : known('profile', values.profile, caseIds)[0],

@@ -4,7 +4,7 @@ import { root } from '../lib/files.ts';
 import { freePort } from '../lib/free-port.ts';
 import { startPostgres } from '../lib/postgres-server.ts';
 import type { Target } from './target.ts';
-import { seedTenants } from './seed.ts';
+import { seedTenants, type SeededLimits } from './seed.ts';
 
 const builtHere = join(root, 'dist/main.js');
 
@@ -16,20 +16,25 @@ export const gatewayWithAccessLog = gatewayBuiltAt(
   builtHere,
   'gateway-logging',
   'the gateway, access log on',
-  'info',
+  { logLevel: 'info' },
 );
+
+/** The same where the key, the sub-account and the parent have limits, two of them by the month as well, which nothing reaches. */
+export const gatewayWithLimits = gatewayBuiltAt(builtHere, 'gateway-limits', 'the gateway, under limits', {
+  limits: { requests_per_second: 1_000_000, requests_per_month: 1_000_000_000 },
+});
 
 /**
  * A build of the gateway as it is deployed: PostgreSQL, metrics and metering on, access log off as everywhere here.
  *
  * @param program its main.js
- * @param logLevel `info` turns the access log on
+ * @param differently `logLevel` `info` turns the access log on
  */
 export function gatewayBuiltAt(
   program: string,
   name: string,
   title: string,
-  logLevel: 'info' | 'warn' = 'warn',
+  { logLevel = 'warn', limits }: { logLevel?: 'info' | 'warn'; limits?: SeededLimits } = {},
 ): Target {
   return {
     name,
@@ -69,7 +74,7 @@ export function gatewayBuiltAt(
       };
       try {
         await server.listening(port);
-        const tenants = await seedTenants({ port, internalPort, adminToken });
+        const tenants = await seedTenants({ port, internalPort, adminToken, ...(limits && { limits }) });
         return { port, tenants, proxyPids: [server.pid], storePids: [postgres.pid], stop };
       } catch (error) {
         await stop();

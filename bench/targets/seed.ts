@@ -7,6 +7,14 @@ export interface Seeding {
   readonly port: number;
   readonly internalPort: number;
   readonly adminToken: string;
+  /** Of the parent, of each sub-account, and of each key; none where it is left out. */
+  readonly limits?: SeededLimits;
+}
+
+/** Limits as the API takes them; keys have none by the month. */
+export interface SeededLimits {
+  readonly requests_per_second: number;
+  readonly requests_per_month: number;
 }
 
 interface MintedKey {
@@ -19,15 +27,16 @@ const triesWhenBusy = 10;
 const readyLimitMs = 60_000;
 
 /** Makes the tenants of a measurement through the operator's and the parent's API, as a customer would. */
-export async function seedTenants({ port, internalPort, adminToken }: Seeding): Promise<Tenants> {
+export async function seedTenants({ port, internalPort, adminToken, limits }: Seeding): Promise<Tenants> {
   await ready(internalPort);
   const operator = caller(internalPort, adminToken);
-  const { id } = await operator<{ id: string }>('/admin/v1/accounts', { name: 'bench' });
+  const { id } = await operator<{ id: string }>('/admin/v1/accounts', { name: 'bench', limits });
   const parent: Account = { id, parentId: null, externalId: null, status: 'active' };
-  const parentKey = await mint(operator, `/admin/v1/accounts/${id}`, id, [
-    'sub_accounts:read',
-    'sub_accounts:write',
-  ]);
+  const keyLimits = limits && { requests_per_second: limits.requests_per_second };
+  const parentKey = await mint(operator, `/admin/v1/accounts/${id}`, id, {
+    scopes: ['sub_accounts:read', 'sub_accounts:write'],
+    limits: keyLimits,
+  });
 
   const management = caller(port, parentKey.text);
   const subAccounts: Account[] = [];
@@ -37,6 +46,7 @@ export async function seedTenants({ port, internalPort, adminToken }: Seeding): 
       const made = await management<{ id: string }>('/v1/sub-accounts', {
         name: externalId,
         external_id: externalId,
+        limits,
       });
       return { id: made.id, parentId: id, externalId, status: 'active' } as const;
     });
@@ -45,10 +55,10 @@ export async function seedTenants({ port, internalPort, adminToken }: Seeding): 
   const [first, last] = [subAccounts.at(0), subAccounts.pop()];
   if (first === undefined || last === undefined) throw new Error('no sub-accounts were made');
   await management(`/v1/sub-accounts/${last.id}/deactivate`, {});
-  const subAccountKey = await mint(management, `/v1/sub-accounts/${first.id}`, first.id, [
-    'tracking:read',
-    'tracking:write',
-  ]);
+  const subAccountKey = await mint(management, `/v1/sub-accounts/${first.id}`, first.id, {
+    scopes: ['tracking:read', 'tracking:write'],
+    limits: keyLimits,
+  });
   return {
     parent,
     subAccounts: [...subAccounts, { ...last, status: 'deactivated' }],
@@ -63,9 +73,10 @@ async function mint(
   call: Caller,
   account: string,
   accountId: string,
-  scopes: readonly string[],
+  about: { readonly scopes: readonly string[]; readonly limits: object | undefined },
 ): Promise<Key> {
-  const { id, api_key: text } = await call<MintedKey>(`${account}/api-keys`, { name: 'bench', scopes });
+  const { scopes } = about;
+  const { id, api_key: text } = await call<MintedKey>(`${account}/api-keys`, { name: 'bench', ...about });
   return { id, text, accountId, scopes };
 }
 
