@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 
-const RUN_FILE = new URL('./run-file.mjs', import.meta.url).href;
+const RUN_FILE = new URL('../../runner/run-file.mjs', import.meta.url).href;
 
 interface FileResult {
   passed: number;

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import t from 'tap';
-import { operatorToken } from '../support/apis.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, startProcess } from '../support/process.ts';
-import { startRedis } from '../support/redis.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, startProcess } from '../../support/process.ts';
+import { startRedis } from '../../support/redis.ts';
+import { startUpstream } from '../../support/upstreams.ts';
 
 t.test('a gateway whose Redis refuses it is ready, and log and metrics say so', async (t) => {
   const redis = await startRedis(t);

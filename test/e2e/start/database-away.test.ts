@@ -1,6 +1,6 @@
 import t from 'tap';
-import { freshDatabase, startPostgres } from '../support/postgres.ts';
-import { becomes, cli, readiness, startProcess } from '../support/process.ts';
+import { freshDatabase, startPostgres } from '../../support/postgres.ts';
+import { becomes, cli, readiness, startProcess } from '../../support/process.ts';
 
 const UPSTREAM_URL = 'http://127.0.0.1:9';
 

@@ -6,12 +6,12 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { eventually } from '../support/eventually.ts';
-import { readManifests, readText } from '../support/helm.ts';
-import { only, podOf, selects, type Container } from '../support/manifest.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, cli, startProcess } from '../support/process.ts';
-import { unusedPort } from '../support/unused-port.ts';
+import { eventually } from '../../support/eventually.ts';
+import { readManifests, readText } from '../../support/helm.ts';
+import { only, podOf, selects, type Container } from '../../support/manifest.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, cli, startProcess } from '../../support/process.ts';
+import { unusedPort } from '../../support/unused-port.ts';
 
 const manifests = readManifests(readText('examples/sidecar/shop.yaml'));
 const pod = podOf(only(manifests, 'Deployment'));
@@ -95,7 +95,7 @@ function preStop({ lifecycle }: Container): number {
 }
 
 async function startApp(t: Test, env: Record<string, string>): Promise<{ exitCode: number | null }> {
-  const script = fileURLToPath(new URL('../../examples/app/server.mjs', import.meta.url));
+  const script = fileURLToPath(new URL('../../../examples/app/server.mjs', import.meta.url));
   const child = spawn(process.execPath, [script], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   await eventually(() => reaches('127.0.0.1', Number(env['PORT'])));

@@ -4,12 +4,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { eventTypes } from '../../src/domain/event.ts';
-import { makeParents, operatorToken } from '../support/apis.ts';
-import { tempFolder } from '../support/process.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { eventTypes } from '../../../src/domain/event.ts';
+import { makeParents, operatorToken } from '../../support/apis.ts';
+import { tempFolder } from '../../support/process.ts';
+import { startReplicas } from '../../support/replicas.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const page = readFileSync(at('docs/events.md'), 'utf8');
 const [, runbook = ''] = readFileSync(at('docs/operating.md'), 'utf8').split('\n## Who did it?\n');
 

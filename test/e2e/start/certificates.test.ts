@@ -4,11 +4,11 @@ import { request } from 'node:https';
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import { join } from 'node:path';
 import t from 'tap';
-import { certificate } from '../support/config-certificates.ts';
-import { eventually } from '../support/eventually.ts';
-import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
-import { valueOf } from '../support/scrape.ts';
-import type { Scope } from '../support/servers.ts';
+import { certificate } from '../../support/config-certificates.ts';
+import { eventually } from '../../support/eventually.ts';
+import { becomes, cli, startProcess, tempFolder } from '../../support/process.ts';
+import { valueOf } from '../../support/scrape.ts';
+import type { Scope } from '../../support/servers.ts';
 
 const expiration = 'tenancy_gateway_certificate_expiration_timestamp_seconds';
 const successful = 'tenancy_gateway_config_last_reload_successful';

@@ -3,15 +3,15 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../support/eventually.ts';
-import { httpClient } from '../support/http-client.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, cli, startProcess, tempFolder } from '../support/process.ts';
-import { fromRunner } from '../support/servers.ts';
-import { rawSql } from '../support/store.ts';
-import { startUpstream } from '../support/upstreams.ts';
+import { eventually } from '../../support/eventually.ts';
+import { httpClient } from '../../support/http-client.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, cli, startProcess, tempFolder } from '../../support/process.ts';
+import { fromRunner } from '../../support/servers.ts';
+import { rawSql } from '../../support/store.ts';
+import { startUpstream } from '../../support/upstreams.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const page = readFileSync(at('docs/operating.md'), 'utf8');
 
 /** Commands of a section, in their order. */

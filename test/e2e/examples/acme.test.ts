@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { operatorToken } from '../support/apis.ts';
-import { eventually } from '../support/eventually.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes } from '../support/process.ts';
-import { unusedPort } from '../support/unused-port.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes } from '../../support/process.ts';
+import { unusedPort } from '../../support/unused-port.ts';
 
-const example = fileURLToPath(new URL('../../examples/acme/', import.meta.url));
+const example = fileURLToPath(new URL('../../../examples/acme/', import.meta.url));
 const readme = readFileSync(join(example, 'README.md'), 'utf8');
 /** Blocks of commands: `sh` run to their end, `shell` stay. */
 const steps = [...readme.matchAll(/^```(sh|shell)\n([^]*?)^```$/gm)].map(([, kind, text = '']) => ({

@@ -1,10 +1,10 @@
 import t from 'tap';
-import { openPostgres } from '../../src/adapters/postgres/store.ts';
-import { operatorToken } from '../support/apis.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { becomes, cli, startProcess } from '../support/process.ts';
-import { createParent, createSub, migrated } from '../support/store.ts';
-import { addUsage, hour, usageRow } from '../support/usage-rows.ts';
+import { openPostgres } from '../../../src/adapters/postgres/store.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { becomes, cli, startProcess } from '../../support/process.ts';
+import { createParent, createSub, migrated } from '../../support/store.ts';
+import { addUsage, hour, usageRow } from '../../support/usage-rows.ts';
 
 t.test('who used most is told, of all there are, by what is asked for', async (t) => {
   const DATABASE_URL = await freshDatabase(t, migrated);

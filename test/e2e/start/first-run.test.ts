@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { cli, startProcess, tempFolder } from '../support/process.ts';
+import { cli, startProcess, tempFolder } from '../../support/process.ts';
 
 const run = promisify(execFile);
 const hasCurl = spawnSync('curl', ['--version']).status === 0;

@@ -5,12 +5,12 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { rowKinds, rowTypes } from '../../src/cli/import/rows.ts';
-import { operatorToken } from '../support/apis.ts';
-import { tempFolder } from '../support/process.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { rowKinds, rowTypes } from '../../../src/cli/import/rows.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { tempFolder } from '../../support/process.ts';
+import { startReplicas } from '../../support/replicas.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const page = readFileSync(at('docs/import.md'), 'utf8');
 const block = (language: string, n = 0): string =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, 'gm'))][n]?.[1] ?? '';

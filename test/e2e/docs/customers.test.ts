@@ -5,11 +5,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { operatorToken } from '../support/apis.ts';
-import { tempFolder } from '../support/process.ts';
-import { startReplicas } from '../support/replicas.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { tempFolder } from '../../support/process.ts';
+import { startReplicas } from '../../support/replicas.ts';
 
-const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const page = readFileSync(at('docs/customers.md'), 'utf8');
 
 t.test('the commands for customers of your own work, word for word', async (t) => {

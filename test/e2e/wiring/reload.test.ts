@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { once } from 'node:events';
 import t from 'tap';
-import { NeedsRestart, restartNeeded } from '../../src/wiring/restart-needed.ts';
-import { operatorToken } from '../support/apis.ts';
-import { certificate } from '../support/config-certificates.ts';
-import { goodConfig } from '../support/config-files.ts';
-import { eventually } from '../support/eventually.ts';
-import { tempFolder } from '../support/process.ts';
-import { get, named, raw, start } from '../support/reload.ts';
-import type { Scope } from '../support/servers.ts';
-import { startRawUpstream } from '../support/upstreams.ts';
-import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts';
+import { NeedsRestart, restartNeeded } from '../../../src/wiring/restart-needed.ts';
+import { operatorToken } from '../../support/apis.ts';
+import { certificate } from '../../support/config-certificates.ts';
+import { goodConfig } from '../../support/config-files.ts';
+import { eventually } from '../../support/eventually.ts';
+import { tempFolder } from '../../support/process.ts';
+import { get, named, raw, start } from '../../support/reload.ts';
+import type { Scope } from '../../support/servers.ts';
+import { startRawUpstream } from '../../support/upstreams.ts';
+import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
 
 t.test('the next request on an open connection goes where the new configuration says', async (t) => {
   const [before, after] = [await named(t, 'before'), await named(t, 'after')];

@@ -2,20 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import postgres from 'postgres';
 import t from 'tap';
-import { redisFactCache } from '../../../../src/adapters/redis/fact-cache.ts';
-import { openPostgres, type Store } from '../../../../src/adapters/postgres/store.ts';
-import { startCoherence, type Coherence } from '../../../../src/coherence/coherence.ts';
-import { parseRedisAddress } from '../../../../src/config/redis/redis-address.ts';
-import type { KeyDigest } from '../../../../src/domain/api-key.ts';
-import { systemClock } from '../../../../src/ports/clock.ts';
-import { decideWithLookups, MissingFact } from '../../../../src/ports/directory.ts';
-import { factKey } from '../../../../src/ports/facts.ts';
-import { systemTimers } from '../../../../src/ports/timers.ts';
-import { eventually } from '../../../support/eventually.ts';
-import { freshDatabase } from '../../../support/postgres.ts';
-import { freshRedis } from '../../../support/redis.ts';
-import type { Scope } from '../../../support/servers.ts';
-import { createKey, createParent, createSub, migrated } from '../../../support/store.ts';
+import { redisFactCache } from '../../../src/adapters/redis/fact-cache.ts';
+import { openPostgres, type Store } from '../../../src/adapters/postgres/store.ts';
+import { startCoherence, type Coherence } from '../../../src/coherence/coherence.ts';
+import { parseRedisAddress } from '../../../src/config/redis/redis-address.ts';
+import type { KeyDigest } from '../../../src/domain/api-key.ts';
+import { systemClock } from '../../../src/ports/clock.ts';
+import { decideWithLookups, MissingFact } from '../../../src/ports/directory.ts';
+import { factKey } from '../../../src/ports/facts.ts';
+import { systemTimers } from '../../../src/ports/timers.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { freshRedis } from '../../support/redis.ts';
+import type { Scope } from '../../support/servers.ts';
+import { createKey, createParent, createSub, migrated } from '../../support/store.ts';
 
 const leaseMs = 400;
 

@@ -1,7 +1,7 @@
 /** Leases and the log while replicas of 0.1.0 run: during the steps that change both, and beside this version. */
 import t from 'tap';
-import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';
-import { eventually } from '../../../support/eventually.ts';
+import { readMigrations } from '../../../src/adapters/postgres/schema/migration-files.ts';
+import { eventually } from '../../support/eventually.ts';
 import {
   databaseOf010,
   newClaim,
@@ -9,8 +9,8 @@ import {
   read010,
   register010,
   schemaOf010,
-} from '../../../support/release-010.ts';
-import { rawSql } from '../../../support/store.ts';
+} from '../../support/release-010.ts';
+import { rawSql } from '../../support/store.ts';
 
 t.test(
   'the step that makes the functions of changes waits for none at work and holds up no lease',

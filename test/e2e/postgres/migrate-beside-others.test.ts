@@ -4,12 +4,12 @@ import {
   migrate,
   patienceWith,
   type MigrationWait,
-} from '../../../../src/adapters/postgres/schema/migrate.ts';
-import { readMigrations } from '../../../../src/adapters/postgres/schema/migration-files.ts';
-import type { Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
-import { freshDatabase } from '../../../support/postgres.ts';
-import { over, rawSql } from '../../../support/store.ts';
-import type { Scope } from '../../../support/servers.ts';
+} from '../../../src/adapters/postgres/schema/migrate.ts';
+import { readMigrations } from '../../../src/adapters/postgres/schema/migration-files.ts';
+import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
+import { freshDatabase } from '../../support/postgres.ts';
+import { over, rawSql } from '../../support/store.ts';
+import type { Scope } from '../../support/servers.ts';
 
 /** The next step, 6, needs the `replica` table to itself. */
 const before = 5;
