@@ -1,4 +1,5 @@
 import type { LimitKind, Limits } from '../../domain/limits/limits.ts';
+import type { LimitedBy } from '../../ports/limits/rate-limiter.ts';
 import type { MonthQuota } from './month-quota.ts';
 import type { RateBucket } from './rate-bucket.ts';
 
@@ -17,6 +18,22 @@ export interface Limited {
   soonMs: number;
   pauseMs: number;
   lastUseMs: number;
+}
+
+/** As it is before it has a bucket or a quota. */
+export function newLimited({ kind, id, limits }: LimitedBy, nowMs: number): Limited {
+  return {
+    ...{ limit: `${kind}:${id}`, kind, id, limits, bucket: null, quota: null },
+    ...{ told: 'not', soonMs: 0, pauseMs: 25, lastUseMs: nowMs },
+  };
+}
+
+export function sameLimits(a: Limits, b: Limits): boolean {
+  return (
+    a.requestsPerSecond === b.requestsPerSecond &&
+    a.burst === b.burst &&
+    a.requestsPerMonth === b.requestsPerMonth
+  );
 }
 
 /** Those limits that are in use, at most so many: the ones not used for longest are looked for to be forgotten. */

@@ -5,7 +5,7 @@ import type { MonthTotals } from '../../ports/limits/month-totals.ts';
 import type { ShareBoard } from '../../ports/limits/share-board.ts';
 import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../ports/limits/rate-limiter.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { LimitedByKind, type Limited } from './limited.ts';
+import { LimitedByKind, newLimited, sameLimits, type Limited } from './limited.ts';
 import { MonthExchange } from './month-exchange.ts';
 import { RateBucket } from './rate-bucket.ts';
 import { ShareExchange } from './share-exchange.ts';
@@ -37,6 +37,12 @@ const forgetMs = 10_000;
 const forgetShortMs = 2_000;
 /** Replicas there are taken to be, while it is not known. */
 const unknownReplicas = 4;
+
+/** One reading of this machine's monotonic clock, and what it is at the pace of the store's. */
+interface Instant {
+  readonly ms: number;
+  readonly ownMs: number;
+}
 
 const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2 };
 
@@ -105,88 +111,102 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   take(by: readonly LimitedBy[]): Taken | Full {
-    const nowMs = this.#clock.nowMs();
-    const ownMs = this.#parts.clock.monotonicMs();
-    let full: LimitedBy | undefined;
-    let period: Full['period'] = 'second';
-    for (const each of by) {
-      const limited = this.#of(each, nowMs);
-      if (limited === null) continue;
-      const hasSecond = limited.bucket === null || limited.bucket.hasRoom(nowMs, this.#fleet);
-      const hasMonth = limited.quota === null || limited.quota.hasRoom(ownMs, this.#months.view);
-      if (hasSecond && hasMonth) continue;
-      if (full !== undefined && order[full.kind] <= order[each.kind]) continue;
-      full = each;
-      period = hasSecond ? 'month' : 'second';
-    }
+    const now = this.#now();
+    const found = by.map((each) => this.#of(each, now));
+    const full = this.#firstFull(found, now);
     let scarcest: LimitState | null = null;
-    for (const each of by) {
-      const limited = this.#limited.get(each.kind, each.id);
-      if (limited === undefined) continue;
-      if (full === undefined) {
+    for (const [i, limited] of found.entries()) {
+      if (limited === null) continue;
+      if (full === null) {
         limited.bucket?.take();
         limited.quota?.take();
       }
-      if (limited.bucket !== null) this.#shares?.asked(limited, limited.bucket, nowMs);
+      if (limited.bucket !== null) this.#shares?.asked(limited, limited.bucket, now.ms);
       if (limited.quota !== null) this.#months.used(limited, limited.quota);
-      if (each.shown) scarcest = this.#scarcest(scarcest, limited, nowMs);
+      if (by[i]?.shown === true) scarcest = this.#scarcest(scarcest, limited, now);
     }
-    if (full === undefined) return { full: false, scarcest };
-    return { full: true, kind: full.kind, period, retryAfterS: this.#retryAfterS(full, period), scarcest };
+    if (full === null) return { full: false, scarcest };
+    const { limited, period } = full;
+    return {
+      ...{ full: true, kind: limited.kind, period, scarcest },
+      retryAfterS: this.#retryAfterS(limited, period, now),
+    };
   }
 
   look(by: readonly LimitedBy[]): readonly LimitState[] {
-    const nowMs = this.#clock.nowMs();
+    const now = this.#now();
     return [...by]
       .sort((a, b) => order[a.kind] - order[b.kind])
       .flatMap((each) => {
-        const limited = this.#of(each, nowMs);
-        return limited === null ? [] : this.#states(limited, nowMs);
+        const limited = this.#of(each, now);
+        return limited === null ? [] : this.#states(limited, now);
       });
   }
 
-  #states(limited: Limited, nowMs: number): LimitState[] {
-    const { kind, bucket, quota } = limited;
+  /** Read once for all limits of a request. */
+  #now(): Instant {
+    const ownMs = this.#parts.clock.monotonicMs();
+    return { ms: this.#clock.nowMs(ownMs), ownMs };
+  }
+
+  /** That which a rejection names. Each of them counts as asked for. */
+  #firstFull(
+    found: readonly (Limited | null)[],
+    { ms, ownMs }: Instant,
+  ): { readonly limited: Limited; readonly period: Full['period'] } | null {
+    let full: Limited | null = null;
+    let period: Full['period'] = 'second';
+    for (const limited of found) {
+      if (limited === null) continue;
+      const hasSecond = limited.bucket === null || limited.bucket.hasRoom(ms, this.#fleet);
+      const hasMonth = limited.quota === null || limited.quota.hasRoom(ownMs, this.#months.view);
+      if (hasSecond && hasMonth) continue;
+      if (full !== null && order[full.kind] <= order[limited.kind]) continue;
+      full = limited;
+      period = hasSecond ? 'month' : 'second';
+    }
+    return full && { limited: full, period };
+  }
+
+  #states({ kind, bucket, quota }: Limited, { ms, ownMs }: Instant): LimitState[] {
     return [
-      ...(bucket === null ? [] : [secondState(kind, bucket, nowMs)]),
-      ...(quota === null ? [] : [monthState(kind, quota, this.#months)]),
+      ...(bucket === null ? [] : [secondState(kind, bucket, ms)]),
+      ...(quota === null ? [] : [monthState(kind, quota, this.#months.monthAt(ownMs))]),
     ];
   }
 
-  #scarcest(before: LimitState | null, limited: Limited, nowMs: number): LimitState | null {
+  #scarcest(before: LimitState | null, limited: Limited, { ms, ownMs }: Instant): LimitState | null {
     const { kind, bucket, quota } = limited;
     let scarcest = before;
-    if (bucket !== null) scarcest = scarcer(scarcest, secondState(kind, bucket, nowMs));
-    if (quota !== null) scarcest = scarcer(scarcest, monthState(kind, quota, this.#months));
+    if (bucket !== null) scarcest = scarcer(scarcest, secondState(kind, bucket, ms));
+    if (quota !== null) scarcest = scarcer(scarcest, monthState(kind, quota, this.#months.monthAt(ownMs)));
     return scarcest;
   }
 
-  #retryAfterS({ kind, id }: LimitedBy, period: Full['period']): number {
-    const limited = this.#limited.get(kind, id);
+  #retryAfterS({ bucket, quota }: Limited, period: Full['period'], { ownMs }: Instant): number {
     if (period === 'second')
-      return Math.min(Math.max(1, Math.ceil((limited?.bucket?.waitMs() ?? 0) / 1000)), mostRetryS);
+      return Math.min(Math.max(1, Math.ceil((bucket?.waitMs() ?? 0) / 1000)), mostRetryS);
     // Something is left, and other replicas may have it: soon it is divided again.
-    if (limited?.quota !== null && limited?.quota !== undefined && limited.quota.left >= 1) return 1;
-    return Math.max(1, Math.ceil(this.#months.untilNextMs / 1000));
+    if (quota !== null && quota.left >= 1) return 1;
+    return Math.max(1, Math.ceil(this.#months.monthAt(ownMs).untilNextMs / 1000));
   }
 
   /** What is known of it, by its limits as they are now; `null` where it has none. */
-  #of(by: LimitedBy, nowMs: number): Limited | null {
+  #of(by: LimitedBy, now: Instant): Limited | null {
     const { kind, id, limits } = by;
     const there = this.#limited.get(kind, id);
     if (there === undefined) {
       if (limits.requestsPerSecond === null && limits.requestsPerMonth === null) return null;
-      return this.#adopt(newLimited(by, nowMs), limits, nowMs);
+      return this.#adopt(newLimited(by, now.ms), limits, now);
     }
-    there.lastUseMs = nowMs;
-    if (there.limits !== limits && !sameLimits(there.limits, limits))
-      return this.#adopt(there, limits, nowMs);
+    there.lastUseMs = now.ms;
+    if (there.limits !== limits && !sameLimits(there.limits, limits)) return this.#adopt(there, limits, now);
     const { requestsPerMonth } = limits;
-    if (requestsPerMonth !== null) this.#months.quotaOf(there, requestsPerMonth);
+    if (requestsPerMonth !== null) this.#months.quotaOf(there, requestsPerMonth, now.ownMs);
     return there;
   }
 
-  #adopt(limited: Limited, limits: Limits, nowMs: number): Limited {
+  #adopt(limited: Limited, limits: Limits, { ms: nowMs, ownMs }: Instant): Limited {
     limited.limits = limits;
     this.#limited.add(limited);
     const { requestsPerSecond: rate, requestsPerMonth } = limits;
@@ -197,7 +217,7 @@ export class SharedRateLimiter implements RateLimiter {
         limited.bucket = new RateBucket(rate, burst, this.#fleet, nowMs, (this.#series += 1));
       else limited.bucket.change(rate, burst, this.#fleet, nowMs);
     }
-    if (requestsPerMonth !== null) this.#months.quotaOf(limited, requestsPerMonth);
+    if (requestsPerMonth !== null) this.#months.quotaOf(limited, requestsPerMonth, ownMs);
     else limited.quota = null;
     return limited;
   }
@@ -228,18 +248,3 @@ export class SharedRateLimiter implements RateLimiter {
 
 /** Longest time a client is told to wait for a limit by the second. */
 const mostRetryS = 60;
-
-function newLimited({ kind, id, limits }: LimitedBy, nowMs: number): Limited {
-  return {
-    ...{ limit: `${kind}:${id}`, kind, id, limits, bucket: null, quota: null },
-    ...{ told: 'not', soonMs: 0, pauseMs: 25, lastUseMs: nowMs },
-  };
-}
-
-function sameLimits(a: Limits, b: Limits): boolean {
-  return (
-    a.requestsPerSecond === b.requestsPerSecond &&
-    a.burst === b.burst &&
-    a.requestsPerMonth === b.requestsPerMonth
-  );
-}

@@ -8,6 +8,7 @@ import {
 import type { Timers } from '../../ports/timers.ts';
 import type { Limited } from './limited.ts';
 import { MonthQuota, type MonthView } from './month-quota.ts';
+import type { Month } from './states.ts';
 import type { Fleet } from './tuning.ts';
 
 /** How often totals are read, and added to where there is much to add. */
@@ -87,11 +88,10 @@ export class MonthExchange {
     }
   }
 
-  /** The quota of this month. */
-  quotaOf(limited: Limited, quota: number): MonthQuota {
-    const now = this.#nowMs();
-    const nowMs = this.#parts.clock.monotonicMs();
-    if (now >= this.#nextMonthMs) this.#beginMonth(now);
+  /** The quota of this month. @param nowMs the monotonic clock, read just now */
+  quotaOf(limited: Limited, quota: number, nowMs: number): MonthQuota {
+    const storeMs = nowMs + this.#aheadMs;
+    if (storeMs >= this.#nextMonthMs) this.#beginMonth(storeMs);
     const there = limited.quota;
     if (there?.monthMs === this.#monthMs) {
       if (there.quota !== quota) there.change(quota, nowMs, this.view);
@@ -126,17 +126,12 @@ export class MonthExchange {
     return { replicas: this.#parts.fleet.replicas, readMs: this.#readMs };
   }
 
-  /** Milliseconds until the month is over. */
-  get untilNextMs(): number {
-    return this.#nextMonthMs - this.#nowMs();
-  }
-
-  get monthLengthMs(): number {
-    return this.#nextMonthMs - this.#monthMs;
-  }
-
-  #nowMs(): number {
-    return this.#parts.clock.monotonicMs() + this.#aheadMs;
+  /** @param nowMs the monotonic clock, read just now */
+  monthAt(nowMs: number): Month {
+    return {
+      lengthMs: this.#nextMonthMs - this.#monthMs,
+      untilNextMs: this.#nextMonthMs - (nowMs + this.#aheadMs),
+    };
   }
 
   #beginMonth(nowMs: number): void {

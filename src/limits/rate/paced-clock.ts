@@ -20,8 +20,9 @@ export class PacedClock {
     this.#sinceMs = this.#baseMs;
   }
 
-  nowMs(): number {
-    return this.#baseMs + (this.#clock.monotonicMs() - this.#sinceMs) * this.#pace;
+  /** @param ownMs the machine's clock, read just now */
+  nowMs(ownMs = this.#clock.monotonicMs()): number {
+    return this.#baseMs + (ownMs - this.#sinceMs) * this.#pace;
   }
 
   /** @param storeMs the store's clock, read just now */

@@ -18,17 +18,18 @@ export function secondState(kind: LimitKind, bucket: RateBucket, nowMs: number):
   };
 }
 
-/** @param month how long the present month is, and how much of it is left */
-export function monthState(
-  kind: LimitKind,
-  quota: MonthQuota,
-  month: { readonly untilNextMs: number; readonly monthLengthMs: number },
-): LimitState {
+/** How long the present month is, and how much of it is left. */
+export interface Month {
+  readonly lengthMs: number;
+  readonly untilNextMs: number;
+}
+
+export function monthState(kind: LimitKind, quota: MonthQuota, month: Month): LimitState {
   return {
     kind,
     period: 'month',
     quota: quota.quota,
-    windowS: Math.round(month.monthLengthMs / 1000),
+    windowS: Math.round(month.lengthMs / 1000),
     remaining: Math.floor(quota.left),
     resetS: Math.max(1, Math.ceil(month.untilNextMs / 1000)),
   };
