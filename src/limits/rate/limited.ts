@@ -12,7 +12,7 @@ export interface Limited {
   limits: Limits;
   bucket: RateBucket | null;
   quota: MonthQuota | null;
-  /** Its bucket is to be told to the others with the next exchange, or with an earlier one; see `share-exchange.ts`. */
+  /** Its bucket is to be told to the others with the next exchange, or with an earlier one; see `share-sync.ts`. */
   told: 'not' | 'next' | 'soon';
   /** No earlier exchange before this, and the pause after it. */
   soonMs: number;

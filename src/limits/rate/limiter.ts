@@ -6,9 +6,9 @@ import type { ShareBoard } from '../../ports/limits/share-board.ts';
 import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../ports/limits/rate-limiter.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { LimitedByKind, newLimited, sameLimits, type Limited } from './limited.ts';
-import { MonthExchange } from './month-exchange.ts';
+import { MonthSync } from './month-sync.ts';
 import { RateBucket } from './rate-bucket.ts';
-import { ShareExchange } from './share-exchange.ts';
+import { ShareSync } from './share-sync.ts';
 import { monthState, secondState, scarcer } from './states.ts';
 import { PacedClock } from './paced-clock.ts';
 
@@ -54,8 +54,8 @@ export class SharedRateLimiter implements RateLimiter {
   readonly #parts: LimiterParts;
   readonly #clock: PacedClock;
   readonly #limited: LimitedByKind;
-  readonly #shares: ShareExchange | null;
-  readonly #months: MonthExchange;
+  readonly #shares: ShareSync | null;
+  readonly #months: MonthSync;
   readonly #fleet: { replicas: number; has: (replica: string) => boolean };
   #series = 0;
   #stopLooking: () => void = () => undefined;
@@ -69,12 +69,12 @@ export class SharedRateLimiter implements RateLimiter {
     this.#limited = new LimitedByKind(mostTracked, (limited, isFull) => this.#mayForget(limited, isFull));
     this.#shares =
       board &&
-      new ShareExchange({
+      new ShareSync({
         ...{ board, clock, timers, fleet, pacedClock: this.#clock, replicaId: parts.replicaId },
         onDegraded: (degraded, error) => events.onDegraded?.(degraded, error),
         onExchanged: (limits, ms) => events.onExchanged?.(limits, ms),
       });
-    this.#months = new MonthExchange({
+    this.#months = new MonthSync({
       ...{ totals: parts.totals, clock, timers, fleet, replica: parts.randomId() },
       find: (limit) => this.#find(limit),
       onTrouble: (error) => events.onMonthsFailed?.(error),

@@ -17,7 +17,7 @@ const degradedMs = 1_000;
 /** Of a limit that it hears nothing of, a replica lets through this part of a second's worth without telling. */
 const untold = 0.02;
 
-export interface ShareExchangeParts {
+export interface ShareSyncParts {
   readonly board: ShareBoard;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Timers;
@@ -30,8 +30,8 @@ export interface ShareExchangeParts {
 }
 
 /** Tells the others every now and then what this replica uses of the limits in use here, and computes its shares from what they say. */
-export class ShareExchange {
-  readonly #parts: ShareExchangeParts;
+export class ShareSync {
+  readonly #parts: ShareSyncParts;
   #next = new Set<Limited>();
   #callOff: () => void = () => undefined;
   #dueMs = Infinity;
@@ -44,7 +44,7 @@ export class ShareExchange {
   #cameBackMs: number;
   #degraded = false;
 
-  constructor(parts: ShareExchangeParts) {
+  constructor(parts: ShareSyncParts) {
     this.#parts = parts;
     const now = parts.clock.monotonicMs();
     this.#roundMs = now + everyMs;

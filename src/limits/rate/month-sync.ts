@@ -22,7 +22,7 @@ const mostAdditions = 1_000;
 /** Limits near their end that were added to since this long before the last reading are read again: transactions end out of order. */
 const overlapMs = 5_000;
 
-export interface MonthExchangeParts {
+export interface MonthSyncParts {
   readonly totals: MonthTotals;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -42,8 +42,8 @@ interface Batch {
 }
 
 /** Adds what this replica lets through of quotas to the totals of their months, and reads what all replicas did. */
-export class MonthExchange {
-  readonly #parts: MonthExchangeParts;
+export class MonthSync {
+  readonly #parts: MonthSyncParts;
   readonly #used = new Set<Limited>();
   /** What is left to add of months that are over. */
   #late: MonthAddition[] = [];
@@ -66,7 +66,7 @@ export class MonthExchange {
   #stopped = false;
   #underWay: Promise<void> = Promise.resolve();
 
-  constructor(parts: MonthExchangeParts) {
+  constructor(parts: MonthSyncParts) {
     this.#parts = parts;
     this.#aheadMs = parts.clock.wallMs() - parts.clock.monotonicMs();
   }
