@@ -48,16 +48,17 @@ export class RateBucket {
     this.#beUnknown(fleet);
   }
 
-  /** Takes up a changed limit: never more than the new burst is left, and the share of the new rate counts from now. */
+  /**
+   * Takes up changed figures. What is left is cut to the new burst, and nothing is added: a larger bucket fills at its rate.
+   * So the two keys of a rotation, which are one limit, let through no more in turns than the larger figures do.
+   */
   change(rate: number, burst: number, fleet: Fleet, nowMs: number): void {
     this.#pass(nowMs);
-    const before = this.#capacity;
-    const refill = this.#refill * (rate / this.rate);
+    this.#refill *= rate / this.rate;
     this.#set(rate, burst, fleet);
-    // What has been used stays used; a larger bucket is not full at once, but what is new in it is there.
-    this.#level = Math.min(this.#level + Math.max(0, this.#capacity - before), this.#capacity);
-    this.#refill = refill;
-    this.#fillOwn(fleet, this.#tokens + this.#share * Math.max(0, this.#capacity - before));
+    this.#level = Math.min(this.#level, this.#capacity);
+    this.#cap = Math.max(1, this.#share * this.#capacity);
+    this.#tokens = Math.min(this.#tokens, this.#cap);
   }
 
   /** Whether there is room for one request. Counts it as asked for. */
@@ -131,7 +132,7 @@ export class RateBucket {
     const debt = Math.min(0, this.#level) / (tuning.paybackS * this.rate);
     this.#refill = (share * this.rate * Math.max(tuning.least, 1 + debt)) / 1000;
     const since = this.used - reported.used;
-    this.#fillOwn(fleet, Infinity, since);
+    this.#fillOwn(fleet, since);
   }
 
   /** The store is away: from now on by its last share, by that from before the last change where that is smaller. */
@@ -177,7 +178,7 @@ export class RateBucket {
     if (replicas <= 1) {
       this.#share = 1;
       this.#refill = this.rate / 1000;
-      this.#fillOwn(fleet, Infinity);
+      this.#fillOwn(fleet);
       return;
     }
     const share = 1 / (2 * replicas);
@@ -190,7 +191,7 @@ export class RateBucket {
     this.#low = Math.max(1, this.#tokens / 2);
   }
 
-  #fillOwn({ replicas }: Fleet, most: number, since = 0): void {
+  #fillOwn({ replicas }: Fleet, since = 0): void {
     const level = Math.max(0, this.#level);
     const alone = replicas <= 1;
     // Whole requests: the replica with the smallest share may still let one through while there is one.
@@ -198,7 +199,7 @@ export class RateBucket {
       ? level
       : Math.max(tuning.held * this.#share * (level + since) - since, Math.min(1, level));
     this.#cap = Math.max(1, this.#share * this.#capacity);
-    this.#tokens = Math.max(0, Math.min(held, most));
+    this.#tokens = Math.max(0, held);
     this.#low = alone ? 0 : Math.max(1, this.#tokens / 2);
   }
 
