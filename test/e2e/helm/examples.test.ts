@@ -42,7 +42,7 @@ t.test('on one machine: the gateway accepts its variables, and nothing else is p
   const published = Object.entries(services).flatMap(([name, { ports = [] }]) =>
     ports.map((port) => `${name} ${port}`),
   );
-  t.same(published, ['gateway 127.0.0.1:8080:8080']);
+  t.same(published, ['gateway 127.0.0.1:${GATEWAY_PORT:-8080}:8080']);
   const { environment, read_only: readOnly } = services['gateway'] as Service;
   const token = environment['ADMIN_TOKEN']?.replace(/^\$\{ADMIN_TOKEN:-(.*)\}$/, '$1') ?? '';
   const loaded = loadConfig({ ...environment, ADMIN_TOKEN: token });

