@@ -1,5 +1,6 @@
 import t from 'tap';
 import { existsSync, readFileSync } from 'node:fs';
+import ts from 'typescript';
 import { parse } from 'yaml';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -50,3 +51,38 @@ t.test('the update bot holds back only packages that the project has', async (t)
   t.ok(held.length > 0);
   for (const [, name = ''] of held) t.ok(manifest.includes(`"${name}"`), name);
 });
+
+t.test(
+  'the development container is what the project runs on, and forwards what it listens on',
+  async (t) => {
+    // JSON with comments, as TypeScript's own configuration.
+    const { config, error } = ts.parseConfigFileTextToJson(
+      'devcontainer.json',
+      read('.devcontainer/devcontainer.json'),
+    ) as {
+      config: {
+        readonly build: { readonly dockerfile: string };
+        readonly remoteUser: string;
+        readonly postCreateCommand: string;
+        readonly forwardPorts: readonly number[];
+        readonly portsAttributes: Readonly<Record<string, unknown>>;
+      };
+      error?: object;
+    };
+    t.equal(error, undefined);
+    const dockerfile = read(`.devcontainer/${config.build.dockerfile}`);
+    const [, line] = /^FROM node:(\d+)-/m.exec(dockerfile) ?? [];
+    t.ok(line && read('Dockerfile').includes(`NODE_IMAGE=node:${line}-`), 'the Node.js of the image');
+    t.ok(Number(line) >= Number.parseInt(read('.nvmrc')), 'which is not older than the oldest supported one');
+    const [, postgres = ''] = / postgresql-(\d+) /.exec(dockerfile) ?? [];
+    t.ok(Number(postgres) >= 15 && dockerfile.includes(`/usr/lib/postgresql/${postgres}/bin`));
+    t.match(dockerfile, ' redis-server ');
+
+    const ports = [...read('config/gateway.yaml').matchAll(/^ {2}port: (\d+)$/gm)].map(([, port]) =>
+      Number(port),
+    );
+    t.same(config.forwardPorts, ports);
+    t.same(Object.keys(config.portsAttributes).map(Number), ports);
+    t.match(config, { remoteUser: 'node', postCreateCommand: 'npm ci' });
+  },
+);
