@@ -1,10 +1,6 @@
 /** Migrating while replicas serve and other sessions hold locks: a `pg_dump`, an idle transaction, another process. */
 import t from 'tap';
-import {
-  migrate,
-  patienceWith,
-  type MigrationWait,
-} from '../../../src/adapters/postgres/schema/migrate.ts';
+import { migrate, patienceWith, type MigrationWait } from '../../../src/adapters/postgres/schema/migrate.ts';
 import { readMigrations } from '../../../src/adapters/postgres/schema/migration-files.ts';
 import type { Sql } from '../../../src/adapters/postgres/connection/sql.ts';
 import { freshDatabase } from '../../support/postgres.ts';
