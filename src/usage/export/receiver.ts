@@ -4,8 +4,9 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** Characters of a response that are told where it is no success. */
+/** Characters of a response that are told where it is no success, and that are read for that. */
 const toldOfResponse = 300;
+const readOfResponse = 4_096;
 
 /** What is in the files that the configuration names. */
 export interface ReceiverSecrets {
@@ -75,21 +76,26 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
   let text = '';
   response.setEncoding('latin1');
   try {
-    for await (const piece of response) text = (text + String(piece)).slice(0, toldOfResponse);
+    for await (const piece of response) text = (text + String(piece)).slice(0, readOfResponse);
   } catch {
     // Cut off.
   }
   if (status >= 200 && status < 300) return;
-  const said =
-    authorization === null
-      ? text
-      : text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
+  const said = withoutSecret(text, authorization).slice(0, toldOfResponse);
   const seconds = /^\d{1,6}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : 0;
   throw new PushFailed(
     `the receiver responded with ${status}${said === '' ? '' : `: ${said}`}`,
     status,
     seconds * 1000,
   );
+}
+
+/** The beginning of a response, as {@link readOfResponse} has cut it. */
+function withoutSecret(text: string, authorization: string | null): string {
+  if (authorization === null) return text;
+  const without = text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
+  // A part of the secret may be left where it was cut.
+  return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 
 /** What follows the scheme, such as `Bearer`. */

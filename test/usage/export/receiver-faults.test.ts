@@ -2,7 +2,7 @@
 import t from 'tap';
 import { hourMs } from '../../../src/domain/usage.ts';
 import { createParent, createSub } from '../../support/store.ts';
-import { may, prepare, twoAccounts } from '../../support/usage-exporter.ts';
+import { may, prepare, secret, twoAccounts } from '../../support/usage-exporter.ts';
 import { eventually } from '../../support/eventually.ts';
 import { addUsage, usageRow } from '../../support/usage-rows.ts';
 
@@ -113,4 +113,30 @@ t.test('an event that the receiver rejects does not keep others from it, and is 
   receiver.respond = () => 204;
   await round();
   t.equal(receiver.accepted.size, 13);
+});
+
+t.test('of the secret nothing is told, wherever it stands in what the receiver says', async (t) => {
+  const { store, receiver, through, start } = await prepare(t);
+  const { sub } = await twoAccounts(store);
+  const { ended, told, next } = start();
+  await ended();
+  await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
+  await through(may + hourMs);
+  const texts = [
+    ...[0, 280, 290, 299].map((before) => ' '.repeat(before) + secret),
+    // Replaced, this is short: what is told goes up to where reading ends, within a secret.
+    ...[1, 9, 15].map((more) => secret.repeat(255) + ' '.repeat(more) + secret),
+  ];
+  for (const [i, text] of texts.entries()) {
+    receiver.respond = (_push, response) => {
+      response.writeHead(500).end(text);
+      return undefined;
+    };
+    await next();
+    await eventually(() => told.failed === i + 1);
+    await ended();
+    const { err } = told.lines.at(-1)?.[0] as { readonly err: Error };
+    t.match(err.message, /^the receiver responded with 500/);
+    t.notMatch(err.message, /om|Bea/, `text ${i}`);
+  }
 });
