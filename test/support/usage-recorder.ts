@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Test } from 'tap';
+import { ProblemError } from '../../src/domain/problem.ts';
 import type { UsageRow } from '../../src/domain/usage.ts';
 import { UnusableUsage, type UsageBatch } from '../../src/ports/usage.ts';
 import { replayAbandoned } from '../../src/usage/journal/abandoned.ts';
@@ -11,6 +12,8 @@ import { Journal, type LockFolder } from '../../src/usage/journal/journal.ts';
 import { UsageRecorder } from '../../src/usage/recorder.ts';
 import { StoreClock } from '../../src/usage/store-clock.ts';
 import { eventually } from './eventually.ts';
+
+const unavailable = (detail: string): ProblemError => new ProblemError({ code: 'unavailable', detail });
 
 /** It begins ten seconds after 1970. @param journalBytes that the journal may take */
 export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } = {}) {
@@ -48,7 +51,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   const add = async ({ journal, from, to, rows: added, throughMs }: UsageBatch) => {
     const away = world.callsLeft-- > 0 ? world.away : world.awayThen;
     world.calls += 1;
-    if (away === 'before') throw new Error('away');
+    if (away === 'before') throw unavailable('away');
     if (added.some(({ keyId }) => keyId === world.unusable)) throw new UnusableUsage();
     const known = rowsIn.get(journal) ?? 0;
     if (from >= known && to > known) {
@@ -56,11 +59,11 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
       rowsIn.set(journal, to);
     }
     if (throughMs !== null) world.throughMs = throughMs;
-    if (away === 'after') throw new Error('the response was lost');
+    if (away === 'after') throw unavailable('the response was lost');
     return { rowsIn: Math.max(to, known), nowMs: world.nowMs + world.storeAheadMs };
   };
   const about = async () => {
-    if (world.away === 'before') throw new Error('away');
+    if (world.away === 'before') throw unavailable('away');
     return { id: 'store', nowMs: world.nowMs + world.storeAheadMs };
   };
   const store = { add, about };
@@ -71,7 +74,11 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
     },
   };
   const logger = {
-    error: ({ row }: { row: UsageRow }) => void setAside.push(row),
+    error: (what: unknown, message?: string) => {
+      const { row } = what as { readonly row?: UsageRow };
+      if (row === undefined) said.push(String(message));
+      else setAside.push(row);
+    },
     warn: (...what: unknown[]) => void said.push(String(what.at(-1))),
     info: (...what: unknown[]) => void said.push(String(what.at(-1))),
   };

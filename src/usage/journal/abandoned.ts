@@ -1,5 +1,6 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ProblemError } from '../../domain/problem.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { deliver, type DeliveryParts } from '../delivery.ts';
 import { rowsOf, UnknownFormat } from './batch.ts';
@@ -51,20 +52,27 @@ async function replayAll(parts: AbandonedParts, folder: string, stopped: () => b
   for (const journal of await entriesOf(folder)) {
     if (stopped()) return;
     const path = join(folder, journal);
-    if (journal === parts.own || !(await isJournal(path))) continue;
-    const lock = await parts.lock(path);
-    if (lock === null) continue;
     try {
-      await replay(parts, path, journal);
+      if (journal !== parts.own && (await isJournal(path))) await replayUnlessLocked(parts, path, journal);
     } catch (err) {
-      if (!(err instanceof UnknownFormat)) throw err;
-      parts.logger.error(
-        { err, journal: path },
-        'a usage journal was written by another version, and is left',
-      );
-    } finally {
-      await lock.release();
+      // The store is away, for the others as well.
+      if (err instanceof ProblemError) throw err;
+      const why =
+        err instanceof UnknownFormat
+          ? 'was written by another version'
+          : 'of a dead process cannot be replayed';
+      parts.logger.error({ err, journal: path }, `a usage journal ${why}, and is left`);
     }
+  }
+}
+
+async function replayUnlessLocked(parts: AbandonedParts, path: string, journal: string): Promise<void> {
+  const lock = await parts.lock(path);
+  if (lock === null) return;
+  try {
+    await replay(parts, path, journal);
+  } finally {
+    await lock.release();
   }
 }
 

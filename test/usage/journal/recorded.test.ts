@@ -1,5 +1,5 @@
 /** What the journal keeps of what was counted: over a kill, while the store is away, and where the disk does not do what it should. */
-import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
@@ -149,4 +149,23 @@ t.test('a folder that is taken away is made again', async (t) => {
   for (let i = 0; i < 6; i++) await world.tick();
   t.equal(recorder.unwritable, false);
   await chmod(folder, 0o700);
+});
+
+t.test('a journal that cannot be read is named, and keeps no other from being replayed', async (t) => {
+  const { recorder, world, killed, next, said, folder } = await recorderInManualTime(t);
+  await recorder.begin();
+  recorder.count(account, key, 'read');
+  recorder.commit();
+  killed();
+  const broken = ['0', '5', 'f'].map((name) => join(folder, 'store', name));
+  for (const path of broken) {
+    // Where a batch should be.
+    await mkdir(join(path, '0000000001.batch'), { recursive: true });
+    await writeFile(join(path, 'journal'), '');
+  }
+  await next(false);
+  t.equal(world.requests(), 1);
+  t.equal(said.filter((text) => text.includes('cannot be replayed, and is left')).length, broken.length);
+  for (const path of broken) await rm(path, { recursive: true });
+  await next();
 });
