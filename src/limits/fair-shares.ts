@@ -6,24 +6,25 @@ const lessBy = 0.7;
 const moreBy = 1.25;
 
 /**
- * How many requests of each tenant are taken up while the process has more to do than it can. What there is to give is
- * divided by max-min fairness (Bertsekas and Gallager, Data Networks, 6.5.2): a tenant that asks for less than an equal
- * share gets all of it, and what it leaves is divided among the others. So it is those who ask for most that wait.
+ * How many requests of each parent, its sub-accounts included, are taken up while the process has more to do than it can. What there is to give is
+ * divided by max-min fairness (Bertsekas and Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal
+ * share gets all of it, and what it leaves is divided among the others. So it is those who ask for most that wait. A share
+ * for each sub-account would give the most to the parent that has the most of them.
  *
  * It counts by windows of time, whose ends it is told of; what is to be shared follows from how the one before went.
  */
 export class FairShares {
-  /** What each tenant has asked for in this window. */
+  /** What each parent has asked for in this window. */
   #asked = new Map<AccountId, number>();
   #admitted = 0;
-  /** Requests that are taken up in a window, and of one tenant. */
+  /** Requests that are taken up in a window, and of one parent. */
   #capacity = Infinity;
   #most = Infinity;
 
-  /** Counts a request. `false` where its tenant has had its share of this window. */
-  admits(tenant: AccountId): boolean {
-    const count = (this.#asked.get(tenant) ?? 0) + 1;
-    this.#asked.set(tenant, count);
+  /** Counts a request. `false` where its parent has had its share of this window. */
+  admits(parent: AccountId): boolean {
+    const count = (this.#asked.get(parent) ?? 0) + 1;
+    this.#asked.set(parent, count);
     if (count > this.#most) return false;
     this.#admitted += 1;
     return true;

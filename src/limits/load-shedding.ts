@@ -18,7 +18,7 @@ export interface Pressure {
 export interface Shedding {
   /** Whether all are. */
   readonly active: boolean;
-  /** Set where each tenant has a share; a proxied request is taken up where that has room for it. */
+  /** Set where each parent has a share; a proxied request is taken up where that has room for it. */
   readonly shares: FairShares | null;
 }
 
@@ -26,12 +26,12 @@ const windowMs = 1_000;
 const resolutionMs = 10;
 /** One window says little: a single long pause (a collection, a machine that slept) fills it, and is over by then. */
 const windowsInARow = 2;
-/** By then shares would have brought it down, were it requests of tenants that are too much: all are shed. */
+/** By then shares would have brought it down, were it requests of parents that are too much: all are shed. */
 const windowsOfShares = 6;
 
 /**
  * Rejects requests with 503 while the process cannot keep up: responding to some of them in time is worth more than all of
- * them late. At first those are rejected whose tenants ask for most; management calls, with which access is revoked, are
+ * them late. At first those are rejected whose parents ask for most; management calls, with which access is revoked, are
  * served. Where that does not help, or where memory is short, all are. To be called on the root, before everything that
  * works on requests.
  *
@@ -60,7 +60,7 @@ export function shedLoad(
   return shedding;
 }
 
-/** What is shed: nothing, or nothing yet; requests of tenants that ask for most; all. */
+/** What is shed: nothing, or nothing yet; requests of parents that ask for most; all. */
 export type ShedLevel = 'none' | 'watched' | 'most' | 'all';
 
 /** Says, window by window, what is to be shed. A limit of 0 is none. */

@@ -50,6 +50,8 @@ export class Decision {
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
   #hasTaken = false;
+  /** It has been counted among what its parent asks for, while the gateway was short of time. */
+  #hasShare = false;
   #request: ProxiedRequest | null = null;
   #factsVersion = NaN;
   /** Set where the key's record has changed, and could not be loaded since. */
@@ -90,9 +92,12 @@ export class Decision {
     this.#trace?.decided();
     if ('problem' in decision) return decision.problem;
     const { concurrency, shedding } = this.#route.deps;
-    const { resolvedTenant } = decision.permit;
-    // Set while the gateway is short of time: then those who ask for most are turned away.
-    if (shedding.shares !== null && !shedding.shares.admits(resolvedTenant)) return overloaded;
+    const { resolvedTenant, parentTenant } = decision.permit;
+    // Set while the gateway is short of time: then the parents that ask for most are turned away.
+    if (shedding.shares !== null && !this.#hasShare) {
+      if (!shedding.shares.admits(parentTenant)) return overloaded;
+      this.#hasShare = true;
+    }
     if (!concurrency.enter(resolvedTenant)) return tooManyInFlight;
     this.admission = decision;
     this.#factsVersion = this.#route.deps.directory.factsVersion();

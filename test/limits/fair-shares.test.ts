@@ -1,7 +1,13 @@
 import t from 'tap';
+import { decide, rejectingFacts } from '../../src/domain/acting-decision.ts';
+import type { Caller } from '../../src/domain/caller.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
+import { TenantConcurrency } from '../../src/limits/concurrency.ts';
 import { fairShare, FairShares } from '../../src/limits/fair-shares.ts';
+import { Decision } from '../../src/proxy/decision.ts';
+import type { Route } from '../../src/proxy/route.ts';
 import { startGateway } from '../support/gateway.ts';
+import { MemoryDirectory } from '../support/memory-directory.ts';
 import { Random } from '../support/coherence/random.ts';
 import { startUpstream } from '../support/upstreams.ts';
 
@@ -86,3 +92,46 @@ t.test(
     );
   },
 );
+
+t.test('a parent has one share, however many sub-accounts it has', async (t) => {
+  let windows = 0;
+  const upstream = await startUpstream(t);
+  const { call, directory, parent } = await startGateway(t, {
+    routes: { '/': upstream.url },
+    limits: { maxEventLoopDelayMs: 100 },
+    pressure: () => ({ delayMs: windows++ < 7 ? 500 : 0, heapBytes: 0 }),
+  });
+  const subs = Array.from({ length: 20 }, (_, i) => directory.addSubAccount(parent, `sub-${i}`));
+  const modest = directory.addParent(['tracking:read']);
+  const statuses = { greedy: new Set<number>(), modest: new Set<number>() };
+  for (let after = 0; after < 3 && windows < 7;) {
+    const before = windows;
+    const greedy = subs.map(({ key }) => call('GET', '/', { key }));
+    statuses.modest.add((await call('GET', '/', { key: modest.key })).status);
+    for (const { status } of await Promise.all(greedy)) statuses.greedy.add(status);
+    if (statuses.greedy.has(503) && windows > before) after += 1;
+  }
+  t.same(statuses.greedy, new Set([200, 503]));
+  t.same(statuses.modest, new Set([200]));
+});
+
+t.test('a request that is decided again is counted once among what its parent asks for', (t) => {
+  const asked: AccountId[] = [];
+  const shares = { admits: (parent: AccountId) => asked.push(parent) > 0 };
+  const concurrency = new TenantConcurrency(1);
+  const deps = { shedding: { active: false, shares }, concurrency, directory: new MemoryDirectory() };
+  const decision = new Decision({ deps } as unknown as Route, null);
+  const caller = {
+    ...{ kind: 'sub-account', accountId: 'child', parentId: 'parent', externalId: null },
+    ...{ parentExternalId: null, keyId: 'key', scopes: [] },
+  } as unknown as Caller;
+  const permit = decide(caller, { form: 'absent' }, 'read', rejectingFacts, 'X-Acting');
+  if (permit.kind !== 'permit') throw new Error('it is not permitted');
+  const admission = { caller, permit, expiresAtMs: null, limitedBy: null };
+  for (let i = 0; i < 3; i++) {
+    t.equal(decision.enter(admission), undefined);
+    decision.leave();
+  }
+  t.same(asked, ['parent']);
+  t.end();
+});
