@@ -121,9 +121,8 @@ export class HttpExchange extends Exchange implements ResponseHandler {
       this.decideAgain();
       return false;
     }
-    const problem = this.decision.takeFromLimits();
-    if (problem === undefined) this.counted.handOver(this.decision);
-    else this.reject(problem);
+    const problem = this.counted.handOver(this.decision);
+    if (problem !== undefined) this.reject(problem);
     return problem === undefined;
   }
 
@@ -182,8 +181,9 @@ export class HttpExchange extends Exchange implements ResponseHandler {
   }
 
   onRefused(error: Error): void {
-    if (this.state !== 'finished') this.counted.handOver(this.decision);
-    this.onFailure(error);
+    const full = this.state === 'finished' ? undefined : this.counted.handOver(this.decision);
+    if (full === undefined) this.onFailure(error);
+    else this.reject(full);
   }
 
   readonly #onClose = (): void => {

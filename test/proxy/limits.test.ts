@@ -169,11 +169,33 @@ t.test('a unit is not given back where the upstream fails, and the problem says 
   const cut = await call('GET', '/');
   t.equal(cut.status, 502);
   t.same(limitsIn(cut), ['"api_key";q=3;w=1', '"api_key";r=2;t=1']);
-  const away = await call('GET', '/away');
-  t.equal(away.status, 502);
-  t.same(limitsIn(away), none, 'where there is no connection it was never handed over');
   t.equal(rateLimiter.taken, 1);
 });
+
+for (const client of ['native', 'undici'] as const) {
+  t.test(
+    `where no upstream is there, requests are counted and limited all the same (${client})`,
+    async (t) => {
+      const rateLimiter = new OneReplicaLimiter();
+      const { call, directory, parent, finished, usage } = await startGateway(t, {
+        routes: { '/': { upstream: `http://127.0.0.1:${await unusedPort()}`, client } },
+        rateLimiter,
+      });
+      directory.limitKey(parent, { requestsPerSecond: 2 });
+      const away = await call('GET', '/');
+      t.equal(away.status, 502);
+      t.same(limitsIn(away), ['"api_key";q=2;w=1', '"api_key";r=1;t=1']);
+      t.equal((await call('POST', '/', { body: 'x' })).status, 502);
+      const full = await call('GET', '/');
+      t.equal(full.status, 429);
+      t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
+      t.equal(full.headers['retry-after'], '1');
+      t.match(finished.at(-1), { status: 429, code: 'rate_limited', limit: 'api_key' });
+      t.equal(rateLimiter.taken, 2);
+      t.equal(usage.length, 2, 'what is counted is what was taken');
+    },
+  );
+}
 
 t.test(
   'a request that waited for a connection counts once, by the limits as they are when it is sent',

@@ -29,8 +29,8 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'beyond-limit',
-    source: 'src/proxy/http-exchange.ts',
-    guard: 'const problem = this.decision.takeFromLimits();',
+    source: 'src/proxy/upstream/hand-overs.ts',
+    guard: 'const problem = decided.takeFromLimits();',
     instead: 'const problem = undefined;',
   },
   {

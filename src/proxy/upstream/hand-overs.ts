@@ -1,5 +1,6 @@
 import { methodKind, type MethodKind, type Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
+import type { Problem } from '../../domain/problem.ts';
 import type { CountedKind, CountedRequest, UsageSink } from '../../ports/usage.ts';
 import type { OutgoingRequest } from './message-head.ts';
 import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
@@ -60,6 +61,8 @@ export class HandOvers {
 /** A request that was decided about. `admission` is `null` for a preflight. */
 interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
+  /** Takes from its limits, once. Returns the problem where one of them has no room. */
+  takeFromLimits(): Problem | undefined;
 }
 
 /** What one exchange has counted of itself: nothing until it is handed to the upstream. */
@@ -77,13 +80,20 @@ export class Counted {
     this.#method = methodKind(method);
   }
 
-  /** Counts the request, once, under whom it was decided for. A preflight has no account. */
-  handOver({ admission }: Decided): void {
-    if (this.#counted !== null || admission === null || this.#method === undefined) return;
+  /**
+   * Counts the request, once, against its limits and under whom it was decided for: when it is handed to the upstream, or when that
+   * turns out not to be there. A preflight has no account. Returns the problem where a limit is full; then nothing is counted.
+   */
+  handOver(decided: Decided): Problem | undefined {
+    const problem = decided.takeFromLimits();
+    if (problem !== undefined) return problem;
+    const { admission } = decided;
+    if (this.#counted !== null || admission === null || this.#method === undefined) return undefined;
     const { permit, caller } = admission;
     const isByDefault = permit.reason === 'self-by-default' && caller.kind === 'parent';
     this.#kind = this.#method === 'write' && isByDefault ? 'write-by-default' : this.#method;
     this.#counted = this.#usage.count(permit.resolvedTenant, caller.keyId, this.#kind);
+    return undefined;
   }
 
   /** It was not sent after all. */

@@ -2,6 +2,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { AccountId } from '../../domain/ids.ts';
+import type { Problem } from '../../domain/problem.ts';
 import { cutResponse } from '../../http/hang-up.ts';
 import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
 import { Exchange, type ResponseProgress } from '../exchange.ts';
@@ -87,9 +88,8 @@ export class WebSocketExchange extends Exchange {
       this.#dropConnection();
       return this.decideAgain();
     }
-    const problem = this.decision.takeFromLimits();
+    const problem = this.counted.handOver(this.decision);
     if (problem !== undefined) return this.reject(problem);
-    this.counted.handOver(this.decision);
     this.route.deps.usage.commit();
     if (!this.decision.mayAct()) {
       this.counted.takeBack();
@@ -154,9 +154,14 @@ export class WebSocketExchange extends Exchange {
   #failed(connection: Socket, error: unknown): void {
     if (this.#connection !== connection) return;
     if (this.state !== 'queued' && this.state !== 'sent') return;
-    // Where the upstream could not be reached it counts as well.
-    this.counted.handOver(this.decision);
-    this.reject(upstreamProblem(error), error);
+    this.#endWithout(upstreamProblem(error), error);
+  }
+
+  /** Responds without the upstream. Where that could not be reached the request counts as well. */
+  #endWithout(problem: Problem, cause?: unknown): void {
+    const full = this.counted.handOver(this.decision);
+    if (full === undefined) this.reject(problem, cause);
+    else this.reject(full);
   }
 
   protected closeOpen(): void {
@@ -172,10 +177,7 @@ export class WebSocketExchange extends Exchange {
     const waitedMs = nowMs - this.waitingSinceMs;
     const late =
       (this.state === 'queued' && waitedMs > connectMs) || (this.state === 'sent' && waitedMs > headersMs);
-    if (late) {
-      this.counted.handOver(this.decision);
-      return this.reject(upstreamProblem({ code: 'ETIMEDOUT' }));
-    }
+    if (late) return this.#endWithout(upstreamProblem({ code: 'ETIMEDOUT' }));
     if (this.decision.checkExpiry()) return void this.revoke();
     if (this.state === 'open' && this.#tunnel?.idle(nowMs)) {
       this.#close(policyCode, 'nothing was read for too long', 'request_timeout');

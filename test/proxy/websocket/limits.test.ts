@@ -2,7 +2,15 @@ import t from 'tap';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import { OneReplicaLimiter } from '../../support/one-replica-limiter.ts';
 import { rawClient, requestText } from '../../support/raw-client.ts';
+import { unusedPort } from '../../support/unused-port.ts';
 import { openWebSocket, startWebSocketUpstream } from '../../support/websockets.ts';
+
+const handshake: readonly [string, string][] = [
+  ['Connection', 'Upgrade'],
+  ['Upgrade', 'websocket'],
+  ['Sec-WebSocket-Version', '13'],
+  ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
+];
 
 t.test('a WebSocket takes one unit, its 101 says what is left, and without room it is 429', async (t) => {
   const upstream = await startWebSocketUpstream(t);
@@ -13,17 +21,10 @@ t.test('a WebSocket takes one unit, its 101 says what is left, and without room 
   });
   directory.limitKey(parent, { requestsPerSecond: 1 });
   const client = await rawClient(t, port);
-  const handshake: [string, string][] = [
-    ['Authorization', `Bearer ${parent.key}`],
-    ['Connection', 'Upgrade'],
-    ['Upgrade', 'websocket'],
-    ['Sec-WebSocket-Version', '13'],
-    ['Sec-WebSocket-Key', 'dGhlIHNhbXBsZSBub25jZQ=='],
-  ];
-  client.send(requestText('GET', '/', handshake));
+  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`], ...handshake]));
   await client.until(() => client.text.includes('\r\n\r\n'));
   t.match(client.text, /^HTTP\/1\.1 101 .*ratelimit: "api_key";r=0;t=1\r\n/is);
-  const full = await call('GET', '/', { headers: handshake.slice(1) });
+  const full = await call('GET', '/', { headers: handshake });
   t.equal(full.status, 429);
   t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
   rateLimiter.nowS = 1;
@@ -31,4 +32,19 @@ t.test('a WebSocket takes one unit, its 101 says what is left, and without room 
   open.socket.send('hello');
   await eventually(() => open.messages.length === 1, 'the echo');
   t.equal(rateLimiter.taken, 2, 'messages count for nothing');
+});
+
+t.test('where no upstream is there, a WebSocket is counted and limited all the same', async (t) => {
+  const rateLimiter = new OneReplicaLimiter();
+  const { call, directory, parent, usage } = await startGateway(t, {
+    routes: { '/': `http://127.0.0.1:${await unusedPort()}` },
+    rateLimiter,
+  });
+  directory.limitKey(parent, { requestsPerSecond: 1 });
+  t.equal((await call('GET', '/', { headers: handshake })).status, 502);
+  const full = await call('GET', '/', { headers: handshake });
+  t.equal(full.status, 429);
+  t.match(full.json(), { code: 'rate_limited', limited: 'api_key' });
+  t.equal(rateLimiter.taken, 1);
+  t.equal(usage.length, 1, 'what is counted is what was taken');
 });
