@@ -1,5 +1,8 @@
 import type { UsageEvent } from '../../domain/usage-event.ts';
 
+/** 409 for an event that it knows already, or that it takes for one. */
+const statusesAboutEvents: ReadonlySet<number> = new Set([400, 409, 413, 422]);
+
 /** The receiver did not accept a request. */
 export class PushFailed extends Error {
   override readonly name = 'PushFailed';
@@ -16,7 +19,7 @@ export class PushFailed extends Error {
 
   /** Whether it has something against the events themselves, so that fewer or others of them may be accepted. */
   get aboutEvents(): boolean {
-    return this.status === 400 || this.status === 413 || this.status === 422;
+    return this.status !== null && statusesAboutEvents.has(this.status);
   }
 }
 

@@ -8,7 +8,7 @@ export type ReplayCursor =
 
 export interface ReplayedPortion {
   readonly events: readonly UsageEvent[];
-  /** Those of them that the receiver rejected, though it accepted others. */
+  /** Those of them that the receiver rejected for what is in them. They are passed over: the call after goes on behind them. */
   readonly rejected: readonly UsageEvent[];
   /** Where to go on; `null` at the end. */
   readonly next: ReplayCursor | null;
@@ -22,7 +22,7 @@ export interface UsageReplay {
    *
    * @param from where the portion before ended; `null` for the first
    * @param push whether they are sent, or only made
-   * @throws PushFailed where the receiver does not accept them
+   * @throws PushFailed where the receiver accepts none for a reason of its own; then the same call is to be made again
    */
   replay(period: UsagePeriod, from: ReplayCursor | null, push: boolean): Promise<ReplayedPortion>;
 }

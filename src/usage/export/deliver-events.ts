@@ -1,7 +1,7 @@
 import type { UsageEvent } from '../../domain/usage-event.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** An event that the receiver rejects, though it accepts others. */
+/** An event that the receiver rejects for what is in it. */
 export interface RejectedEvent {
   readonly event: UsageEvent;
   readonly error: PushFailed;
@@ -11,21 +11,10 @@ export interface RejectedEvent {
  * Pushes a batch. Where the receiver rejects it for what is in it, its halves are pushed, and theirs, until it is found which
  * events those are: a customer that the billing system does not know must not keep all others from being billed.
  *
- * @returns the events that were rejected, at least one of the others having been accepted
- * @throws PushFailed where the receiver accepts none
+ * @returns the events that were rejected; all of them where the receiver accepts none
+ * @throws PushFailed where it does not say that the events are why
  */
 export async function deliverEvents(
-  receiver: Receiver,
-  events: readonly UsageEvent[],
-  signal: AbortSignal,
-): Promise<readonly RejectedEvent[]> {
-  const rejected = await pushOrHalve(receiver, events, signal);
-  const [first] = rejected;
-  if (first !== undefined && rejected.length === events.length) throw first.error;
-  return rejected;
-}
-
-async function pushOrHalve(
   receiver: Receiver,
   events: readonly UsageEvent[],
   signal: AbortSignal,
@@ -40,8 +29,8 @@ async function pushOrHalve(
     if (events.length === 1) return [{ event, error }];
     const middle = Math.ceil(events.length / 2);
     return [
-      ...(await pushOrHalve(receiver, events.slice(0, middle), signal)),
-      ...(await pushOrHalve(receiver, events.slice(middle), signal)),
+      ...(await deliverEvents(receiver, events.slice(0, middle), signal)),
+      ...(await deliverEvents(receiver, events.slice(middle), signal)),
     ];
   }
 }

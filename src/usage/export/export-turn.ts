@@ -1,14 +1,12 @@
 import type { Logger } from 'pino';
 import type { UsageExportConfig } from '../../config.ts';
 import { usageEvent, type ExportedUsage } from '../../domain/usage-event.ts';
-import { hourMs } from '../../domain/usage.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import type { ExportPosition, ExportState, ExportTurn, UsageExportStore } from '../../ports/usage/export.ts';
 import type { Receiver } from '../../ports/usage/receiver.ts';
-import { batchesOf, batchOf } from './batches.ts';
-import { deliverEvents } from './deliver-events.ts';
-
-export type ExportedKind = 'hour' | 'correction';
+import { batchOf } from './batches.ts';
+import { deliverEvents, type RejectedEvent } from './deliver-events.ts';
+import { pendingOf, type ExportedKind, type Pending } from './pending.ts';
 
 export interface TurnParts {
   readonly store: UsageExportStore;
@@ -30,12 +28,17 @@ interface During {
   readonly signal: AbortSignal;
   /** Is told how far the export has got. */
   readonly onPosition: (position: ExportPosition) => void;
+  /**
+   * The receiver has rejected what is next for long enough, and nothing behind it has been accepted: what it rejects this time, too, is
+   * left out.
+   */
+  readonly isLastTry: boolean;
 }
 
-/** Accounts, and corrections, that are read at once. */
-const portion = 1_000;
 /** What a turn lasts beside the time that the receiver may take for a batch. */
 const turnMs = 30_000;
+/** Rejected in a row, they say that it is not the events that are wrong: what comes behind them is not tried. */
+const mostRejectedInARow = 1_000;
 
 /** How long a replica has the turn, unless it goes on. */
 export function turnOf({ id, config }: TurnParts): Pick<ExportTurn, 'holder' | 'leaseMs'> {
@@ -46,15 +49,16 @@ export function turnOf({ id, config }: TurnParts): Pick<ExportTurn, 'holder' | '
 /**
  * Exports what is closed and not yet exported: hours, then corrections. Where it ends before that, what was accepted is noted.
  *
- * @throws PushFailed where the receiver does not accept what is next
+ * @throws PushFailed where the receiver does not accept what is next; {@link PushFailed.aboutEvents} where it rejects all there is
  */
 export async function exportTurn(parts: TurnParts, state: ExportState, during: During): Promise<void> {
-  const { position, closedUntilMs, beganMs } = state;
+  const { position, closedUntilMs: untilMs, beganMs: correctionsFromMs } = state;
   if (position === null) return;
   const turn = new Turn(parts, position, `urn:uuid:${(await parts.usage.about()).id}`, during);
-  await turn.skipDeleted();
+  const from = await turn.skipDeleted();
+  const size = batchOf(parts.config);
   try {
-    if (await turn.exportHours(closedUntilMs)) await turn.exportCorrections(beganMs);
+    await turn.export(pendingOf(parts.store, { from, untilMs, correctionsFromMs, size }));
   } finally {
     turn.end();
   }
@@ -66,51 +70,45 @@ class Turn {
   readonly #during: During;
   readonly #exported = { hour: 0, correction: 0 };
   #receiver: Receiver | undefined;
+  /** Noted. */
   #at: ExportPosition;
+  /** The same, unless there are undecided events: then it is behind them. */
+  #reached: ExportPosition;
+  /** Rejected since something was accepted: either they are wrong, or the receiver is. */
+  #undecided: RejectedEvent[] = [];
+  #isLastTry: boolean;
 
   constructor(parts: TurnParts, at: ExportPosition, source: string, during: During) {
     this.#parts = parts;
     this.#at = at;
+    this.#reached = at;
     this.#source = source;
     this.#during = during;
+    this.#isLastTry = during.isLastTry;
   }
 
   /** Goes on at the first hour that is kept: those before are gone. */
-  async skipDeleted(): Promise<void> {
+  async skipDeleted(): Promise<ExportPosition> {
     const { hoursFromMs } = await this.#parts.usage.kept();
-    if (this.#at.hourMs >= hoursFromMs) return;
-    const [from, to] = [this.#at.hourMs, hoursFromMs].map((ms) => new Date(ms).toISOString());
-    this.#parts.logger.error({ from, to }, 'hours of usage were deleted before they were exported');
-    await this.#advance({ hourMs: hoursFromMs, after: null });
+    if (this.#at.hourMs < hoursFromMs) {
+      const [from, to] = [this.#at.hourMs, hoursFromMs].map((ms) => new Date(ms).toISOString());
+      this.#parts.logger.error({ from, to }, 'hours of usage were deleted before they were exported');
+      this.#reached = { ...this.#at, hourMs: hoursFromMs, after: null };
+      await this.#advance();
+    }
+    return this.#reached;
   }
 
-  /** @returns whether it is still the turn of this replica */
-  async exportHours(untilMs: number): Promise<boolean> {
-    const { store } = this.#parts;
-    while (this.#at.hourMs < untilMs) {
-      const { hourMs: of, after } = this.#at;
-      const { rows, next } = await store.hour(of, after, portion);
-      for (const batch of batchesOf(rows, batchOf(this.#parts.config))) {
-        await this.#push('hour', batch);
-        if (!(await this.#advance({ hourMs: of, after: batch.at(-1)?.accountId ?? null }))) return false;
-      }
-      const ended = next === null ? { hourMs: of + hourMs, after: null } : { hourMs: of, after: next };
-      if (!(await this.#advance(ended))) return false;
+  async export(all: AsyncIterable<Pending>): Promise<void> {
+    for await (const { kind, rows, through } of all) {
+      if (rows.length > 0) await this.#push(kind, rows);
+      this.#reached = { ...this.#reached, ...through };
+      if (this.#undecided.length >= mostRejectedInARow) this.#giveUp();
+      if (!(await this.#advance())) return;
     }
-    return true;
-  }
-
-  async exportCorrections(fromMs: number): Promise<void> {
-    const { store, config } = this.#parts;
-    for (;;) {
-      const after = this.#at.corrections;
-      const found = await store.corrections({ after, fromMs, toMs: Infinity, most: portion });
-      for (const batch of batchesOf(found, batchOf(config))) {
-        await this.#push('correction', batch);
-        if (!(await this.#advance({ corrections: batch.at(-1)?.number ?? after }))) return;
-      }
-      if (found.length < portion) return;
-    }
+    if (this.#undecided.length === 0) return;
+    this.#giveUp();
+    await this.#advance();
   }
 
   /** Closes the connection, and says what was exported. */
@@ -123,22 +121,42 @@ class Turn {
   }
 
   async #push(kind: ExportedKind, rows: readonly ExportedUsage[]): Promise<void> {
-    const { config, connect, logger, onExported, onRejected } = this.#parts;
+    const { config, connect, onExported } = this.#parts;
     this.#receiver ??= connect();
     const about = { source: this.#source, subject: config.subject };
     const events = rows.map((row) => usageEvent(row, about));
     const rejected = await deliverEvents(this.#receiver, events, this.#during.signal);
-    for (const { event, error } of rejected) {
+    this.#undecided.push(...rejected);
+    const accepted = events.length - rejected.length;
+    if (accepted === 0) return;
+    this.#exported[kind] += accepted;
+    onExported(kind, accepted);
+    // It accepts others: so it is these that are wrong.
+    this.#leaveOut();
+  }
+
+  /** Nothing is left to try. @throws PushFailed unless it is the last try */
+  #giveUp(): void {
+    const [first] = this.#undecided;
+    if (first !== undefined && !this.#isLastTry) throw first.error;
+    this.#leaveOut();
+    // What comes behind these was not tried before.
+    this.#isLastTry = false;
+  }
+
+  #leaveOut(): void {
+    const { logger, onRejected } = this.#parts;
+    for (const { event, error } of this.#undecided) {
       logger.error({ event, err: error }, 'the receiver of usage rejects an event; it is left out');
       onRejected();
     }
-    const accepted = events.length - rejected.length;
-    this.#exported[kind] += accepted;
-    onExported(kind, accepted);
+    this.#undecided = [];
   }
 
-  async #advance(change: Partial<ExportPosition>): Promise<boolean> {
-    const position = { ...this.#at, ...change };
+  /** Notes how far it has got, and goes on with the turn. @returns whether it is still this replica's */
+  async #advance(): Promise<boolean> {
+    // Undecided events are sent again, by whichever replica has the next turn.
+    const position = this.#undecided.length === 0 ? this.#reached : this.#at;
     const mine = await this.#parts.store.advance(turnOf(this.#parts), position);
     if (!mine) return false;
     this.#at = position;

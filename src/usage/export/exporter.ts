@@ -22,6 +22,8 @@ const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
 /** Longest that the receiver may ask for. */
 const longestAskedMs = 3_600_000;
+/** Tries of what the receiver rejects before it is left out, where nothing else is there that it accepts: with the pauses between them about an hour. */
+const triesOfRejected = 12;
 
 /**
  * Exports usage hour by hour, one replica at a time: each account's usage of a closed hour as one event, then what came to such
@@ -33,6 +35,8 @@ export class UsageExporter {
   readonly #backoff = new Backoff(firstPauseMs, longestPauseMs);
   readonly #stopping = new AbortController();
   #position: ExportPosition | null = null;
+  /** How often the receiver has rejected all there was to send from a position on. */
+  #rejected: { readonly from: ExportPosition | null; readonly tries: number } = { from: null, tries: 0 };
   #callOff: () => void = () => undefined;
   #round: Promise<void> = Promise.resolve();
 
@@ -63,14 +67,13 @@ export class UsageExporter {
     let pauseMs = lookMs;
     const before = this.#position;
     try {
-      await this.#takeTurn();
-      this.#backoff.succeeded();
+      if (await this.#takeTurn()) this.#backoff.succeeded();
     } catch (err) {
       if (this.#stopping.signal.aborted) return;
       // It came a part of the way.
       if (this.#moved(before)) this.#backoff.succeeded();
-      const askedMs = err instanceof PushFailed ? Math.min(err.retryAfterMs, longestAskedMs) : 0;
-      pauseMs = Math.max(this.#backoff.failed(), askedMs);
+      if (err instanceof PushFailed && err.aboutEvents) this.#noteRejected();
+      pauseMs = Math.max(this.#backoff.failed(), askedFor(err));
       onFailed();
       logger.warn({ err, again_in_s: pauseMs / 1000 }, 'usage cannot be exported; it is tried again');
     }
@@ -78,22 +81,45 @@ export class UsageExporter {
     this.#callOff = timers.after(pauseMs, () => void (this.#round = this.#tryRound()));
   }
 
+  #noteRejected(): void {
+    this.#rejected = { from: this.#position, tries: this.#triesFrom(this.#position) + 1 };
+  }
+
+  #triesFrom(position: ExportPosition | null): number {
+    return isDeepStrictEqual(position, this.#rejected.from) ? this.#rejected.tries : 0;
+  }
+
   #moved(before: ExportPosition | null): boolean {
     return before !== null && !isDeepStrictEqual(before, this.#position);
   }
 
-  async #takeTurn(): Promise<void> {
+  /** @returns whether it was the turn of this replica */
+  async #takeTurn(): Promise<boolean> {
     const { store, config, id, lostAfterMs } = this.#parts;
     const state = await store.begin({ ...turnOf(this.#parts), delayMs: config.delayMs, lostAfterMs });
     this.#position = state.position;
-    if (!state.mine) return;
+    if (!state.mine) return false;
+    let keepMs = 0;
     try {
       await exportTurn(this.#parts, state, {
         signal: this.#stopping.signal,
         onPosition: (position) => (this.#position = position),
+        isLastTry: this.#triesFrom(state.position) >= triesOfRejected,
       });
+    } catch (err) {
+      keepMs = askedFor(err);
+      throw err;
     } finally {
-      await store.end(id);
+      // What the receiver asks for holds for the other replicas, too: the turn is kept, and they find it taken.
+      if (keepMs > 0 && this.#position !== null)
+        await store.advance({ holder: id, leaseMs: keepMs }, this.#position);
+      else await store.end(id);
     }
+    return true;
   }
+}
+
+/** For how long the receiver asks to be left alone, milliseconds. */
+function askedFor(error: unknown): number {
+  return error instanceof PushFailed ? Math.min(error.retryAfterMs, longestAskedMs) : 0;
 }

@@ -81,6 +81,8 @@ t.test('what the receiver rejects is named, and one that takes nothing is told a
   await close();
   receiver.respond = ({ events }) => (events.some(({ subject }) => subject === child.id) ? 422 : 204);
   t.same((await all(period)).rejected, [`${child.id}/2026-04-01T00`]);
+  receiver.respond = () => 400;
+  t.equal((await all(period)).rejected.length, 2, 'where it wants none of them it goes on as well');
   receiver.respond = (_push, response) => {
     response.writeHead(401).end('who are you with Bearer om_secret?');
     return undefined;

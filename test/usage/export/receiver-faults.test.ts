@@ -140,3 +140,32 @@ t.test('of the secret nothing is told, wherever it stands in what the receiver s
     t.notMatch(err.message, /om|Bea/, `text ${i}`);
   }
 });
+
+t.test('what the receiver asks for with Retry-After is kept by all replicas', async (t) => {
+  const { store, sql, receiver, through, start } = await prepare(t);
+  const { sub } = await twoAccounts(store);
+  const [one, two] = [start(), start()];
+  await Promise.all([one.ended(), two.ended()]);
+  await addUsage({ store }, [usageRow(sub, may, { requests: 1 })]);
+  await through(may + hourMs);
+  receiver.respond = (_push, response) => {
+    response.writeHead(429, { 'Retry-After': '900' }).end();
+    return undefined;
+  };
+  await one.next();
+  await one.ended();
+  t.equal(one.told.failed, 1);
+  for (let i = 0; i < 3; i++) await two.round();
+  t.equal(receiver.pushes.length, 1);
+  const [left] = await sql<{ s: number }[]>`
+    select extract(epoch from held_until - clock_timestamp())::int as s from usage_export`;
+  t.ok((left?.s ?? 0) > 600 && (left?.s ?? 0) <= 900, `${left?.s} s are left`);
+  await one.exporter.stop();
+  await two.round();
+  t.equal(receiver.pushes.length, 1, 'nor does it end with the replica');
+  // The time has passed.
+  await sql`update usage_export set held_until = clock_timestamp() - interval '1 s'`;
+  receiver.respond = () => 204;
+  await two.round();
+  t.equal(receiver.accepted.size, 1);
+});

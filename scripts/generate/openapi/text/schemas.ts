@@ -186,7 +186,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
     'Why: `self-by-default`, `self`, `sub-account`, or the code of the error; `null` where no key is asked for.',
   remaining: 'How many of them are left.',
   rejected: 'How many rows were left out.',
-  'ExportedUsage.rejected': 'Ids of events that the billing system rejected, though it accepted others.',
+  'ExportedUsage.rejected': 'Ids of events that the billing system rejected for what is in them.',
   replica_id: 'The replica that responds; `null` while it is not registered.',
   request: 'The request, and where it leads.',
   request_id:

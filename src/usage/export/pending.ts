@@ -1,0 +1,76 @@
+import type { ExportedUsage } from '../../domain/usage-event.ts';
+import { hourMs } from '../../domain/usage.ts';
+import type { ExportPosition, UsageExportStore } from '../../ports/usage/export.ts';
+
+export type ExportedKind = 'hour' | 'correction';
+
+/** What is pushed together, and how far the export has got once it is out. */
+export interface Pending {
+  readonly kind: ExportedKind;
+  /** None where there was nothing to export up to there. */
+  readonly rows: readonly ExportedUsage[];
+  readonly through: Partial<ExportPosition>;
+}
+
+interface PendingQuery {
+  readonly from: ExportPosition;
+  /** Hours from before are exported. */
+  readonly untilMs: number;
+  /** Corrections of hours from here on are. */
+  readonly correctionsFromMs: number;
+  /** Rows of a batch. */
+  readonly size: number;
+}
+
+type Source = Pick<UsageExportStore, 'hour' | 'corrections'>;
+
+/** Accounts, and corrections, that are read at once. */
+const portion = 1_000;
+
+/**
+ * What is still to be exported, in order: hours, then corrections. Batches are full as far as there are enough rows, over several
+ * portions and hours: the fewer events are in one, the less it says of a receiver that it rejects them all.
+ */
+export async function* pendingOf(store: Source, query: PendingQuery): AsyncGenerator<Pending, void> {
+  yield* pendingHours(store, query);
+  yield* pendingCorrections(store, query);
+}
+
+async function* pendingHours(
+  store: Source,
+  { from, untilMs, size }: PendingQuery,
+): AsyncGenerator<Pending, void> {
+  const kind = 'hour';
+  let { hourMs: of, after } = from;
+  let rows: ExportedUsage[] = [];
+  while (of < untilMs) {
+    const { rows: found, next } = await store.hour(of, after, portion);
+    rows.push(...found);
+    [of, after] = next === null ? [of + hourMs, null] : [of, next];
+    for (; rows.length >= size; rows = rows.slice(size)) yield pendingHour(rows.slice(0, size));
+    // Said without rows as well: where little is used, reading takes longer than a turn.
+    yield { kind, rows: [], through: rows.length === 0 ? { hourMs: of, after } : {} };
+  }
+  if (rows.length > 0) yield { kind, rows, through: { hourMs: of, after } };
+}
+
+function pendingHour(rows: readonly ExportedUsage[]): Pending {
+  const last = rows.at(-1);
+  const through = last === undefined ? {} : { hourMs: last.hourMs, after: last.accountId };
+  return { kind: 'hour', rows, through };
+}
+
+async function* pendingCorrections(
+  store: Source,
+  { from, correctionsFromMs: fromMs, size }: PendingQuery,
+): AsyncGenerator<Pending, void> {
+  for (let after = from.corrections; ;) {
+    const found = await store.corrections({ after, fromMs, toMs: Infinity, most: portion });
+    for (let i = 0; i < found.length; i += size) {
+      const rows = found.slice(i, i + size);
+      after = rows.at(-1)?.number ?? after;
+      yield { kind: 'correction', rows, through: { corrections: after } };
+    }
+    if (found.length < portion) return;
+  }
+}
