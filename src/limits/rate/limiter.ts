@@ -5,6 +5,7 @@ import type { MonthTotals } from '../../ports/limits/month-totals.ts';
 import type { ShareBoard } from '../../ports/limits/share-board.ts';
 import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../ports/limits/rate-limiter.ts';
 import type { Timers } from '../../ports/timers.ts';
+import { KnownFleet } from './known-fleet.ts';
 import { LimitedByKind, newLimited, sameLimits, type Limited } from './limited.ts';
 import { MonthSync } from './month-sync.ts';
 import { RateBucket } from './rate-bucket.ts';
@@ -35,8 +36,6 @@ const lookedAt = 5_000;
 /** A limit that was not used for this long is forgotten where its bucket is full; where memory is short, in any case. */
 const forgetMs = 10_000;
 const forgetShortMs = 2_000;
-/** Replicas there are taken to be, while it is not known. */
-const unknownReplicas = 4;
 
 /** One reading of this machine's monotonic clock, and what it is at the pace of the store's. */
 interface Instant {
@@ -56,7 +55,7 @@ export class SharedRateLimiter implements RateLimiter {
   readonly #limited: LimitedByKind;
   readonly #shares: ShareSync | null;
   readonly #months: MonthSync;
-  readonly #fleet: { replicas: number; has: (replica: string) => boolean };
+  readonly #fleet: KnownFleet;
   #series = 0;
   #stopLooking: () => void = () => undefined;
 
@@ -64,7 +63,7 @@ export class SharedRateLimiter implements RateLimiter {
     const { board, clock, timers, events = {}, mostTracked = 200_000 } = parts;
     this.#parts = parts;
     this.#clock = new PacedClock(clock);
-    const fleet = { replicas: board === null ? 1 : unknownReplicas, has: () => false };
+    const fleet = new KnownFleet(board !== null);
     this.#fleet = fleet;
     this.#limited = new LimitedByKind(mostTracked, (limited, isFull) => this.#mayForget(limited, isFull));
     this.#shares =
@@ -231,16 +230,14 @@ export class SharedRateLimiter implements RateLimiter {
     const nowMs = this.#clock.nowMs();
     if (nowMs - lastUseMs < (isFull ? forgetShortMs : forgetMs)) return false;
     if (told !== 'not' || (quota !== null && quota.waiting + quota.adding > 0)) return false;
-    return isFull || bucket === null || bucket.isFullAt(nowMs);
+    // While others are not heard of, one that is forgotten must come back with no more than it had.
+    return bucket === null || (isFull && !this.#fleet.degraded) || bucket.isFullAt(nowMs, this.#fleet);
   }
 
   #look(): void {
     const { board, replicas, timers } = this.#parts;
     const known = replicas();
-    if (board !== null && known !== null) {
-      this.#fleet.replicas = Math.max(1, known.size);
-      this.#fleet.has = (replica) => known.has(replica);
-    }
+    if (board !== null && known !== null) this.#fleet.note(known);
     this.#limited.sweep(lookedAt);
     this.#stopLooking = timers.after(lookMs, () => this.#look());
   }

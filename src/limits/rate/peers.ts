@@ -50,7 +50,7 @@ export class Peers {
     let all = own;
     let cutOff = 0;
     for (const [replica, { report, givenMs }] of this.#peers) {
-      const fresh = nowMs - givenMs <= tuning.freshMs;
+      const fresh = nowMs - givenMs <= fleet.freshMs;
       if (report.demand > 0 && fresh) all += report.demand + least;
       else if (report.demand > 0 && fleet.has(replica)) cutOff += report.share;
       else if (nowMs - givenMs > tuning.forgottenMs) this.#peers.delete(replica);

@@ -1,4 +1,5 @@
 import type { LimitReport, PeerReport } from '../../ports/limits/share-board.ts';
+import { rateAlone } from './alone.ts';
 import { Peers } from './peers.ts';
 import { tuning, type Fleet } from './tuning.ts';
 
@@ -33,6 +34,8 @@ export class RateBucket {
   #demand = 0;
   #demandMs: number;
   #share = 1;
+  /** Since when it last heard of others it goes on by its share, and gets no first portion again. */
+  #alone = false;
   #settled: { share: number; atMs: number };
   #reportedUse = 0;
   readonly #peers = new Peers();
@@ -46,6 +49,7 @@ export class RateBucket {
     this.#set(rate, burst, fleet);
     this.#level = this.#capacity;
     this.#beUnknown(fleet);
+    if (fleet.degraded) this.goOnAlone(fleet);
   }
 
   /**
@@ -59,12 +63,12 @@ export class RateBucket {
     this.#level = Math.min(this.#level, this.#capacity);
     this.#cap = Math.max(1, this.#share * this.#capacity);
     this.#tokens = Math.min(this.#tokens, this.#cap);
+    if (this.#alone) this.goOnAlone(fleet);
   }
 
   /** Whether there is room for one request. Counts it as asked for. */
   hasRoom(nowMs: number, fleet: Fleet): boolean {
-    if (nowMs - this.askedMs > tuning.freshMs && nowMs - this.readMs > tuning.freshMs)
-      this.#wake(nowMs, fleet);
+    if (nowMs - this.askedMs > fleet.freshMs && nowMs - this.readMs > fleet.freshMs) this.#wake(nowMs, fleet);
     else this.#pass(nowMs);
     this.askedMs = nowMs;
     this.#asked += 1;
@@ -88,10 +92,11 @@ export class RateBucket {
     return this.used - this.#reportedUse;
   }
 
-  /** Whether nothing is missing from it: it is as a new one then. */
-  isFullAt(nowMs: number): boolean {
+  /** Whether nothing is missing from it: a new one would give no more. */
+  isFullAt(nowMs: number, { degraded, replicas }: Fleet): boolean {
     this.#pass(nowMs);
-    return this.#level >= this.#capacity;
+    if (this.#level < this.#capacity) return false;
+    return !degraded || !this.#alone || (this.#tokens >= this.#cap && this.#share >= unknownShare(replicas));
   }
 
   /** The larger of what this replica may give now and what is left over all. */
@@ -106,11 +111,11 @@ export class RateBucket {
   }
 
   /** What to tell the others. Of a limit that is not asked for any more it says so, once. */
-  report(limit: string, nowMs: number): LimitReport {
+  report(limit: string, { freshMs }: Fleet, nowMs: number): LimitReport {
     this.#pass(nowMs);
     this.#estimate(nowMs);
     this.#reportedUse = this.used;
-    const idle = nowMs - this.askedMs > tuning.freshMs;
+    const idle = nowMs - this.askedMs > freshMs;
     this.announced = !idle;
     const demand = idle ? 0 : this.#demand;
     return { limit, series: this.series, used: this.used, demand, level: this.#level, share: this.#share };
@@ -125,6 +130,7 @@ export class RateBucket {
     this.#pass(nowMs);
     this.#set(this.rate, this.burst, fleet);
     this.#followLevel(reports, fleet, nowMs);
+    this.#alone = false;
     this.readMs = nowMs;
     const share = this.#peers.shareOf(this.#demand, this.rate, fleet, nowMs);
     if (nowMs - this.#settled.atMs >= tuning.freshMs / 4) this.#settled = { share: this.#share, atMs: nowMs };
@@ -136,10 +142,11 @@ export class RateBucket {
   }
 
   /** The store is away: from now on by its last share, by that from before the last change where that is smaller. */
-  goOnAlone(): void {
-    const share = Math.min(this.#share, this.#settled.share);
-    this.#refill = (share * this.rate) / 1000;
-    this.#cap = Math.max(1, share * this.#capacity);
+  goOnAlone({ replicas }: Fleet): void {
+    if (!this.#alone) this.#share = Math.min(this.#share, this.#settled.share);
+    this.#alone = true;
+    this.#refill = rateAlone(this.#share, this.rate, replicas) / 1000;
+    this.#cap = Math.max(1, this.#share * this.#capacity);
     this.#tokens = Math.min(this.#tokens, this.#cap);
   }
 
@@ -166,14 +173,18 @@ export class RateBucket {
   /** Asked for again after a while in which it did not hear of others. */
   #wake(nowMs: number, fleet: Fleet): void {
     this.#pass(nowMs);
+    // It had its first portion, and none is due again: the others, who had theirs too, are not heard of.
+    if (fleet.degraded && this.#alone) return;
     this.#demand = 0;
     this.#asked = 0;
     this.#demandMs = nowMs;
     this.#set(this.rate, this.burst, fleet);
     this.#beUnknown(fleet);
+    if (fleet.degraded) this.goOnAlone(fleet);
   }
 
   #beUnknown(fleet: Fleet): void {
+    this.#alone = false;
     const { replicas } = fleet;
     if (replicas <= 1) {
       this.#share = 1;
@@ -181,7 +192,7 @@ export class RateBucket {
       this.#fillOwn(fleet);
       return;
     }
-    const share = 1 / (2 * replicas);
+    const share = unknownShare(replicas);
     this.#share = share;
     this.#settled.share = share;
     this.#refill = (share * this.rate) / 1000;
@@ -226,4 +237,9 @@ export class RateBucket {
     this.#asked = 0;
     this.#demandMs = nowMs;
   }
+}
+
+/** Of the rate, while nothing is known of the others: half of an equal part, since some of them may have all of it. */
+function unknownShare(replicas: number): number {
+  return 1 / (2 * replicas);
 }

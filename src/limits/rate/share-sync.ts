@@ -1,16 +1,16 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { PeerReport, ShareBoard } from '../../ports/limits/share-board.ts';
 import type { Timers } from '../../ports/timers.ts';
+import type { KnownFleet } from './known-fleet.ts';
 import type { Limited } from './limited.ts';
 import type { RateBucket } from './rate-bucket.ts';
-import type { Fleet } from './tuning.ts';
 import type { PacedClock } from './paced-clock.ts';
 
 /** Between two exchanges of a limit in use. */
 const everyMs = 250;
 /** Between an exchange and an earlier one, for what has little left; doubles for a limit that has little left again. */
 const soonMs = 25;
-/** Reports of one exchange at most; the others come with the next. */
+/** Reports of one exchange at most; the others of a round come with the next ones, back to back. */
 const mostReports = 1_000;
 /** Without an exchange for this long, this replica goes on by its last shares. */
 const degradedMs = 1_000;
@@ -22,7 +22,7 @@ export interface ShareSyncParts {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Timers;
   readonly pacedClock: PacedClock;
-  readonly fleet: Fleet;
+  readonly fleet: KnownFleet;
   readonly replicaId: () => string;
   /** Told when exchanges stop coming back, and when they do again. */
   readonly onDegraded: (degraded: boolean, error: unknown) => void;
@@ -32,17 +32,20 @@ export interface ShareSyncParts {
 /** Tells the others every now and then what this replica uses of the limits in use here, and computes its shares from what they say. */
 export class ShareSync {
   readonly #parts: ShareSyncParts;
+  /** To be told of with the next round; still in this one; and as soon as may be. */
   #next = new Set<Limited>();
+  #rest = new Set<Limited>();
+  readonly #soon = new Set<Limited>();
   #callOff: () => void = () => undefined;
   #dueMs = Infinity;
-  /** When the next ordinary exchange is. */
+  /** When the next ordinary round is, and when the one began that is not over. */
   #roundMs: number;
+  #beganMs: number | null = null;
   #endedMs: number;
   #stopped = false;
   #underWay: Promise<void> = Promise.resolve();
   #busy = false;
   #cameBackMs: number;
-  #degraded = false;
 
   constructor(parts: ShareSyncParts) {
     this.#parts = parts;
@@ -53,7 +56,7 @@ export class ShareSync {
   }
 
   get degraded(): boolean {
-    return this.#degraded;
+    return this.#parts.fleet.degraded;
   }
 
   /** To be called when a bucket was asked for. */
@@ -61,7 +64,7 @@ export class ShareSync {
     if (limited.told === 'soon') return;
     if (bucket.isLow && nowMs >= limited.soonMs) {
       limited.told = 'soon';
-      this.#next.add(limited);
+      this.#soon.add(limited);
       this.#wakeAt(this.#endedMs + soonMs);
     } else if (
       limited.told === 'not' &&
@@ -78,8 +81,12 @@ export class ShareSync {
     this.#stopped = true;
     this.#callOff();
     await this.#underWay;
-    if (this.#next.size > 0)
-      await this.#exchange([...this.#next].slice(0, mostReports)).catch(() => undefined);
+    const last = [...new Set([...this.#soon, ...this.#rest, ...this.#next])];
+    try {
+      for (let i = 0; i < last.length; i += mostReports) await this.#exchange(last.slice(i, i + mostReports));
+    } catch {
+      // The store is away. The others have room for what they do not hear of until this replica is known to be gone.
+    }
   }
 
   #wakeAt(atMs: number): void {
@@ -93,51 +100,67 @@ export class ShareSync {
   }
 
   async #run(): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, fleet } = this.#parts;
     this.#busy = true;
     this.#dueMs = Infinity;
-    const isRound = clock.monotonicMs() >= this.#roundMs;
-    const told = this.#due(isRound);
-    if (isRound) this.#roundMs = clock.monotonicMs() + everyMs;
+    const told = this.#portion();
+    let failed = false;
     try {
       // A timer may go off a moment early: nothing is due then, and nothing was heard.
       if (await this.#exchange(told)) {
         this.#cameBackMs = clock.monotonicMs();
-        if (this.#degraded) this.#become(false, undefined);
+        if (this.degraded) this.#become(false, undefined);
+      }
+      if (this.#rest.size === 0 && this.#beganMs !== null) {
+        fleet.noteRound(clock.monotonicMs() - this.#beganMs);
+        this.#beganMs = null;
       }
     } catch (error) {
-      for (const limited of told) this.#keep(limited);
-      if (!this.#degraded && clock.monotonicMs() - this.#cameBackMs > degradedMs) this.#become(true, error);
-      if (this.#degraded) for (const { bucket } of told) bucket?.goOnAlone();
+      failed = true;
+      this.#failed(told, error);
     }
     this.#busy = false;
     this.#endedMs = clock.monotonicMs();
-    if (this.#next.size === 0) {
-      // Nothing is in use. The store may go away and come back meanwhile: nothing would be decided by it.
-      this.#cameBackMs = Infinity;
-      return;
-    }
-    const isSoon = [...this.#next].some(({ told: when }) => when === 'soon');
-    this.#wakeAt(isSoon && !this.#degraded ? this.#endedMs + soonMs : this.#roundMs);
+    if (this.#rest.size > 0) this.#wakeAt(this.#endedMs);
+    else if (this.#soon.size > 0 && !this.degraded) this.#wakeAt(this.#endedMs + soonMs);
+    else if (this.#soon.size + this.#next.size > 0) this.#wakeAt(this.#roundMs);
+    // Nothing is in use. The store may go away and come back meanwhile: nothing would be decided by it.
+    else if (!failed) this.#cameBackMs = Infinity;
+  }
+
+  #failed(told: readonly Limited[], error: unknown): void {
+    for (const limited of told) this.#keep(limited);
+    for (const limited of this.#rest) this.#next.add(limited);
+    this.#rest.clear();
+    this.#beganMs = null;
+    const silentMs = this.#parts.clock.monotonicMs() - this.#cameBackMs;
+    if (!this.degraded && silentMs > degradedMs) this.#become(true, error);
+    if (!this.degraded) return;
+    for (const of of [told, this.#soon, this.#next])
+      for (const { bucket } of of) bucket?.goOnAlone(this.#parts.fleet);
   }
 
   /** Those of the next exchange, with the ones that cannot wait first. */
-  #due(isRound: boolean): Limited[] {
-    const all = [...this.#next];
-    const soon = all.filter(({ told }) => told === 'soon');
-    const told = (isRound ? [...soon, ...all.filter(({ told }) => told !== 'soon')] : soon).slice(
-      0,
-      mostReports,
-    );
-    const now = this.#parts.pacedClock.nowMs();
-    for (const limited of told) {
-      // One that asks again and again is in want because its limit is reached: it is told with the others then.
-      if (limited.told === 'soon') limited.pauseMs = Math.min(2 * limited.pauseMs, everyMs);
-      else if (limited.bucket?.isLow !== true) limited.pauseMs = soonMs;
-      limited.soonMs = now + limited.pauseMs;
-      limited.told = 'not';
-      this.#next.delete(limited);
+  #portion(): Limited[] {
+    const ownMs = this.#parts.clock.monotonicMs();
+    if (this.#rest.size === 0 && ownMs >= this.#roundMs) {
+      [this.#rest, this.#next] = [this.#next, this.#rest];
+      this.#beganMs = ownMs;
+      this.#roundMs = ownMs + everyMs;
     }
+    const told: Limited[] = [];
+    const now = this.#parts.pacedClock.nowMs();
+    for (const of of [this.#soon, this.#rest])
+      for (const limited of of) {
+        if (told.length === mostReports) return told;
+        // One that asks again and again is in want because its limit is reached: it is told with the others then.
+        if (limited.told === 'soon') limited.pauseMs = Math.min(2 * limited.pauseMs, everyMs);
+        else if (limited.bucket?.isLow !== true) limited.pauseMs = soonMs;
+        limited.soonMs = now + limited.pauseMs;
+        limited.told = 'not';
+        for (const set of [this.#soon, this.#rest, this.#next]) set.delete(limited);
+        told.push(limited);
+      }
     return told;
   }
 
@@ -148,7 +171,7 @@ export class ShareSync {
     this.#cameBackMs = Math.min(this.#cameBackMs, began);
     const now = pacedClock.nowMs();
     const reported = told.flatMap((limited) => {
-      const report = limited.bucket?.report(limited.limit, now);
+      const report = limited.bucket?.report(limited.limit, fleet, now);
       return report === undefined ? [] : [{ limited, report }];
     });
     if (reported.length === 0) return false;
@@ -179,11 +202,11 @@ export class ShareSync {
   }
 
   #become(degraded: boolean, error: unknown): void {
-    this.#degraded = degraded;
+    this.#parts.fleet.degraded = degraded;
     this.#parts.onDegraded(degraded, error);
   }
 }
 
-function isWorthTelling({ unreported, rate }: RateBucket, { replicas }: Fleet): boolean {
+function isWorthTelling({ unreported, rate }: RateBucket, { replicas }: KnownFleet): boolean {
   return unreported > Math.max(1, (untold * rate) / replicas);
 }

@@ -23,12 +23,18 @@ export const tuning = {
   least: 0.1,
   /** All that the replicas let through together, at most, while some of them are cut off from the store. */
   mostShares: 1.5,
+  /** Requests a second that each replica lets through at least while it cannot hear of the others. */
+  leastAlone: 0.1,
 } as const;
 
 /** What a replica knows of the others. */
 export interface Fleet {
   /** Replicas that decide, this one included; at least 1. */
   readonly replicas: number;
+  /** Whether this one cannot hear of the others. */
+  readonly degraded: boolean;
+  /** Milliseconds for which a report says what its replica does now: longer where a round of exchanges takes longer. */
+  readonly freshMs: number;
   /** Whether a replica still decides, as far as is known. */
   has(replica: string): boolean;
 }

@@ -8,6 +8,8 @@ import { World } from '../../support/limits/world.ts';
 
 const runs = Number(process.env['LIMIT_RUNS'] ?? 12);
 const longMs = 45_000;
+/** Of the virtual time of `World`. */
+const stepMs = 5;
 /** Windows for which bounds are promised. */
 const windowMs = 10_000;
 
@@ -29,6 +31,45 @@ function begin(seed: number, lost = 0, latencyMs: [number, number] = [0.5, 3]): 
   return { random, rate, burst, world };
 }
 
+/** Small limits and large bursts, which whole requests and first portions weigh heavily on. */
+const figures = [
+  [1, 1],
+  [1, 20],
+  [5, 5],
+  [10, 10],
+  [10, 1_000],
+  [100, 500],
+] as const;
+
+/** As many replicas as `begin` does not make, with a limit of `figures`. */
+function beginWith(seed: number, replicas: number): Given {
+  const random = new Random(seed);
+  const [rate, burst] = figures[seed % figures.length] as (typeof figures)[number];
+  const rates = Array.from({ length: replicas }, () => random.between(0.97, 1.03));
+  const limits = { requestsPerSecond: rate, burst };
+  const world = new World({ random: () => random.next(), limits, rates });
+  return { random, rate, burst, world };
+}
+
+/** All at once to each replica after a pause, in which it hears nothing of the others where it is long enough. */
+function waves({ random, burst, world }: Given): (nowMs: number) => number[] {
+  const size = random.pick([3, 40, Math.min(600, 2 * burst)]);
+  const together = random.next() < 0.5;
+  const nextMs = world.replicas.map(() => (together ? 0 : random.between(0, 3_000)));
+  const [least, most] = random.pick([
+    [1_005, 1_020],
+    [1_000, 3_000],
+  ]) as [number, number];
+  return (nowMs) => {
+    const common = random.between(least, most);
+    return world.replicas.map((_, i) => {
+      if (nowMs < (nextMs[i] ?? 0)) return 0;
+      nextMs[i] = nowMs + (together ? common : random.between(least, most));
+      return (size * 1_000) / stepMs;
+    });
+  };
+}
+
 /** Load that is uneven, and moves to another replica every so often. @param total of the limit */
 function moving({ random, rate, world }: Given, total: number, everyMs = random.between(5_000, 15_000)) {
   const first = random.below(4);
@@ -44,9 +85,9 @@ function moving({ random, rate, world }: Given, total: number, everyMs = random.
 }
 
 /** How much more than the bound was let through, at most; negative where there was room. */
-function over({ world, rate, burst }: Given, times = 1.05): number {
+function over({ world, rate, burst }: Given, times = 1.05, burstTimes = times): number {
   const whole = rate < 100 ? world.replicas.length : 0;
-  return world.admitted.mostOver(times * rate, windowMs) - times * burst - whole;
+  return world.admitted.mostOver(times * rate, windowMs) - burstTimes * burst - whole;
 }
 
 /** How much less than the bound, at most. */
@@ -147,3 +188,49 @@ void t.test('a tenant that stays below its limit is not rejected, though its loa
     t.ok(part < 0.01, `${name}: ${(100 * part).toFixed(2)} % of ${asked.total} rejected, ${given.rate}/s`);
   }),
 );
+
+for (const replicas of [3, 10]) {
+  void t.test(`within 5 % with small limits and large bursts, in waves, over ${replicas}`, (t) =>
+    each(t, 6_000, async (seed, name) => {
+      const given = beginWith(seed, replicas);
+      await given.world.run(longMs, waves(given));
+      t.ok(
+        over(given) <= 0,
+        `${name}: ${over(given).toFixed(1)} over, ${given.rate}/s, burst ${given.burst}`,
+      );
+    }),
+  );
+
+  void t.test(`never more than one and a half times, without a store, over ${replicas}`, (t) =>
+    each(t, 7_000, async (seed, name) => {
+      const given = beginWith(seed, replicas);
+      const { random, world, rate, burst } = given;
+      const before = random.pick([0, 8_000]);
+      if (before > 0) await world.run(before, random.pick([waves(given), moving(given, 2)]));
+      world.storesAway = true;
+      await world.run(2 * longMs, random.pick([waves(given), moving(given, 5, 3_000)]));
+      t.ok(
+        over(given, 1.5, 1) <= 0,
+        `${name}: ${over(given, 1.5, 1).toFixed(1)} over, ${rate}/s, burst ${burst}`,
+      );
+    }),
+  );
+
+  void t.test(
+    `without a store a tenant within its limit is never shut out for ten seconds, over ${replicas}`,
+    (t) =>
+      each(t, 8_000, async (seed, name) => {
+        const given = beginWith(seed, replicas);
+        const { world, rate } = given;
+        await world.run(8_000, moving(given, 0.8));
+        world.storesAway = true;
+        const demand = moving(given, 0.8, 10_000);
+        for (let from = 0; from < 60_000; from += 10_000) {
+          const [admitted, asked] = [world.admitted.total, world.asked.total];
+          await world.run(10_000, demand);
+          const now = [world.admitted.total - admitted, world.asked.total - asked];
+          t.ok((now[0] ?? 0) > 0 || now[1] === 0, `${name}: ${now.join(' of ')} from ${from}, ${rate}/s`);
+        }
+      }),
+  );
+}
