@@ -140,7 +140,7 @@ export class ShareSync {
       for (const { bucket } of of) bucket?.goOnAlone(this.#parts.fleet);
   }
 
-  /** Those of the next exchange, with the ones that cannot wait first. */
+  /** Those of the next exchange, with the ones that cannot wait first; where these are many, half is for the others. */
   #portion(): Limited[] {
     const ownMs = this.#parts.clock.monotonicMs();
     if (this.#rest.size === 0 && ownMs >= this.#roundMs) {
@@ -150,9 +150,13 @@ export class ShareSync {
     }
     const told: Limited[] = [];
     const now = this.#parts.pacedClock.nowMs();
-    for (const of of [this.#soon, this.#rest])
+    const parts = [
+      [this.#soon, this.#rest.size > 0 ? mostReports / 2 : mostReports],
+      [this.#rest, mostReports],
+    ] as const;
+    for (const [of, most] of parts)
       for (const limited of of) {
-        if (told.length === mostReports) return told;
+        if (told.length === most) break;
         // One that asks again and again is in want because its limit is reached: it is told with the others then.
         if (limited.told === 'soon') limited.pauseMs = Math.min(2 * limited.pauseMs, everyMs);
         else if (limited.bucket?.isLow !== true) limited.pauseMs = soonMs;
