@@ -56,10 +56,10 @@ function waves({ random, burst, world }: Given): (nowMs: number) => number[] {
   const size = random.pick([3, 40, Math.min(600, 2 * burst)]);
   const together = random.next() < 0.5;
   const nextMs = world.replicas.map(() => (together ? 0 : random.between(0, 3_000)));
-  const [least, most] = random.pick([
+  const [least, most] = random.pick<readonly [number, number]>([
     [1_005, 1_020],
     [1_000, 3_000],
-  ]) as [number, number];
+  ]);
   return (nowMs) => {
     const common = random.between(least, most);
     return world.replicas.map((_, i) => {
