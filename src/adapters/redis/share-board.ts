@@ -17,25 +17,42 @@ const keepMs = 120_000;
 
 /**
  * Replaces the report of one replica on one limit, and returns the time with all reports, which say when they were given.
- * One key, so that it runs on a cluster as well. The time is that of Redis: the clocks of replicas may differ.
+ * One key, so that it runs on a cluster as well. The time is that of Redis: the clocks of replicas may differ. What no replica
+ * wrote is deleted: a key that is no hash, a report without a time or from another one.
  */
-const script = `
+const exchange = scriptOf(`
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local kind = redis.call('TYPE', KEYS[1]).ok
+if kind ~= 'hash' and kind ~= 'none' then redis.call('DEL', KEYS[1]) end
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%.0f', now) .. ' ' .. ARGV[2])
 redis.call('PEXPIRE', KEYS[1], ARGV[3])
 local all = redis.call('HGETALL', KEYS[1])
 local peers = { string.format('%.0f', now) }
 for i = 1, #all, 2 do
-  if now - tonumber(string.match(all[i + 1], '^%d+')) > tonumber(ARGV[3]) then
+  local at = tonumber(string.match(all[i + 1], '^%d+') or '') or 0
+  if math.abs(now - at) > tonumber(ARGV[3]) then
     redis.call('HDEL', KEYS[1], all[i])
   elseif all[i] ~= ARGV[1] then
     peers[#peers + 1] = all[i]
     peers[#peers + 1] = all[i + 1]
   end
 end
-return peers`;
-const digest = createHash('sha1').update(script).digest('hex');
+return peers`);
+/** Servers of a cluster have clocks of their own, so the time is always asked of the one that has this key. It is never set. */
+const clockKey = 'tg:limit-clock';
+const askTime = scriptOf(`
+local time = redis.call('TIME')
+return { string.format('%.0f', time[1] * 1000 + math.floor(time[2] / 1000)) }`);
+
+interface Script {
+  readonly text: string;
+  readonly digest: string;
+}
+
+function scriptOf(text: string): Script {
+  return { text, digest: createHash('sha1').update(text).digest('hex') };
+}
 
 /** Reports of replicas in Redis, as one hash a limit. Never connected to on the way of a request. */
 export function redisShareBoard(options: RedisShareBoardOptions): ShareBoard & { close(): void } {
@@ -45,19 +62,19 @@ export function redisShareBoard(options: RedisShareBoardOptions): ShareBoard & {
   return {
     async exchange(replica, reports) {
       if (client.status !== 'ready') throw new Error('Redis is not connected');
-      try {
-        const work = Promise.all(reports.map((report) => exchangeOne(client, replica, report)));
-        const readings = await inTime(options.timers, work);
-        return {
-          nowMs: Math.max(...readings.map(({ nowMs }) => nowMs)),
-          peers: readings.flatMap(({ peers }) => peers),
-        };
-      } catch (error) {
-        trouble(error);
-        // Without it as its cause: the error of a command holds its arguments.
-        // eslint-disable-next-line preserve-caught-error
-        throw new Error('Redis cannot be used for limits');
-      }
+      const clock = options.address.kind === 'cluster' ? [clockOf(client)] : [];
+      const work = reports.map((report) => exchangeOne(client, replica, report));
+      const [times, readings] = await inTime(options.timers, clock, work);
+      const heard = readings.flatMap((reading) => (reading instanceof Error ? [] : [reading]));
+      for (const failed of new Set([...times, ...readings])) if (failed instanceof Error) trouble(failed);
+      // Without a cause: the error of a command holds its arguments.
+      if (heard.length === 0) throw new Error('Redis cannot be used for limits');
+      const [time] = times;
+      return {
+        nowMs: typeof time === 'number' ? time : Math.max(...heard.map(({ nowMs }) => nowMs)),
+        peers: heard.flatMap(({ peers }) => peers),
+        unheard: new Set(reports.filter((_, i) => readings[i] instanceof Error).map(({ limit }) => limit)),
+      };
     },
     close: () => client.disconnect(),
   };
@@ -76,13 +93,7 @@ async function exchangeOne(client: RedisClient, replica: string, report: LimitRe
     [series, used, demand, level, share].join(' '),
     keepMs,
   ] as const;
-  const reply = await client.evalsha(digest, 1, ...args).catch((error: unknown) => {
-    // A server that was started or flushed since does not know the script.
-    if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
-      return client.eval(script, 1, ...args);
-    throw error;
-  });
-  const [now, ...rest] = reply as [string, ...string[]];
+  const [now, ...rest] = await run(client, exchange, ...args);
   const nowMs = Number(now);
   const peers: PeerReport[] = [];
   for (let i = 0; i + 1 < rest.length; i += 2) {
@@ -101,9 +112,41 @@ function parse(limit: string, replica: string, text: string, nowMs: number): Pee
   return { limit, replica, series, used, demand, level, share, ageMs: Math.max(0, nowMs - atMs) };
 }
 
-function inTime<T>(timers: Timers, reply: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = timers.after(timeoutMs, () => reject(new Error('Redis is too slow')));
-    reply.then(resolve, reject).finally(cancel);
+async function clockOf(client: RedisClient): Promise<number> {
+  return Number((await run(client, askTime, clockKey))[0]);
+}
+
+async function run(
+  client: RedisClient,
+  { text, digest }: Script,
+  key: string,
+  ...args: (string | number)[]
+): Promise<[string, ...string[]]> {
+  const reply = await client.evalsha(digest, 1, key, ...args).catch((error: unknown) => {
+    // A server that was started or flushed since does not know the script.
+    if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
+      return client.eval(text, 1, key, ...args);
+    throw error;
   });
+  return reply as [string, ...string[]];
+}
+
+/** What each comes to: its error, if it fails or takes too long. */
+async function inTime<A, B>(
+  timers: Timers,
+  first: readonly Promise<A>[],
+  others: readonly Promise<B>[],
+): Promise<[(A | Error)[], (B | Error)[]]> {
+  let cancel = (): void => undefined;
+  const late = new Promise<Error>((resolve) => {
+    cancel = timers.after(timeoutMs, () => resolve(new Error('Redis is too slow')));
+  });
+  const settle = <T>(reply: Promise<T>): Promise<T | Error> =>
+    Promise.race([
+      reply.catch((error: unknown) => (error instanceof Error ? error : new Error('unknown'))),
+      late,
+    ]);
+  const all = await Promise.all([Promise.all(first.map(settle)), Promise.all(others.map(settle))]);
+  cancel();
+  return all;
 }

@@ -191,7 +191,8 @@ export class ShareSync {
       const { bucket } = limited;
       // Forgotten, or no limit any more.
       if (bucket?.series !== report.series) continue;
-      bucket.read(byLimit.get(report.limit) ?? [], report, fleet, readMs);
+      if (reading.unheard?.has(report.limit) === true) bucket.goOnAlone(fleet);
+      else bucket.read(byLimit.get(report.limit) ?? [], report, fleet, readMs);
       this.#keep(limited);
     }
     onExchanged(reported.length, clock.monotonicMs() - began);

@@ -26,6 +26,8 @@ export interface BoardReading {
   /** The store's clock, milliseconds. Only differences are used. */
   readonly nowMs: number;
   readonly peers: readonly PeerReport[];
+  /** Limits of which nothing could be exchanged, where the board could be reached for others only. */
+  readonly unheard?: ReadonlySet<string>;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface BoardReading {
 export interface ShareBoard {
   /**
    * Replaces this replica's reports of these limits, and returns those of the other replicas of the same limits.
-   * Rejects where the store cannot be reached in time.
+   * Rejects where the store cannot be reached in time for any of them.
    */
   exchange(replica: string, reports: readonly LimitReport[]): Promise<BoardReading>;
 }

@@ -66,6 +66,54 @@ t.test('reports expire, and what is no report is passed over', async (t) => {
   t.same(await redis.hkeys('tg:limit:parent:a').then((keys) => keys.sort()), ['a', 'c', 'd']);
 });
 
+t.test('what no replica wrote costs nothing, and is deleted', async (t) => {
+  const url = await freshRedis(t);
+  const { board, works } = open(t, url);
+  await works();
+  const redis = new Redis(url);
+  t.teardown(() => redis.disconnect());
+  const other = { ...report, limit: 'parent:b' };
+  await redis.hset('tg:limit:parent:a', {
+    x: 'junk',
+    y: '',
+    z: '9'.repeat(400),
+    later: `${Date.now() * 2} 1 1 1 1 1`,
+  });
+  t.same((await board.exchange('a', [report, other])).peers, []);
+  t.same(await redis.hkeys('tg:limit:parent:a'), ['a']);
+  for (const spoil of [
+    () => redis.set('tg:limit:parent:a', 'x'),
+    () => redis.lpush('tg:limit:parent:a', 'x'),
+    () => redis.zadd('tg:limit:parent:a', 1, 'x'),
+  ]) {
+    await redis.del('tg:limit:parent:a');
+    await spoil();
+    t.match(await board.exchange('a', [report, other]), { peers: [], unheard: new Set() });
+    t.equal((await board.exchange('b', [report])).peers.length, 1);
+  }
+});
+
+t.test('a limit whose server is gone is told apart; the others are exchanged', async (t) => {
+  const server = await startRedis(t, { 'cluster-enabled': 'yes', 'cluster-announce-ip': '127.0.0.1' });
+  const admin = new Redis(server.url);
+  t.teardown(() => admin.disconnect());
+  await admin.cluster('ADDSLOTSRANGE', 0, 16383);
+  const { board, works, troubles } = open(t, server.url.replace('redis:', 'redis+cluster:'));
+  await works();
+  const limits = Array.from({ length: 20 }, (_, i) => ({ ...report, limit: `parent:${i}` }));
+  t.same((await board.exchange('a', limits)).unheard, new Set());
+  // As of a part of the cluster that was lost.
+  await admin.config('SET', 'cluster-require-full-coverage', 'no');
+  const lost = limits[3]?.limit ?? '';
+  await admin.cluster('DELSLOTS', await admin.cluster('KEYSLOT', `tg:limit:${lost}`));
+  const { unheard, peers, nowMs } = await board.exchange('b', limits);
+  t.same(unheard, new Set([lost]));
+  t.equal(peers.length, limits.length - 1);
+  t.ok(Math.abs(nowMs - Date.now()) < 60_000);
+  t.same(troubles, ['CLUSTERDOWN']);
+  await t.rejects(board.exchange('b', [{ ...report, limit: lost }]), 'there is no other');
+});
+
 t.test('a Redis that forgets the script, or everything, is told again', async (t) => {
   const url = await freshRedis(t);
   const { board, works } = open(t, url);
