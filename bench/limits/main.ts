@@ -139,7 +139,7 @@ async function timed(requests: number, request: (i: number) => void): Promise<nu
 function limiter(): SharedRateLimiter {
   return new SharedRateLimiter({
     board: { exchange: async () => ({ nowMs: systemClock.monotonicMs(), peers: [] }) },
-    totals: { add: async () => ({ nowMs: Date.now(), totals: [] }) },
+    totals: { add: async () => ({ nowMs: Date.now(), totals: [], next: null }) },
     clock: systemClock,
     timers: systemTimers,
     replicas: () => new Set(['a', 'b', 'c']),

@@ -1,5 +1,5 @@
 /**
- * What happens inside, for metrics. Every member may be left out, and then costs nothing.
+ * What happens inside, for metrics and limits. Every member may be left out, and then costs nothing.
  * Listeners are called on the hot path: they must not throw and not wait.
  */
 export interface CoherenceEvents {
@@ -22,7 +22,9 @@ export interface CoherenceEvents {
   leaseRenewalFailed?(error: unknown): void;
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
-  /** This replica lost track of the log and began anew. */
+  /** Something of an account has changed, perhaps its limits; told before this replica confirms it. @param id of the account */
+  accountChanged?(id: string): void;
+  /** This replica lost track of the log and began anew: anything may have changed. */
   forgotten?(): void;
   /** A mutation waited for the replicas. @param timedOut how many of them did not confirm before their lease had run out */
   barrierWait?(ms: number, timedOut: number): void;

@@ -193,6 +193,7 @@ export class Lease {
       if (taken === 'lost') return this.#beginAnew();
       ended += revocations.announce(taken.revoked);
       revocations.announceChanged(taken.changedKeys);
+      for (const id of taken.changedAccounts) events.accountChanged?.(id);
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     // A crash of the store may have undone a confirmation: then the row says less than this replica last confirmed. A row

@@ -28,7 +28,7 @@ export function limiterMetrics(
   gauge(
     registry,
     'limiter_quotas_near_end',
-    'Quotas of the month, in use here, of which a tenth or less is left. The log names each once.',
+    'Quotas of the month, used here, of which a tenth or less is left. The log names each once.',
     () => limiter().quotasNearEnd,
   );
   const exchanged = counter(

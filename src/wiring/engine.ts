@@ -67,6 +67,11 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   let trouble: unknown;
   const events: CoherenceEvents = {
     ...counted,
+    accountChanged: (id) => limiter.changed(id),
+    forgotten: () => {
+      counted.forgotten?.();
+      limiter.changed(null);
+    },
     leaseRenewed: (ms) => {
       trouble = undefined;
       counted.leaseRenewed?.(ms);

@@ -45,7 +45,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('usage', (t) => usageStoreContract(t, store));
   await t.test('usage reports', (t) => usageReportContract(t, store));
   await t.test('what replicas use of limits', (t) => shareBoardContract(t, store.shareBoard));
-  await t.test('what is used of quotas', (t) => monthTotalsContract(t, store.monthTotals));
+  await t.test('what is used of quotas', (t) => monthTotalsContract(t, store));
   await t.test('writes by default', (t) => writesByDefaultContract(t, store));
   await t.test('the export of usage', (t) => usageExportContract(t, store));
   // Last, since it fills the log.

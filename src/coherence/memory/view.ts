@@ -20,6 +20,8 @@ export interface Taken {
   readonly revoked: ReadonlySet<FactKey>;
   /** API keys whose records have changed in another way. */
   readonly changedKeys: ReadonlySet<FactKey>;
+  /** Ids of accounts of which anything has changed. */
+  readonly changedAccounts: ReadonlySet<string>;
 }
 
 /**
@@ -143,6 +145,7 @@ export class View {
     if (reading.entries.length > 0) this.#version += 1;
     const revoked = new Set<FactKey>();
     const changedKeys = new Set<FactKey>();
+    const changedAccounts = new Set<string>();
     for (const { seq, key, revoked: isRevoked } of reading.entries) {
       this.#recentChanges.record(key, seq);
       const name = nameInMemory(key);
@@ -150,12 +153,13 @@ export class View {
         cache.dropOlder(name, seq);
       if (isRevoked) revoked.add(key);
       else if (key.startsWith('k:')) changedKeys.add(key);
+      if (key.startsWith('a:')) changedAccounts.add(name);
     }
     this.#recentChanges.raiseFloor(reading.floor);
     this.#incarnation = reading.incarnation;
     this.#through = reading.through;
     if (reading.through >= reading.seq) this.#applied = reading.seq;
-    return { revoked, changedKeys };
+    return { revoked, changedKeys, changedAccounts };
   }
 
   /** Nothing is known any more, and nothing may be decided. */

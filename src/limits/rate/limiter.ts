@@ -104,9 +104,19 @@ export class SharedRateLimiter implements RateLimiter {
     return this.#limited.size;
   }
 
-  /** Quotas of this month, in use here, of which a tenth or less is left. */
+  /** Quotas of this month, used here, of which a tenth or less is left. */
   get quotasNearEnd(): number {
     return this.#months.nearEnd;
+  }
+
+  /**
+   * To be called when the limits of an account may have been changed, before this replica confirms that.
+   *
+   * @param id of the account; `null` where it may be any
+   */
+  changed(id: string | null): void {
+    if (id === null) this.#months.changed(null);
+    else for (const kind of ['sub_account', 'parent']) this.#months.changed(`${kind}:${id}`);
   }
 
   take(by: readonly LimitedBy[]): Taken | Full {
@@ -217,7 +227,7 @@ export class SharedRateLimiter implements RateLimiter {
       else limited.bucket.change(rate, burst, this.#fleet, nowMs);
     }
     if (requestsPerMonth !== null) this.#months.quotaOf(limited, requestsPerMonth, ownMs);
-    else limited.quota = null;
+    else this.#months.drop(limited);
     return limited;
   }
 

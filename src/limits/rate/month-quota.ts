@@ -23,19 +23,29 @@ export class MonthQuota {
   monthMs: number;
   /** When it was last reported, on the clock of the limiter. */
   reportedMs: number;
+  /** Whether a request came under it since anything of the account was changed: it may have been taken away. */
+  isCurrent = true;
   /** Let through and not in the total yet: being added, and not even that. */
   adding = 0;
   waiting = 0;
-  /** Of all replicas, as last read; `undefined` where only is known that it is not near its end. */
   #total: number | undefined;
   #hold = 0;
   /** When the reading began that the hold is from, near the end. */
   #heldMs = Infinity;
+  /** When the reading of the total began. */
+  #readMs = -Infinity;
+  /** Readings from before this say too little: the quota was changed. */
+  #doubtedMs = -Infinity;
 
   constructor(quota: number, monthMs: number, nowMs: number) {
     this.quota = quota;
     this.monthMs = monthMs;
     this.reportedMs = nowMs;
+  }
+
+  /** Of all replicas, as last read; `undefined` where only is known that it is not near its end. */
+  get total(): number | undefined {
+    return this.#total;
   }
 
   /** What is left over all replicas, as far as this one knows. */
@@ -60,15 +70,24 @@ export class MonthQuota {
     return this.#hold < 1 ? this.left >= 1 : this.waiting >= this.#unseen(view);
   }
 
-  /** Nothing is known of it but that it is not among those near their end, and not even that before the first reading. */
+  /** From now on only a reading that begins later says what is left: the quota may have been lowered, or set again. */
+  doubt(nowMs: number): void {
+    this.#doubtedMs = nowMs;
+  }
+
+  /**
+   * Nothing is known of it but that it is not among those near their end, and not even that before the first reading and in
+   * doubt.
+   */
   beUnknown(view: MonthView): void {
-    if (view.readMs !== -Infinity && this.quota <= smallQuota) {
+    const isKnown = view.readMs !== -Infinity && view.readMs >= this.#doubtedMs;
+    if (isKnown && this.quota <= smallQuota) {
       this.read(0, view.readMs, view);
       return;
     }
     this.#total = undefined;
     const far = Math.floor(((1 - nearEnd) * this.quota) / (4 * view.replicas));
-    const most = view.readMs === -Infinity ? this.#unseen(view) : Math.max(1, far);
+    const most = isKnown ? Math.max(1, far) : this.#unseen(view);
     this.#hold = most - this.waiting - this.adding;
   }
 
@@ -76,21 +95,30 @@ export class MonthQuota {
    * @param total of all replicas, with what this one has added
    * @param sinceMs when the reading began
    */
-  read(total: number, sinceMs: number, { replicas }: Pick<MonthView, 'replicas'>): void {
+  read(total: number, sinceMs: number, view: MonthView): void {
+    const { replicas } = view;
     this.#total = total;
+    this.#readMs = sinceMs;
     const { left } = this;
     const room = (1 - nearEnd) * this.quota;
     const isNear = left <= room || this.quota <= smallQuota;
     this.#heldMs = isNear ? sinceMs : Infinity;
     const part = Math.floor((isNear ? left : room) / (4 * replicas));
-    this.#hold = replicas <= 1 ? left : Math.max(Math.min(1, left), part);
+    if (replicas <= 1) this.#hold = left;
+    else {
+      const most = sinceMs < this.#doubtedMs ? this.#unseen(view) : Infinity;
+      this.#hold = Math.min(most, Math.max(Math.min(1, left), part));
+    }
   }
 
-  /** Takes up a changed limit. */
+  /** Takes up a limit that may have changed. */
   change(quota: number, nowMs: number, view: MonthView): void {
+    const before = this.quota;
     this.quota = quota;
+    this.isCurrent = true;
+    if (quota < before) this.doubt(nowMs);
     if (this.#total === undefined) this.beUnknown(view);
-    else this.read(this.#total, nowMs, view);
+    else this.read(this.#total, quota > before ? nowMs : this.#readMs, view);
   }
 
   #unseen({ replicas }: MonthView): number {

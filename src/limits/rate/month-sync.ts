@@ -1,13 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
-import {
-  nearEnd,
-  smallQuota,
-  type MonthAddition,
-  type MonthTotals,
-} from '../../ports/limits/month-totals.ts';
+import type { MonthAddition, MonthTotals } from '../../ports/limits/month-totals.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { Limited } from './limited.ts';
 import { MonthQuota, type MonthView } from './month-quota.ts';
+import { NearQuotas } from './near-quotas.ts';
 import type { Month } from './states.ts';
 import type { Fleet } from './tuning.ts';
 
@@ -15,12 +11,12 @@ import type { Fleet } from './tuning.ts';
 const everyMs = 1_000;
 /** Between two readings, for a quota of which little is held here. */
 const soonMs = 100;
+/** Between two pages of one reading, in which replicas hear of each other, and before what was used of a changed quota is read. */
+const briefMs = 20;
 /** After this what was used is added however little it is. */
 const latestMs = 10_000;
 /** Additions of one batch at most. */
 const mostAdditions = 1_000;
-/** Limits near their end that were added to since this long before the last reading are read again: transactions end out of order. */
-const overlapMs = 5_000;
 
 export interface MonthSyncParts {
   readonly totals: MonthTotals;
@@ -47,9 +43,7 @@ export class MonthSync {
   readonly #used = new Set<Limited>();
   /** What is left to add of months that are over. */
   #late: MonthAddition[] = [];
-  #near = new Map<string, number>();
-  /** Limits of this month of whose quota little is left. */
-  #nearEnd = new Set<string>();
+  readonly #near: NearQuotas;
   #batch: Batch | undefined;
   #batches = 0;
   #monthMs = 0;
@@ -57,9 +51,6 @@ export class MonthSync {
   /** The store's clock ahead of this machine's monotonic one. */
   #aheadMs: number;
   #endedMs = 0;
-  /** When the last reading began that came back. */
-  #readMs = -Infinity;
-  #sinceMs = 0;
   #callOff: () => void = () => undefined;
   #dueMs = Infinity;
   #busy = false;
@@ -68,6 +59,7 @@ export class MonthSync {
 
   constructor(parts: MonthSyncParts) {
     this.#parts = parts;
+    this.#near = new NearQuotas(parts.onNearEnd);
     this.#aheadMs = parts.clock.wallMs() - parts.clock.monotonicMs();
   }
 
@@ -94,36 +86,67 @@ export class MonthSync {
     if (storeMs >= this.#nextMonthMs) this.#beginMonth(storeMs);
     const there = limited.quota;
     if (there?.monthMs === this.#monthMs) {
-      if (there.quota !== quota) there.change(quota, nowMs, this.view);
+      if (there.quota !== quota || !there.isCurrent) this.#change(limited, there, quota, nowMs);
       return there;
     }
     if (there !== null && there.waiting > 0) this.#late.push(this.#addition(limited, there));
     const made = new MonthQuota(quota, this.#monthMs, nowMs);
-    const near = this.#near.get(limited.limit);
-    if (near === undefined) made.beUnknown(this.view);
-    else made.read(near, this.#readMs, this.view);
     limited.quota = made;
+    const near = this.#near.totalOf(limited.limit);
+    const isDoubtful = this.#near.isDoubtful(limited.limit);
+    if (isDoubtful) made.doubt(nowMs);
+    if (near === undefined) made.beUnknown(this.view);
+    else {
+      made.read(near, this.#near.readMs, this.view);
+      this.#near.look(limited.limit, near, quota);
+    }
+    if (isDoubtful) this.#askSoon(limited, made);
     return made;
+  }
+
+  /** There is no quota any more. What was used of it counts, should there be one again. */
+  drop(limited: Limited): void {
+    const { quota } = limited;
+    if (quota === null) return;
+    if (quota.waiting > 0) this.#late.push(this.#addition(limited, quota));
+    limited.quota = null;
+    this.#near.drop(limited.limit);
+  }
+
+  /**
+   * The quota may have been changed: no reading from before says whether it is near its end, and the other replicas need to
+   * know what was let through here.
+   *
+   * @param limit its name in the store; `null` where it may be any
+   */
+  changed(limit: string | null): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    if (limit === null) this.#near.allChanged(nowMs);
+    else {
+      this.#near.changed(limit, nowMs);
+      const limited = this.#parts.find(limit);
+      if (limited !== undefined && limited.quota !== null) {
+        limited.quota.isCurrent = false;
+        this.#askSoon(limited, limited.quota);
+      }
+    }
+    this.#wakeAt(this.#endedMs + briefMs);
   }
 
   /** To be called when one was taken of a quota, or none was left. */
   used(limited: Limited, quota: MonthQuota): void {
     if (quota.waiting > 0) this.#used.add(limited);
-    if (quota.isLow(this.view)) {
-      quota.reportedMs = -Infinity;
-      this.#used.add(limited);
-      this.#wakeAt(this.#endedMs + soonMs);
-    }
+    if (quota.isLow(this.view)) this.#askSoon(limited, quota);
   }
 
-  /** How many quotas in use here have little left. */
+  /** How many quotas that were used here have little left. */
   get nearEnd(): number {
-    return this.#nearEnd.size;
+    return this.#near.ending;
   }
 
   /** By what quotas are divided. */
   get view(): MonthView {
-    return { replicas: this.#parts.fleet.replicas, readMs: this.#readMs };
+    return { replicas: this.#parts.fleet.replicas, readMs: this.#near.readMs };
   }
 
   /** @param nowMs the monotonic clock, read just now */
@@ -138,8 +161,20 @@ export class MonthSync {
     const at = new Date(nowMs);
     this.#monthMs = Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
     this.#nextMonthMs = Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
-    this.#near = new Map();
-    this.#nearEnd = new Set();
+    this.#near.beginMonth();
+  }
+
+  #change(limited: Limited, there: MonthQuota, quota: number, nowMs: number): void {
+    there.change(quota, nowMs, this.view);
+    if (there.total !== undefined) this.#near.look(limited.limit, there.total, quota);
+    this.#askSoon(limited, there);
+  }
+
+  /** Adds with the next batch, which says what all replicas have let through. */
+  #askSoon(limited: Limited, quota: MonthQuota): void {
+    quota.reportedMs = -Infinity;
+    this.#used.add(limited);
+    this.#wakeAt(this.#endedMs + soonMs);
   }
 
   #wakeAt(atMs: number): void {
@@ -155,54 +190,42 @@ export class MonthSync {
   async #run(): Promise<void> {
     this.#busy = true;
     this.#dueMs = Infinity;
+    let failed = false;
     const more = await this.#exchange().catch((error: unknown) => {
       this.#parts.onTrouble(error);
+      failed = true;
       return false;
     });
     this.#busy = false;
     this.#endedMs = this.#parts.clock.monotonicMs();
-    const isSoon = more || [...this.#used].some(({ quota }) => quota?.reportedMs === -Infinity);
-    this.#wakeAt(this.#endedMs + (isSoon ? soonMs : everyMs));
+    const isBrief = more || (this.#near.isAwaited && !failed);
+    const isSoon = [...this.#used].some(({ quota }) => quota?.reportedMs === -Infinity);
+    this.#wakeAt(this.#endedMs + (isBrief ? briefMs : isSoon ? soonMs : everyMs));
   }
 
-  /** @returns whether there is more to add */
+  /** @returns whether there is more to add, or to read */
   async #exchange(): Promise<boolean> {
     const { totals, replica, clock } = this.#parts;
     this.#batch ??= this.#nextBatch();
     const beganMs = clock.monotonicMs();
-    const reading = await totals.add(replica, this.#batch.number, this.#batch.additions, this.#sinceMs);
+    const reading = await totals.add(replica, this.#batch.number, this.#batch.additions, this.#near.after);
     const { additions } = this.#batch;
     this.#batch = undefined;
     this.#aheadMs = reading.nowMs - clock.monotonicMs();
-    this.#sinceMs = reading.nowMs - overlapMs;
     if (reading.nowMs >= this.#nextMonthMs || reading.nowMs < this.#monthMs) this.#beginMonth(reading.nowMs);
-    this.#readMs = beganMs;
+    const goesOn = this.#near.turnPage(reading, beganMs);
     for (const { limit, monthMs } of additions) {
       const quota = this.#parts.find(limit)?.quota;
       if (quota?.monthMs === monthMs) quota.adding = 0;
     }
-    for (const { limit, monthMs, used } of reading.totals) this.#read(limit, monthMs, used);
-    return additions.length >= mostAdditions;
-  }
-
-  #read(limit: string, monthMs: number, used: number): void {
-    if (monthMs !== this.#monthMs) return;
-    const quota = this.#parts.find(limit)?.quota;
-    if (quota?.monthMs === monthMs) {
-      quota.read(used, this.#readMs, this.view);
-      this.#noteNearEnd(limit, used, quota.quota);
+    for (const { limit, monthMs, used } of reading.totals) {
+      if (monthMs !== this.#monthMs) continue;
+      const quota = this.#parts.find(limit)?.quota;
+      const present = quota?.monthMs === monthMs ? quota : undefined;
+      present?.read(used, beganMs, this.view);
+      this.#near.note(limit, used, present);
     }
-    // Kept should the limit be forgotten here.
-    if (quota === undefined || quota === null || quota.quota <= smallQuota || used >= nearEnd * quota.quota)
-      this.#near.set(limit, used);
-  }
-
-  #noteNearEnd(limit: string, used: number, quota: number): void {
-    if (used < nearEnd * quota) this.#nearEnd.delete(limit);
-    else if (!this.#nearEnd.has(limit)) {
-      this.#nearEnd.add(limit);
-      this.#parts.onNearEnd(limit, used, quota);
-    }
+    return goesOn || additions.length >= mostAdditions;
   }
 
   #nextBatch(): Batch {

@@ -27,6 +27,8 @@ interface LimiterParts {
 /** A limiter that begins with the store, and ends before it. */
 export interface OpenLimiter extends RateLimiter {
   start(): void;
+  /** Limits of an account may have been changed; `null` where it may be any. */
+  changed(id: string | null): void;
   stop(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export function openLimiter(parts: LimiterParts): OpenLimiter {
     take: (by) => limiter.take(by),
     look: (by) => limiter.look(by),
     start: () => limiter.start(),
+    changed: (id) => limiter.changed(id),
     stop: async () => {
       await limiter.stop();
       redis?.close();

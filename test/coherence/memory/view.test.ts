@@ -85,14 +85,21 @@ t.test(
 );
 
 t.test(
-  'a reading drops the facts it touches and tells which were revoked, and which keys changed',
+  'a reading drops the facts it touches and tells which were revoked, and which keys and accounts changed',
   async (t) => {
     const it = view();
     for (const key of ['n:a', 'n:b', 'n:c'] as const) it.keep(key, fact(0));
-    const entries = [entry(1, 'n:a', true), entry(2, 'n:b'), entry(2, 'k:a', true), entry(2, 'k:b')];
+    const entries = [
+      entry(1, 'n:a', true),
+      entry(2, 'n:b'),
+      entry(2, 'k:a', true),
+      entry(2, 'k:b'),
+      entry(2, 'a:p', true),
+    ];
     t.same(it.take(reading({ seq: 2, entries })), {
-      revoked: new Set(['n:a', 'k:a']),
+      revoked: new Set(['n:a', 'k:a', 'a:p']),
       changedKeys: new Set(['k:b']),
+      changedAccounts: new Set(['p']),
     });
     t.same([it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value], [undefined, undefined, 1]);
   },

@@ -13,7 +13,7 @@ function open(parts: Partial<LimiterParts> = {}) {
     totals: {
       add: async (_replica, _batch, additions) => {
         added.push(...additions.map(({ requests }) => requests));
-        return { nowMs: time.clock.wallMs(), totals: [] };
+        return { nowMs: time.clock.wallMs(), totals: [], next: null };
       },
     },
     clock: time.clock,

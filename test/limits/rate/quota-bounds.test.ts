@@ -57,8 +57,72 @@ void t.test(
     await world.run(10_000, () => [80, 80]);
     t.same(near(), [1, 1], `${world.admitted.total} of 2,000 are used`);
     t.same(world.toldNearEnd, ['r0 sub_account:a', 'r1 sub_account:a']);
-    world.limits = { ...world.limits, requestsPerMonth: 1_000_000 };
+    world.change({ requestsPerMonth: 1_000_000 });
+    t.same(near(), [0, 0], 'it was raised');
     await world.run(15_000, () => [10, 10]);
+    t.same(near(), [0, 0]);
+    world.change({ requestsPerMonth: 2_000 });
+    await world.run(1_000, () => [10, 0]);
+    t.same(near(), [1, 0], 'and lowered: it counts where it is used');
+    world.change({ requestsPerMonth: null });
+    t.same(near(), [0, 0], 'and taken away');
+    await world.run(60_000, () => [0, 10]);
     t.same(near(), [0, 0]);
   },
 );
+
+/** Longer than a limit is in memory that is not used. */
+const forgottenMs = 20_000;
+
+for (const replicas of [1, 3])
+  for (const lowered of [500, 10_000])
+    for (const idleMs of [0, forgottenMs])
+      void t.test(
+        `a quota lowered to ${lowered}, below what was used, lets through no more: ${replicas} replicas, ${idleMs} ms idle`,
+        async (t) => {
+          const random = new Random(1);
+          const rates = Array.from({ length: replicas }, () => 1);
+          const limits = { requestsPerMonth: 1_000_000 };
+          const world = new World({ random: () => random.next(), limits, rates });
+          await world.run(2_000, () => []);
+          await world.run(10_000, () => [2_000]);
+          await world.run(idleMs, () => []);
+          const { total } = world.admitted;
+          world.change({ requestsPerMonth: lowered });
+          await world.run(20_000, () => rates.map(() => 200));
+          const more = world.admitted.total - total;
+          t.ok(more <= Math.max(replicas, lowered / 1_000), `${total} were used, then ${more} more`);
+          const late = world.start();
+          await world.run(2_000, () => []);
+          t.notOk(world.ask(late), 'nor does a replica that comes later');
+        },
+      );
+
+void t.test('a quota of which nothing was used is there at once', async (t) => {
+  const random = new Random(1);
+  const world = new World({ random: () => random.next(), limits: { requestsPerMonth: 10 }, rates: [1] });
+  await world.run(2_000, () => []);
+  const admitted = (): number =>
+    Array.from({ length: 40 }, () => world.ask(world.replicas[0] as never)).filter(Boolean).length;
+  t.equal(admitted(), 10);
+  world.change({ requestsPerMonth: 30 });
+  t.equal(admitted(), 20, 'and what it is raised by');
+  await world.run(forgottenMs, () => []);
+  world.change({ requestsPerMonth: 40 });
+  await world.run(200, () => []);
+  t.equal(admitted(), 10);
+});
+
+void t.test('a quota that is set in mid-month counts from then on', async (t) => {
+  const random = new Random(1);
+  const limits = { requestsPerMonth: 100 };
+  const world = new World({ random: () => random.next(), limits, rates: [1] });
+  await world.run(10_000, () => [5]);
+  const { total: before } = world.admitted;
+  world.change({ requestsPerMonth: null });
+  await world.run(10_000, () => [50]);
+  const { total: unset } = world.admitted;
+  world.change({ requestsPerMonth: 100 });
+  await world.run(10_000, () => [50]);
+  t.equal(world.admitted.total - unset, 100 - before, 'what passed before it was taken away counts, too');
+});

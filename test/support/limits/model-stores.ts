@@ -3,6 +3,7 @@ import {
   nearEnd,
   smallQuota,
   type MonthAddition,
+  type NearAfter,
   type MonthTotals,
 } from '../../../src/ports/limits/month-totals.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -71,11 +72,23 @@ export class ModelBoard implements ShareBoard {
   }
 }
 
+interface ModelMonth {
+  readonly limit: string;
+  readonly monthMs: number;
+  used: number;
+  quota: number;
+  changedTo: number | null;
+  /** When it was last added to or changed, of those near their end. */
+  nearMs: number | null;
+}
+
+/** Of one page. */
+const nearPage = 3;
+
 /** Totals in memory. */
 export class ModelTotals implements MonthTotals {
-  readonly used = new Map<string, number>();
   calls = 0;
-  readonly #quotas = new Map<string, number>();
+  readonly #months = new Map<string, ModelMonth>();
   readonly #batches = new Map<string, number>();
   readonly #time: VirtualTime;
   readonly #net: Net;
@@ -87,29 +100,73 @@ export class ModelTotals implements MonthTotals {
     this.#startMs = startMs;
   }
 
-  #isNear(used: number, quota: number): boolean {
-    return used >= nearEnd * quota || quota <= smallQuota;
+  get #nowMs(): number {
+    return this.#startMs + this.#time.nowMs;
   }
 
-  add(replica: string, batch: number, additions: readonly MonthAddition[]): ReturnType<MonthTotals['add']> {
+  #of(limit: string, monthMs: number): ModelMonth {
+    const name = `${limit} ${monthMs}`;
+    const there = this.#months.get(name);
+    if (there !== undefined) return there;
+    const made = { limit, monthMs, used: 0, quota: 0, changedTo: null, nearMs: null };
+    this.#months.set(name, made);
+    return made;
+  }
+
+  #touch(month: ModelMonth): void {
+    const isNear = month.used >= nearEnd * month.quota || month.quota <= smallQuota;
+    month.nearMs = isNear ? this.#nowMs : null;
+  }
+
+  /** What the change of a quota does in the store. */
+  change(limit: string, quota: number | null): void {
+    const now = new Date(this.#nowMs);
+    const month = this.#of(limit, Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
+    month.changedTo = quota;
+    month.quota = quota ?? month.quota;
+    if (quota === null) month.nearMs = null;
+    else this.#touch(month);
+  }
+
+  add(
+    replica: string,
+    batch: number,
+    additions: readonly MonthAddition[],
+    after: NearAfter,
+  ): ReturnType<MonthTotals['add']> {
     this.calls += 1;
     return send(this.#time, this.#net, replica, () => {
       const isNew = (this.#batches.get(replica) ?? 0) < batch;
       this.#batches.set(replica, Math.max(batch, this.#batches.get(replica) ?? 0));
-      for (const { limit, monthMs, requests, quota } of additions) {
-        const name = `${limit} ${monthMs}`;
-        if (isNew) this.used.set(name, (this.used.get(name) ?? 0) + requests);
-        this.#quotas.set(name, quota);
-      }
-      const asked = new Set(additions.map(({ limit, monthMs }) => `${limit} ${monthMs}`));
-      const totals = [...this.used]
-        .filter(([name, used]) => asked.has(name) || this.#isNear(used, this.#quotas.get(name) ?? Infinity))
-        .map(([name, used]) => ({
-          limit: name.split(' ')[0] ?? '',
-          monthMs: Number(name.split(' ')[1]),
-          used,
-        }));
-      return { nowMs: this.#startMs + this.#time.nowMs, totals };
+      const added = additions.map(({ limit, monthMs, requests, quota }) => {
+        const month = this.#of(limit, monthMs);
+        if (!isNew) return month;
+        month.used += requests;
+        month.quota = month.changedTo ?? quota;
+        this.#touch(month);
+        return month;
+      });
+      const near = [...this.#months.values()]
+        .flatMap((month) =>
+          month.nearMs === null ? [] : [{ month, order: orderOf(month.nearMs, month.limit) }],
+        )
+        .filter(({ order }) => order > orderOf(Date.parse(after.at), after.limit ?? ''))
+        .sort((a, b) => (a.order < b.order ? -1 : 1));
+      const page = near.slice(0, nearPage).map(({ month }) => month);
+      const last = page.at(-1);
+      return {
+        nowMs: this.#nowMs,
+        totals: [...added, ...page].map(({ limit, monthMs, used }) => ({ limit, monthMs, used })),
+        next:
+          near.length < nearPage || last === undefined
+            ? null
+            : { at: new Date(last.nearMs ?? 0).toISOString(), limit: last.limit },
+      };
     });
   }
+}
+
+/** Instants to the millisecond, as {@link NearAfter} has them. */
+function orderOf(nearMs: number, limit: string): string {
+  return `${new Date(nearMs).toISOString()} ${limit}`;
 }

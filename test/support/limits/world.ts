@@ -70,6 +70,13 @@ export class World {
     for (const rate of rates) this.start(rate);
   }
 
+  /** The limits are changed: in the store, then each replica is told, and requests after this are under them. */
+  change(limits: Partial<Limits>): void {
+    this.totals.change('sub_account:a', { ...this.limits, ...limits }.requestsPerMonth);
+    for (const { alive, limiter } of this.replicas) if (alive) limiter.changed('a');
+    this.limits = { ...this.limits, ...limits };
+  }
+
   /** A replica comes. */
   start(rate = 1): Replica {
     const name = `r${this.replicas.length}`;
