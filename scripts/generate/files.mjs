@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { schema } from '../../src/config/schema.ts';
 import { inProject } from '../lib/project.mjs';
+import { apiPage } from './api-page/page.ts';
 import { chartConfig } from './chart-config.mjs';
 import { clientTypes } from './client-types.ts';
 import { exampleFile } from './example-file.mjs';
@@ -27,6 +28,7 @@ export async function generatedFiles() {
     await jsonFile(`${CHART}/values.schema.json`, values),
     await jsonFile(`${documents}/sub-accounts.json`, parents),
     await jsonFile(`${documents}/operator.json`, operators),
+    { file: 'docs/api.md', text: apiPage(read('docs/api.md'), { parents, operators }) },
     { file: 'src/client/types.ts', text: await clientTypes('src/client/types.ts', parents) },
     await jsonFile('docs/openapi/acting-tenant.json', actingTenantComponents(version)),
     between('values', `${CHART}/README.md`, valuesTable(read(`${CHART}/values.yaml`))),

@@ -28,7 +28,7 @@ export interface ApiKey {
   readonly prefix: string | null;
   /** The last four characters of the key; `null` where they are not known. */
   readonly last4: string | null;
-  /** Its state. */
+  /** Its state; `expired` from `expires_at` on, where it was not revoked. */
   readonly status: 'active' | 'expired' | 'revoked';
   /** When it was created. */
   readonly created_at: string;
@@ -149,9 +149,9 @@ export interface Event {
 
 /** Who made the change. */
 export interface EventActor {
-  /** What it is. */
+  /** A key of the parent; an operator; or no request that the gateway knows of. */
   readonly kind: 'api_key' | 'operator' | 'system';
-  /** The key. */
+  /** The key; `null` where it was none. */
   readonly key_id: string | null;
   /** The name of the key at that time, or of the operator; `null` where it is not for the reader. */
   readonly name: string | null;
@@ -179,7 +179,7 @@ export interface EventList {
 export interface MintApiKey {
   /** A name that people read: something can be seen in it, and it has no control characters. */
   readonly name: string;
-  /** What the key may do: opaque texts, compared exactly. */
+  /** What the key may do: opaque texts, compared exactly; none unless given. */
   readonly scopes?: readonly string[];
   /** When the key expires, RFC 3339; `null` for never. */
   readonly expires_at?: string | null;
@@ -233,7 +233,7 @@ export interface MintedApiKey {
   };
   /** The API key. It is a secret; keep it now, it is never shown again. */
   readonly api_key?: string;
-  /** The client secret. It is never shown again. */
+  /** The client secret. It is never shown again, and no call of the gateway asks for it. */
   readonly client_secret?: string;
 }
 
@@ -261,7 +261,7 @@ export interface OnboardingKey {
 export interface PutSubAccount {
   /** A name that people read: something can be seen in it, and it has no control characters. */
   readonly name: string;
-  /** Pairs of texts of the caller’s own. */
+  /** Pairs of texts of the caller’s own. Those that are named are set, `null` takes one out, and others stay; 16 at most in the end. */
   readonly metadata?: Readonly<Record<string, string | null>>;
   /** How many requests it may send, over all replicas. A change leaves what it does not name; `null` takes a limit away. */
   readonly limits?: {
@@ -344,7 +344,7 @@ export interface UpdateSubAccount {
   readonly name?: string;
   /** The caller’s own name for it, unique among its kind; `null` for none. */
   readonly external_id?: string | null;
-  /** Pairs of texts of the caller’s own. */
+  /** Pairs of texts of the caller’s own. Those that are named are set, `null` takes one out, and others stay; 16 at most in the end. */
   readonly metadata?: Readonly<Record<string, string | null>>;
   /** How many requests it may send, over all replicas. A change leaves what it does not name; `null` takes a limit away. */
   readonly limits?: {

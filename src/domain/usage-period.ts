@@ -26,16 +26,17 @@ export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod 
     ];
   }
   if (toMs <= fromMs) {
-    const pointer = asked.to === undefined ? '?from' : '?to';
-    return [
-      {
-        pointer,
-        detail: '`to` must be later than `from`; by default they are now and the start of this month.',
-      },
-    ];
+    return asked.to === undefined
+      ? [{ pointer: '?from', detail: 'must be earlier than `to`, which is now unless given.' }]
+      : [
+          {
+            pointer: '?to',
+            detail: 'must be later than `from`, which is the start of this month unless given.',
+          },
+        ];
   }
   if (toMs - fromMs > usagePeriodMaxMs + (asked.to === undefined ? 1 : 0)) {
-    return [{ pointer: '?from', detail: 'A report covers at most 366 days.' }];
+    return [{ pointer: '?from', detail: 'must be at most 366 days before `to`, which is now unless given.' }];
   }
   const period = { fromMs: floorHour(fromMs), toMs: ceilHour(toMs) };
   return period.toMs > latestInstantMs ? [{ pointer: '?to', detail: 'lies too far in the future.' }] : period;

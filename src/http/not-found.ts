@@ -6,8 +6,7 @@ import { ProblemError, type Problem } from '../domain/problem.ts';
  */
 export const notFound: Problem = {
   code: 'not_found',
-  detail:
-    'There is no such operation, or no such resource in this account. Paths have no slash at their end.',
+  detail: 'There is no such operation, or no such resource here. Paths have no slash at their end.',
 };
 
 /** Returns what was looked up, or throws {@link notFound}. */

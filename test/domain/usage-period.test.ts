@@ -76,6 +76,8 @@ t.test('what is no period is rejected with the parameter that is wrong', (t) => 
   for (const [name, asked, pointers] of rejected) {
     const faults = readUsagePeriod(asked, now);
     t.same('fromMs' in faults ? [] : faults.map(({ pointer }) => pointer), pointers, name);
+    // A response says "The query parameter `from`" before it.
+    for (const { detail } of 'fromMs' in faults ? [] : faults) t.match(detail, /^(?:must|lies) /, detail);
   }
   t.end();
 });

@@ -5,7 +5,8 @@ import { routesOf } from './routes.ts';
 import { Schemas } from './schemas.ts';
 import { operatorApi, parentApi, securitySchemes } from './apis.ts';
 import { operatorExamples, parentExamples } from './text/examples.ts';
-import { memberTexts, schemaTexts } from './text/schemas.ts';
+import { memberTexts } from './text/members.ts';
+import { schemaTexts } from './text/schemas.ts';
 import type { Api, Json } from './types.ts';
 
 interface Context {
@@ -30,7 +31,7 @@ export async function openApiDocuments(
     operators: await documentOf(operatorApi, operatorExamples, { version, faults, used }),
   };
   for (const name of [...Object.keys(memberTexts), ...Object.keys(schemaTexts)])
-    if (!used.has(name)) faults.push(`text/schemas.ts has a text of ${name}, and nothing is called that.`);
+    if (!used.has(name)) faults.push(`There is a text of ${name} in text/, and nothing is called that.`);
   if (faults.length > 0) throw new Error(`OpenAPI: ${faults.join('\n')}`);
   return documents;
 }

@@ -1,5 +1,6 @@
 import { problem } from './problem-schema.ts';
-import { memberTexts, schemaTexts } from './text/schemas.ts';
+import { memberTexts } from './text/members.ts';
+import { schemaTexts } from './text/schemas.ts';
 import type { Json } from './types.ts';
 
 /** Members that hold UUIDs wherever they are. */
@@ -138,7 +139,8 @@ export class Schemas {
     table: string,
   ): string {
     const key = keys.find((key) => texts[key] !== undefined);
-    if (key === undefined) this.#faults.push(`${what} has no text: add it to ${table} in text/schemas.ts.`);
+    if (key === undefined)
+      this.#faults.push(`${what} has no text: add it to ${table} in scripts/generate/openapi/text/.`);
     else this.#used.add(key);
     return key === undefined ? '' : (texts[key] ?? '');
   }

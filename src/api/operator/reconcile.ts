@@ -63,7 +63,8 @@ export function reconcileRoute(
     async ({ body: { from, to, account_id, mend = false, cursor } }) => {
       const [firstMs, endMs] = [readDay('from', from), readDay('to', to)];
       if (endMs <= firstMs) throw invalidField('/to', 'must be later than `from`.');
-      if (endMs - firstMs > usagePeriodMaxMs) throw invalidField('/from', 'At most 366 days are compared.');
+      if (endMs - firstMs > usagePeriodMaxMs)
+        throw invalidField('/from', 'must be at most 366 days before `to`.');
       const { hoursFromMs, daysFromMs } = await usage.kept();
       const keptFromMs = Math.max(hoursFromMs, daysFromMs);
       if (firstMs < keptFromMs)

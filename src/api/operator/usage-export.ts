@@ -75,9 +75,9 @@ function readHour(name: string, text: string): number {
 /** @throws ProblemError `invalid_request` */
 function mustBeAPeriod({ fromMs, toMs }: UsagePeriod, closedUntilMs: number, keptFromMs: number): void {
   if (toMs <= fromMs) throw invalidField('/to', 'must be later than `from`.');
-  if (toMs - fromMs > usagePeriodMaxMs) throw invalidField('/from', 'At most 366 days are exported.');
+  if (toMs - fromMs > usagePeriodMaxMs) throw invalidField('/from', 'must be at most 366 days before `to`.');
   if (closedUntilMs === -Infinity)
-    throw invalidField('/to', 'The export has not begun yet; it does so within a minute.');
+    throw invalidField('/to', 'cannot be exported yet: the export begins within a minute.');
   if (toMs > closedUntilMs)
     throw invalidField(
       '/to',

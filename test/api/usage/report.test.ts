@@ -216,4 +216,9 @@ t.test('a period or a parameter that is wrong is rejected by name', async (t) =>
     );
   }
   t.equal((await parent.call('GET', '/usage?limit=1000')).status, 200);
+  t.equal(
+    (await parent.call('GET', '/usage?from=2024-01-01&to=2025-01-02')).body['detail'],
+    'The query parameter `from` must be at most 366 days before `to`, which is now unless given.',
+    'a sentence of the place and the fault',
+  );
 });
