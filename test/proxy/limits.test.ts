@@ -239,22 +239,3 @@ t.test(
     t.same(limitsIn(await fourth), ['"api_key";q=3;w=1', '"api_key";r=0;t=1']);
   },
 );
-
-t.test('too many in flight stays too_many_requests, and takes nothing of a limit', async (t) => {
-  const upstream = await startRawUpstream(t, () => () => undefined);
-  const rateLimiter = new OneReplicaLimiter();
-  const { call, port, directory, parent } = await startGateway(t, {
-    routes: { '/': upstream.url },
-    limits: { inFlightPerTenant: 1 },
-    rateLimiter,
-  });
-  directory.limitKey(parent, { requestsPerSecond: 5 });
-  const held = await rawClient(t, port);
-  held.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  await eventually(() => rateLimiter.taken === 1, 'the first request');
-  const full = await call('GET', '/');
-  t.equal(full.status, 429);
-  t.match(full.json(), { code: 'too_many_requests', limited: undefined });
-  t.same(limitsIn(full), none);
-  t.equal(rateLimiter.taken, 1);
-});

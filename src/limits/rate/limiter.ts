@@ -10,7 +10,7 @@ import { LimitedByKind, newLimited, sameLimits, type Limited } from './limited.t
 import { MonthSync } from './month-sync.ts';
 import { RateBucket } from './rate-bucket.ts';
 import { ShareSync } from './share-sync.ts';
-import { monthState, secondState, scarcer } from './states.ts';
+import { monthState, retryAfterS, secondState, scarcer } from './states.ts';
 import { PacedClock } from './paced-clock.ts';
 
 export interface LimiterParts {
@@ -138,7 +138,7 @@ export class SharedRateLimiter implements RateLimiter {
     const { limited, period } = full;
     return {
       ...{ full: true, kind: limited.kind, period, scarcest },
-      retryAfterS: this.#retryAfterS(limited, period, now),
+      retryAfterS: retryAfterS(limited, period, this.#months.monthAt(now.ownMs)),
     };
   }
 
@@ -190,14 +190,6 @@ export class SharedRateLimiter implements RateLimiter {
     if (bucket !== null) scarcest = scarcer(scarcest, secondState(kind, bucket, ms));
     if (quota !== null) scarcest = scarcer(scarcest, monthState(kind, quota, this.#months.monthAt(ownMs)));
     return scarcest;
-  }
-
-  #retryAfterS({ bucket, quota }: Limited, period: Full['period'], { ownMs }: Instant): number {
-    if (period === 'second')
-      return Math.min(Math.max(1, Math.ceil((bucket?.waitMs() ?? 0) / 1000)), mostRetryS);
-    // Something is left, and other replicas may have it: soon it is divided again.
-    if (quota !== null && quota.left >= 1) return 1;
-    return Math.max(1, Math.ceil(this.#months.monthAt(ownMs).untilNextMs / 1000));
   }
 
   /** What is known of it, by its limits as they are now; `null` where it has none. */
@@ -252,6 +244,3 @@ export class SharedRateLimiter implements RateLimiter {
     this.#stopLooking = timers.after(lookMs, () => this.#look());
   }
 }
-
-/** Longest time a client is told to wait for a limit by the second. */
-const mostRetryS = 60;

@@ -32,10 +32,7 @@ export interface MonthSyncParts {
   readonly onNearEnd: (limit: string, used: number, quota: number) => void;
 }
 
-interface Batch {
-  readonly number: number;
-  readonly additions: readonly MonthAddition[];
-}
+type Batch = Readonly<{ number: number; additions: readonly MonthAddition[] }>;
 
 /** Adds what this replica lets through of quotas to the totals of their months, and reads what all replicas did. */
 export class MonthSync {

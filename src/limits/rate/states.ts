@@ -1,4 +1,4 @@
-import type { LimitKind } from '../../domain/limits/limits.ts';
+import type { LimitKind, LimitPeriod } from '../../domain/limits/limits.ts';
 import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import type { MonthQuota } from './month-quota.ts';
 import type { RateBucket } from './rate-bucket.ts';
@@ -38,4 +38,20 @@ export function monthState(kind: LimitKind, quota: MonthQuota, month: Month): Li
 /** The one with less left of its quota; the first where both have as much. */
 export function scarcer(a: LimitState | null, b: LimitState): LimitState {
   return a === null || b.remaining * a.quota < a.remaining * b.quota ? b : a;
+}
+
+/** Longest time a client is told to wait for a limit by the second, seconds. */
+const mostRetryS = 60;
+
+/** Whole seconds until there may be room in a limit that is full, at least 1. */
+export function retryAfterS(
+  { bucket, quota }: { readonly bucket: RateBucket | null; readonly quota: MonthQuota | null },
+  period: LimitPeriod,
+  { untilNextMs }: Month,
+): number {
+  if (period === 'second')
+    return Math.min(Math.max(1, Math.ceil((bucket?.waitMs() ?? 0) / 1000)), mostRetryS);
+  // Something is left, and other replicas may have it: soon it is divided again.
+  if (quota !== null && quota.left >= 1) return 1;
+  return Math.max(1, Math.ceil(untilNextMs / 1000));
 }
