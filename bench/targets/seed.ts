@@ -30,8 +30,9 @@ const readyLimitMs = 60_000;
 export async function seedTenants({ port, internalPort, adminToken, limits }: Seeding): Promise<Tenants> {
   await ready(internalPort);
   const operator = caller(internalPort, adminToken);
-  const { id } = await operator<{ id: string }>('/admin/v1/accounts', { name: 'bench', limits });
+  const { id } = await operator<{ id: string }>('/admin/v1/accounts', { name: 'bench' });
   const parent: Account = { id, parentId: null, externalId: null, status: 'active' };
+  if (limits) await caller(internalPort, adminToken, 'PATCH')(`/admin/v1/accounts/${id}`, { limits });
   const keyLimits = limits && { requests_per_second: limits.requests_per_second };
   const parentKey = await mint(operator, `/admin/v1/accounts/${id}`, id, {
     scopes: ['sub_accounts:read', 'sub_accounts:write'],
@@ -80,7 +81,7 @@ async function mint(
   return { id, text, accountId, scopes };
 }
 
-function caller(port: number, token: string): Caller {
+function caller(port: number, token: string, method: 'POST' | 'PATCH' = 'POST'): Caller {
   return async <Made>(path: string, body: object) => {
     const text = JSON.stringify(body);
     const headers = {
@@ -88,15 +89,14 @@ function caller(port: number, token: string): Caller {
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(text)),
     };
-    const send = (): Promise<WholeResponse> =>
-      sendRequest(port, { method: 'POST', path, headers, body: text });
+    const send = (): Promise<WholeResponse> => sendRequest(port, { method, path, headers, body: text });
     let response = await send();
     // On a machine that is busy with other things the gateway may have to shed load.
     for (let tries = 0; response.status === 503 && tries < triesWhenBusy; tries++) {
       await sleep(1_000);
       response = await send();
     }
-    if (response.status >= 300) throw new Error(`POST ${path} got ${response.status}: ${response.body}`);
+    if (response.status >= 300) throw new Error(`${method} ${path} got ${response.status}: ${response.body}`);
     return JSON.parse(response.body) as Made;
   };
 }
