@@ -4,10 +4,11 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
 import { withoutHelm } from '../../support/chart-tools.ts';
 import { certificate } from '../../support/config-certificates.ts';
-import { render, valuesFiles, type Values } from '../../support/helm.ts';
+import { readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
 import { only, podOf, type Container } from '../../support/manifest.ts';
 
 const cases = withoutHelm ? [] : [...valuesFiles()];
+const defaults = readYaml('helm/tenancy-gateway/values.yaml') as { config: object };
 const mounted = '/etc/tenancy-gateway';
 const secrets: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://gateway:secret@postgres:5432/gateway',
@@ -33,7 +34,10 @@ t.test(
       t.equal(config.internal.port, 9090, 'the port the chart declares');
       const job = (values['migrations'] as { job?: { enabled?: boolean } } | undefined)?.job?.enabled;
       t.equal(config.migrate, !job, 'pods migrate exactly where no Job does');
-      t.same(parse(readFileSync(`${folder}/gateway.yaml`, 'utf8')), here(values['config'], folder));
+      t.same(
+        parse(readFileSync(`${folder}/gateway.yaml`, 'utf8')),
+        here({ ...defaults.config, ...(values['config'] as object) }, folder),
+      );
     }
   },
 );
