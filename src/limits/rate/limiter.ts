@@ -124,7 +124,8 @@ export class SharedRateLimiter implements RateLimiter {
     const found = by.map((each) => this.#of(each, now));
     const full = this.#firstFull(found, now);
     let scarcest: LimitState | null = null;
-    for (const [i, limited] of found.entries()) {
+    for (let i = 0; i < found.length; i++) {
+      const limited = found[i] ?? null;
       if (limited === null) continue;
       if (full === null) {
         limited.bucket?.take();

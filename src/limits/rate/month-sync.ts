@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { MonthAddition, MonthTotals } from '../../ports/limits/month-totals.ts';
 import type { Timers } from '../../ports/timers.ts';
+import { Alarm } from './alarm.ts';
 import type { Limited } from './limited.ts';
 import { MonthQuota, type MonthView } from './month-quota.ts';
 import { NearQuotas } from './near-quotas.ts';
@@ -37,6 +38,7 @@ type Batch = Readonly<{ number: number; additions: readonly MonthAddition[] }>;
 /** Adds what this replica lets through of quotas to the totals of their months, and reads what all replicas did. */
 export class MonthSync {
   readonly #parts: MonthSyncParts;
+  readonly #alarm: Alarm;
   readonly #used = new Set<Limited>();
   /** What is left to add of months that are over. */
   #late: MonthAddition[] = [];
@@ -48,28 +50,22 @@ export class MonthSync {
   /** The store's clock ahead of this machine's monotonic one. */
   #aheadMs: number;
   #endedMs = 0;
-  #callOff: () => void = () => undefined;
-  #dueMs = Infinity;
-  #busy = false;
-  #stopped = false;
-  #underWay: Promise<void> = Promise.resolve();
 
   constructor(parts: MonthSyncParts) {
     this.#parts = parts;
+    this.#alarm = new Alarm(parts.clock, parts.timers, () => this.#run());
     this.#near = new NearQuotas(parts.onNearEnd);
     this.#aheadMs = parts.clock.wallMs() - parts.clock.monotonicMs();
   }
 
   /** Begins to read. */
   start(): void {
-    this.#wakeAt(this.#parts.clock.monotonicMs());
+    this.#alarm.wakeAt(this.#parts.clock.monotonicMs());
   }
 
   /** Adds what is left. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#callOff();
-    await this.#underWay;
+    await this.#alarm.stop();
     for (const { quota } of this.#used) if (quota !== null) quota.reportedMs = -Infinity;
     if (this.#batch !== undefined) await this.#exchange().catch(() => undefined);
     while (this.#used.size > 0 || this.#late.length > 0) {
@@ -127,7 +123,7 @@ export class MonthSync {
         this.#askSoon(limited, limited.quota);
       }
     }
-    this.#wakeAt(this.#endedMs + briefMs);
+    this.#alarm.wakeAt(this.#endedMs + briefMs);
   }
 
   /** To be called when one was taken of a quota, or none was left. */
@@ -171,33 +167,21 @@ export class MonthSync {
   #askSoon(limited: Limited, quota: MonthQuota): void {
     quota.reportedMs = -Infinity;
     this.#used.add(limited);
-    this.#wakeAt(this.#endedMs + soonMs);
+    this.#alarm.wakeAt(this.#endedMs + soonMs);
   }
 
-  #wakeAt(atMs: number): void {
-    if (this.#stopped || this.#busy || atMs >= this.#dueMs) return;
-    this.#callOff();
-    this.#dueMs = atMs;
-    const inMs = Math.max(0, atMs - this.#parts.clock.monotonicMs());
-    this.#callOff = this.#parts.timers.after(inMs, () => {
-      this.#underWay = this.#run();
-    });
-  }
-
-  async #run(): Promise<void> {
-    this.#busy = true;
-    this.#dueMs = Infinity;
+  /** @returns when the next is due */
+  async #run(): Promise<number> {
     let failed = false;
     const more = await this.#exchange().catch((error: unknown) => {
       this.#parts.onTrouble(error);
       failed = true;
       return false;
     });
-    this.#busy = false;
     this.#endedMs = this.#parts.clock.monotonicMs();
     const isBrief = more || (this.#near.isAwaited && !failed);
     const isSoon = [...this.#used].some(({ quota }) => quota?.reportedMs === -Infinity);
-    this.#wakeAt(this.#endedMs + (isBrief ? briefMs : isSoon ? soonMs : everyMs));
+    return this.#endedMs + (isBrief ? briefMs : isSoon ? soonMs : everyMs);
   }
 
   /** @returns whether there is more to add, or to read */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { PeerReport, ShareBoard } from '../../ports/limits/share-board.ts';
 import type { Timers } from '../../ports/timers.ts';
+import { Alarm } from './alarm.ts';
 import type { KnownFleet } from './known-fleet.ts';
 import type { Limited } from './limited.ts';
 import type { RateBucket } from './rate-bucket.ts';
@@ -32,23 +33,20 @@ export interface ShareSyncParts {
 /** Tells the others every now and then what this replica uses of the limits in use here, and computes its shares from what they say. */
 export class ShareSync {
   readonly #parts: ShareSyncParts;
+  readonly #alarm: Alarm;
   /** To be told of with the next round; still in this one; and as soon as may be. */
   #next = new Set<Limited>();
   #rest = new Set<Limited>();
   readonly #soon = new Set<Limited>();
-  #callOff: () => void = () => undefined;
-  #dueMs = Infinity;
   /** When the next ordinary round is, and when the one began that is not over. */
   #roundMs: number;
   #beganMs: number | null = null;
   #endedMs: number;
-  #stopped = false;
-  #underWay: Promise<void> = Promise.resolve();
-  #busy = false;
   #cameBackMs: number;
 
   constructor(parts: ShareSyncParts) {
     this.#parts = parts;
+    this.#alarm = new Alarm(parts.clock, parts.timers, () => this.#run());
     const now = parts.clock.monotonicMs();
     this.#roundMs = now + everyMs;
     this.#endedMs = now - soonMs;
@@ -65,22 +63,20 @@ export class ShareSync {
     if (bucket.isLow && nowMs >= limited.soonMs) {
       limited.told = 'soon';
       this.#soon.add(limited);
-      this.#wakeAt(this.#endedMs + soonMs);
+      this.#alarm.wakeAt(this.#endedMs + soonMs);
     } else if (
       limited.told === 'not' &&
       (bucket.announced || bucket.isLow || isWorthTelling(bucket, this.#parts.fleet))
     ) {
       limited.told = 'next';
       this.#next.add(limited);
-      this.#wakeAt(this.#roundMs);
+      this.#alarm.wakeAt(this.#roundMs);
     }
   }
 
   /** Ends, once the others know what was used here. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#callOff();
-    await this.#underWay;
+    await this.#alarm.stop();
     const last = [...new Set([...this.#soon, ...this.#rest, ...this.#next])];
     try {
       for (let i = 0; i < last.length; i += mostReports) await this.#exchange(last.slice(i, i + mostReports));
@@ -89,20 +85,9 @@ export class ShareSync {
     }
   }
 
-  #wakeAt(atMs: number): void {
-    if (this.#stopped || this.#busy || atMs >= this.#dueMs) return;
-    this.#callOff();
-    this.#dueMs = atMs;
-    const inMs = Math.max(0, atMs - this.#parts.clock.monotonicMs());
-    this.#callOff = this.#parts.timers.after(inMs, () => {
-      this.#underWay = this.#run();
-    });
-  }
-
-  async #run(): Promise<void> {
+  /** @returns when the next is due */
+  async #run(): Promise<number> {
     const { clock, fleet } = this.#parts;
-    this.#busy = true;
-    this.#dueMs = Infinity;
     const told = this.#portion();
     let failed = false;
     try {
@@ -119,13 +104,13 @@ export class ShareSync {
       failed = true;
       this.#failed(told, error);
     }
-    this.#busy = false;
     this.#endedMs = clock.monotonicMs();
-    if (this.#rest.size > 0) this.#wakeAt(this.#endedMs);
-    else if (this.#soon.size > 0 && !this.degraded) this.#wakeAt(this.#endedMs + soonMs);
-    else if (this.#soon.size + this.#next.size > 0) this.#wakeAt(this.#roundMs);
+    if (this.#rest.size > 0) return this.#endedMs;
+    if (this.#soon.size > 0 && !this.degraded) return this.#endedMs + soonMs;
+    if (this.#soon.size + this.#next.size > 0) return this.#roundMs;
     // Nothing is in use. The store may go away and come back meanwhile: nothing would be decided by it.
-    else if (!failed) this.#cameBackMs = Infinity;
+    if (!failed) this.#cameBackMs = Infinity;
+    return Infinity;
   }
 
   #failed(told: readonly Limited[], error: unknown): void {
