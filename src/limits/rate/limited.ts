@@ -23,8 +23,16 @@ export interface Limited {
 /** As it is before it has a bucket or a quota. */
 export function newLimited({ kind, id, limits }: LimitedBy, nowMs: number): Limited {
   return {
-    ...{ limit: `${kind}:${id}`, kind, id, limits, bucket: null, quota: null },
-    ...{ told: 'not', soonMs: 0, pauseMs: 25, lastUseMs: nowMs },
+    limit: `${kind}:${id}`,
+    kind,
+    id,
+    limits,
+    bucket: null,
+    quota: null,
+    told: 'not',
+    soonMs: 0,
+    pauseMs: 25,
+    lastUseMs: nowMs,
   };
 }
 

@@ -137,10 +137,9 @@ export class SharedRateLimiter implements RateLimiter {
     }
     if (full === null) return { full: false, scarcest };
     const { limited, period } = full;
-    return {
-      ...{ full: true, kind: limited.kind, period, scarcest },
-      retryAfterS: retryAfterS(limited, period, this.#months.monthAt(now.ownMs)),
-    };
+    const { kind } = limited;
+    const waitS = retryAfterS(limited, period, this.#months.monthAt(now.ownMs));
+    return { full: true, kind, period, scarcest, retryAfterS: waitS };
   }
 
   look(by: readonly LimitedBy[]): readonly LimitState[] {
