@@ -15,7 +15,7 @@ export function limiterMetrics(
   gauge(
     registry,
     'limiter_degraded',
-    '1 while this replica enforces limits by its last shares, since it cannot hear of the others.',
+    '1 while this replica enforces limits, or some of them, by its last shares, since it cannot hear of the others.',
     () => Number(limiter().degraded),
   );
   gauge(

@@ -33,6 +33,13 @@ export async function shareBoardContract(t: Test, board: ShareBoard): Promise<vo
     t.ok(Math.abs(age - (reading.nowMs - before)) <= 1, `${age} ms old after ${reading.nowMs - before}`);
   });
 
+  await t.test('with nothing to report, it says that it can be reached, and its time', async (t) => {
+    const { nowMs: before } = await board.exchange('a', [report(newLimit())]);
+    const { nowMs, peers } = await board.exchange('a', []);
+    t.ok(nowMs >= before, `${nowMs} after ${before}`);
+    t.same(peers, []);
+  });
+
   await t.test('numbers come back as they were given', async (t) => {
     const limit = newLimit();
     const given = report(limit, { used: 123_456_789_012, demand: 1 / 3, level: -0.1, share: 1 / 7 });

@@ -62,14 +62,16 @@ export function redisShareBoard(options: RedisShareBoardOptions): ShareBoard & {
   return {
     async exchange(replica, reports) {
       if (client.status !== 'ready') throw new Error('Redis is not connected');
-      const clock = options.address.kind === 'cluster' ? [clockOf(client)] : [];
+      const asksClock = options.address.kind === 'cluster' || reports.length === 0;
+      const clock = asksClock ? [clockOf(client)] : [];
       const work = reports.map((report) => exchangeOne(client, replica, report));
       const [times, readings] = await inTime(options.timers, clock, work);
       const heard = readings.flatMap((reading) => (reading instanceof Error ? [] : [reading]));
       for (const failed of new Set([...times, ...readings])) if (failed instanceof Error) trouble(failed);
       // Without a cause: the error of a command holds its arguments.
-      if (heard.length === 0) throw new Error('Redis cannot be used for limits');
       const [time] = times;
+      if (heard.length === 0 && (reports.length > 0 || typeof time !== 'number'))
+        throw new Error('Redis cannot be used for limits');
       return {
         nowMs: typeof time === 'number' ? time : Math.max(...heard.map(({ nowMs }) => nowMs)),
         peers: heard.flatMap(({ peers }) => peers),

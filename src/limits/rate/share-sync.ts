@@ -38,6 +38,8 @@ export class ShareSync {
   #next = new Set<Limited>();
   #rest = new Set<Limited>();
   readonly #soon = new Set<Limited>();
+  /** Of which the last exchange brought nothing, though it came back. */
+  readonly #unheard = new Set<Limited>();
   /** When the next ordinary round is, and when the one began that is not over. */
   #roundMs: number;
   #beganMs: number | null = null;
@@ -53,8 +55,9 @@ export class ShareSync {
     this.#cameBackMs = now;
   }
 
+  /** Whether limits in use go on by their last shares: all of them, or some in a lost part of the store. */
   get degraded(): boolean {
-    return this.#parts.fleet.degraded;
+    return this.#parts.fleet.degraded || this.#unheard.size > 0;
   }
 
   /** To be called when a bucket was asked for. */
@@ -94,7 +97,7 @@ export class ShareSync {
       // A timer may go off a moment early: nothing is due then, and nothing was heard.
       if (await this.#exchange(told)) {
         this.#cameBackMs = clock.monotonicMs();
-        if (this.degraded) this.#become(false, undefined);
+        if (fleet.degraded) this.#become(false, undefined);
       }
       if (this.#rest.size === 0 && this.#beganMs !== null) {
         fleet.noteRound(clock.monotonicMs() - this.#beganMs);
@@ -106,8 +109,8 @@ export class ShareSync {
     }
     this.#endedMs = clock.monotonicMs();
     if (this.#rest.size > 0) return this.#endedMs;
-    if (this.#soon.size > 0 && !this.degraded) return this.#endedMs + soonMs;
-    if (this.#soon.size + this.#next.size > 0) return this.#roundMs;
+    if (this.#soon.size > 0 && !fleet.degraded) return this.#endedMs + soonMs;
+    if (this.#soon.size + this.#next.size > 0 || fleet.degraded) return this.#roundMs;
     // Nothing is in use. The store may go away and come back meanwhile: nothing would be decided by it.
     if (!failed) this.#cameBackMs = Infinity;
     return Infinity;
@@ -118,11 +121,11 @@ export class ShareSync {
     for (const limited of this.#rest) this.#next.add(limited);
     this.#rest.clear();
     this.#beganMs = null;
-    const silentMs = this.#parts.clock.monotonicMs() - this.#cameBackMs;
-    if (!this.degraded && silentMs > degradedMs) this.#become(true, error);
-    if (!this.degraded) return;
-    for (const of of [told, this.#soon, this.#next])
-      for (const { bucket } of of) bucket?.goOnAlone(this.#parts.fleet);
+    const { clock, fleet } = this.#parts;
+    const silentMs = clock.monotonicMs() - this.#cameBackMs;
+    if (!fleet.degraded && silentMs > degradedMs) this.#become(true, error);
+    if (!fleet.degraded) return;
+    for (const of of [told, this.#soon, this.#next]) for (const { bucket } of of) bucket?.goOnAlone(fleet);
   }
 
   /** Those of the next exchange, with the ones that cannot wait first; where these are many, half is for the others. */
@@ -161,9 +164,12 @@ export class ShareSync {
     const now = pacedClock.nowMs();
     const reported = told.flatMap((limited) => {
       const report = limited.bucket?.report(limited.limit, fleet, now);
-      return report === undefined ? [] : [{ limited, report }];
+      if (report !== undefined) return [{ limited, report }];
+      this.#unheard.delete(limited);
+      return [];
     });
-    if (reported.length === 0) return false;
+    // Without any in use, a store that was away is asked whether it is back.
+    if (reported.length === 0 && !fleet.degraded) return false;
     const reading = await board.exchange(
       replicaId(),
       reported.map(({ report }) => report),
@@ -174,10 +180,14 @@ export class ShareSync {
     for (const peer of reading.peers) byLimit.get(peer.limit)?.push(peer);
     for (const { limited, report } of reported) {
       const { bucket } = limited;
+      this.#unheard.delete(limited);
       // Forgotten, or no limit any more.
       if (bucket?.series !== report.series) continue;
-      if (reading.unheard?.has(report.limit) === true) bucket.goOnAlone(fleet);
+      const isUnheard = reading.unheard?.has(report.limit) === true;
+      if (isUnheard) bucket.goOnAlone(fleet);
       else bucket.read(byLimit.get(report.limit) ?? [], report, fleet, readMs);
+      // One that is not in use any more is not told of again, so nothing would say when it is heard of.
+      if (isUnheard && bucket.announced) this.#unheard.add(limited);
       this.#keep(limited);
     }
     onExchanged(reported.length, clock.monotonicMs() - began);

@@ -37,7 +37,7 @@ export interface BoardReading {
 export interface ShareBoard {
   /**
    * Replaces this replica's reports of these limits, and returns those of the other replicas of the same limits.
-   * Rejects where the store cannot be reached in time for any of them.
+   * Rejects where the store cannot be reached in time for any of them; with no reports, where it cannot be reached.
    */
   exchange(replica: string, reports: readonly LimitReport[]): Promise<BoardReading>;
 }

@@ -142,5 +142,6 @@ t.test(
     await works();
     await server.kill();
     await t.rejects(board.exchange('a', [report]));
+    await t.rejects(board.exchange('a', []));
   },
 );

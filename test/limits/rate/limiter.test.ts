@@ -163,6 +163,65 @@ for (const [when, earlyMs] of [
     cutOff(t, earlyMs),
   );
 
+t.test('a replica whose limits are not used any more hears, too, that the store is back', async (t) => {
+  let away = false;
+  const time = new ManualTime();
+  const { limiter } = open({
+    ...{ clock: time.clock, timers: time.timers },
+    board: {
+      exchange: async () => (away ? Promise.reject(new Error('away')) : { nowMs: time.now, peers: [] }),
+    },
+    replicas: () => new Set(['a', 'b']),
+  });
+  limiter.start();
+  const limit = [by('parent', { requestsPerSecond: 100 })];
+  const pass = async (seconds: number, use: boolean): Promise<void> => {
+    for (let i = 0; i < seconds * 100; i++) {
+      await time.advance(10);
+      if (use) limiter.take(limit);
+    }
+  };
+  await pass(2, true);
+  away = true;
+  await pass(2, true);
+  t.equal(limiter.degraded, true);
+  await pass(30, false);
+  t.equal(limiter.degraded, true, 'it is not known to be back');
+  away = false;
+  await pass(1, false);
+  t.equal(limiter.degraded, false);
+  await limiter.stop();
+});
+
+t.test('a limit in a lost part of the store shows, until it is heard of or rests', async (t) => {
+  let lost: string[] = [];
+  const time = new ManualTime();
+  const { limiter } = open({
+    ...{ clock: time.clock, timers: time.timers },
+    board: { exchange: async () => ({ nowMs: time.now, peers: [], unheard: new Set(lost) }) },
+    replicas: () => new Set(['a', 'b']),
+  });
+  limiter.start();
+  const limit = by('parent', { requestsPerSecond: 100 });
+  lost = [`parent:${limit.id}`];
+  const pass = async (use: boolean): Promise<void> => {
+    for (let i = 0; i < 600; i++) {
+      await time.advance(10);
+      if (use) limiter.take([limit]);
+    }
+  };
+  await pass(true);
+  t.equal(limiter.degraded, true);
+  await pass(false);
+  t.equal(limiter.degraded, false, 'it rests');
+  await pass(true);
+  t.equal(limiter.degraded, true);
+  lost = [];
+  await pass(true);
+  t.equal(limiter.degraded, false, 'it is heard of');
+  await limiter.stop();
+});
+
 async function cutOff(t: Test, earlyMs: number): Promise<void> {
   let away = false;
   const told: boolean[] = [];
