@@ -12,6 +12,10 @@ const notHere = [
     selector: 'ExportAllDeclaration',
     message: 'A barrel hides where things live. Import from the file that has it.',
   },
+  {
+    selector: 'ForOfStatement > VariableDeclaration > VariableDeclarator > Identifier[name="of"]',
+    message: 'Node.js 22 and 24 cannot strip the types of `for (const of of [...])`. Take another name.',
+  },
 ];
 const noDefaultExport = {
   selector: 'ExportDefaultDeclaration',

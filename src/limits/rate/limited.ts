@@ -87,6 +87,6 @@ export class LimitedByKind {
   }
 
   *#all(): Iterator<Limited> {
-    for (const of of Object.values(this.#of)) yield* of.values();
+    for (const all of Object.values(this.#of)) yield* all.values();
   }
 }

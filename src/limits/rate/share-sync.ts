@@ -125,7 +125,7 @@ export class ShareSync {
     const silentMs = clock.monotonicMs() - this.#cameBackMs;
     if (!fleet.degraded && silentMs > degradedMs) this.#become(true, error);
     if (!fleet.degraded) return;
-    for (const of of [told, this.#soon, this.#next]) for (const { bucket } of of) bucket?.goOnAlone(fleet);
+    for (const { bucket } of [...told, ...this.#soon, ...this.#next]) bucket?.goOnAlone(fleet);
   }
 
   /** Those of the next exchange, with the ones that cannot wait first; where these are many, half is for the others. */

@@ -14,15 +14,15 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 t.test(
   'imported keys work, for the account they were imported for, and are listed like others',
   async (t) => {
-    for (const of of [
+    for (const gateway of [
       apis,
       await startApis(t, { store: await embeddedStore(t), apiKeyHeaders: ['X-API-Key'] }),
     ]) {
-      const parent = await of.parent();
+      const parent = await gateway.parent();
       const child = await parent.create();
       const [first, second, third] = [newKey(), newKey(), newKey()];
-      t.match(await of.call('GET', '/v1/sub-accounts', { key: first }), { status: 401 });
-      const waitedBefore = of.waitedFor.length;
+      t.match(await gateway.call('GET', '/v1/sub-accounts', { key: first }), { status: 401 });
+      const waitedBefore = gateway.waitedFor.length;
       const scopes = ['sub_accounts:read'];
       const response = await importTo(
         parent.id,
@@ -37,7 +37,7 @@ t.test(
           },
           { api_key: third, name: 'Of a sub-account', sub_account_id: child.id, expires_at: '2999-01-01' },
         ],
-        of,
+        gateway,
       );
       t.match(response, {
         status: 200,
@@ -53,11 +53,13 @@ t.test(
         },
       });
       t.notMatch(response.text, first);
-      t.equal(of.waitedFor.length, waitedBefore + 1);
+      t.equal(gateway.waitedFor.length, waitedBefore + 1);
       for (const key of [first, second])
-        t.match(await of.call('GET', '/v1/sub-accounts', { key }), { status: 200 });
-      t.match(await of.call('GET', '/v1/sub-accounts', { headers: { 'X-API-Key': first } }), { status: 200 });
-      t.match(await of.call('GET', '/v1/sub-accounts', { key: third }), {
+        t.match(await gateway.call('GET', '/v1/sub-accounts', { key }), { status: 200 });
+      t.match(await gateway.call('GET', '/v1/sub-accounts', { headers: { 'X-API-Key': first } }), {
+        status: 200,
+      });
+      t.match(await gateway.call('GET', '/v1/sub-accounts', { key: third }), {
         body: { code: 'parent_key_required' },
       });
       const listed = await parent.call('GET', `/${child.id}/api-keys`);
@@ -65,16 +67,16 @@ t.test(
         data: [{ name: 'Of a sub-account', sub_account_id: child.id, status: 'active' }],
       });
 
-      const again = await importTo(parent.id, [{ sha256: sha256(first), name: 'Other name' }], of);
+      const again = await importTo(parent.id, [{ sha256: sha256(first), name: 'Other name' }], gateway);
       t.match(again.body, { imported: 0, existing: 1, data: [{ name: 'By value' }] });
-      const stranger = await of.parent();
+      const stranger = await gateway.parent();
       const taken = await importTo(
         stranger.id,
         [
           { api_key: newKey(), name: 'n' },
           { api_key: first, name: 'n' },
         ],
-        of,
+        gateway,
       );
       t.match(taken, {
         status: 409,
