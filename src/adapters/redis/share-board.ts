@@ -68,8 +68,8 @@ export function redisShareBoard(options: RedisShareBoardOptions): ShareBoard & {
       const [times, readings] = await inTime(options.timers, clock, work);
       const heard = readings.flatMap((reading) => (reading instanceof Error ? [] : [reading]));
       for (const failed of new Set([...times, ...readings])) if (failed instanceof Error) trouble(failed);
-      // Without a cause: the error of a command holds its arguments.
       const [time] = times;
+      // Without a cause: the error of a command holds its arguments.
       if (heard.length === 0 && (reports.length > 0 || typeof time !== 'number'))
         throw new Error('Redis cannot be used for limits');
       return {

@@ -5,15 +5,18 @@ import type { Timers } from '../../ports/timers.ts';
 export class Alarm {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #timers: Timers;
-  readonly #run: () => Promise<number>;
+  readonly #run: () => Promise<() => number>;
   #callOff: () => void = () => undefined;
   #dueMs = Infinity;
   #busy = false;
   #stopped = false;
   #underWay: Promise<void> = Promise.resolve();
 
-  /** @param run never rejects; returns when it is next wanted, on the monotonic clock: `Infinity` for not before it is asked for */
-  constructor(clock: Pick<Clock, 'monotonicMs'>, timers: Timers, run: () => Promise<number>) {
+  /**
+   * @param run never rejects; what it returns is asked, in the instant from which {@link wakeAt} is heard again, when the next run
+   *   is wanted, on the monotonic clock: `Infinity` for not before it is asked for
+   */
+  constructor(clock: Pick<Clock, 'monotonicMs'>, timers: Timers, run: () => Promise<() => number>) {
     this.#clock = clock;
     this.#timers = timers;
     this.#run = run;
@@ -42,6 +45,6 @@ export class Alarm {
     this.#dueMs = Infinity;
     const nextMs = await this.#run();
     this.#busy = false;
-    this.wakeAt(nextMs);
+    this.wakeAt(nextMs());
   }
 }

@@ -170,8 +170,8 @@ export class MonthSync {
     this.#alarm.wakeAt(this.#endedMs + soonMs);
   }
 
-  /** @returns when the next is due */
-  async #run(): Promise<number> {
+  /** @returns tells when the next is due */
+  async #run(): Promise<() => number> {
     let failed = false;
     const more = await this.#exchange().catch((error: unknown) => {
       this.#parts.onTrouble(error);
@@ -180,8 +180,8 @@ export class MonthSync {
     });
     this.#endedMs = this.#parts.clock.monotonicMs();
     const isBrief = more || (this.#near.isAwaited && !failed);
-    const isSoon = [...this.#used].some(({ quota }) => quota?.reportedMs === -Infinity);
-    return this.#endedMs + (isBrief ? briefMs : isSoon ? soonMs : everyMs);
+    const isSoon = (): boolean => [...this.#used].some(({ quota }) => quota?.reportedMs === -Infinity);
+    return () => this.#endedMs + (isBrief ? briefMs : isSoon() ? soonMs : everyMs);
   }
 
   /** @returns whether there is more to add, or to read */

@@ -88,8 +88,8 @@ export class ShareSync {
     }
   }
 
-  /** @returns when the next is due */
-  async #run(): Promise<number> {
+  /** @returns tells when the next is due */
+  async #run(): Promise<() => number> {
     const { clock, fleet } = this.#parts;
     const told = this.#portion();
     let failed = false;
@@ -108,6 +108,11 @@ export class ShareSync {
       this.#failed(told, error);
     }
     this.#endedMs = clock.monotonicMs();
+    return () => this.#nextMs(failed);
+  }
+
+  #nextMs(failed: boolean): number {
+    const { fleet } = this.#parts;
     if (this.#rest.size > 0) return this.#endedMs;
     if (this.#soon.size > 0 && !fleet.degraded) return this.#endedMs + soonMs;
     if (this.#soon.size + this.#next.size > 0 || fleet.degraded) return this.#roundMs;
