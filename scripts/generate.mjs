@@ -2,8 +2,8 @@
 // @ts-check
 /**
  * `npm run generate [-- --check]`: writes what others read of the gateway from where it is written down: of its
- * configuration from src/config/gateway-file.ts and the chart's values.yaml, of its APIs from the schemas of their routes. With --check it writes nothing and fails where a
- * file is stale, which `npm run check` does.
+ * configuration from src/config/gateway-file.ts and the chart's values.yaml, of its APIs from the schemas of their routes, of the
+ * functions in the database from their files. With --check it writes nothing and fails where a file is stale, which `npm run check` does.
  */
 import './lib/node-version.mjs';
 import './typescript/register.mjs';

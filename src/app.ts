@@ -44,7 +44,7 @@ import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
-/** What both listeners work with. Everything they do goes through these; nothing is global. */
+/** Dependencies of both listeners; nothing is global. */
 export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
@@ -57,44 +57,44 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
     UsageStore,
     'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile' | 'writesByDefault'
   >;
-  /** Exports usage again; `null` where it is not exported. */
+  /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   /** Counts requests. */
   readonly counting: UsageSink;
   readonly clock: Clock;
-  /** A cryptographic source. */
+  /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Buffer;
   readonly logger: Logger;
   readonly registry: Pick<Registry, 'metrics' | 'contentType'>;
-  /** Is told of the requests of the public listener. */
+  /** Observes requests of the public listener. */
   readonly observe: RequestObserver;
-  /** Is told of those of the operator API. */
+  /** Observes requests of the operator API. */
   readonly observeOperator: RequestObserver;
-  /** `null` where requests are not traced. */
+  /** `null`: requests are not traced. */
   readonly tracer: Tracer | null;
-  /** How busy the process is; left out, it is measured. */
+  /** Load of the process; measured if left out. */
   readonly pressure?: () => Pressure;
-  /** What keeps this process from deciding; empty when it is ready. */
+  /** Reasons that keep this process from deciding; empty if it is ready. */
   readonly unready: () => readonly Unreadiness[];
 }
 
-/** An application for a listener, and how to end it. */
+/** An application for a listener. */
 export interface ServedApplication extends Application {
-  /** Ends what it holds open, connections to upstreams included. */
+  /** Closes everything that it holds open, connections to upstreams included. */
   close(): Promise<void>;
 }
 
 /** The public listener's application. */
 export interface PublicApplication extends ServedApplication {
-  /** Where a request would go, by the functions that real ones meet. */
+  /** Finds the destination of a request by the same functions that real requests pass. */
   readonly destinationOf: DestinationOf;
 }
 
 /**
- * Builds the public listener's application. The order is the security argument; each step may rely on the ones before
- * it. Longer than other functions, so that the order can be read in one place.
+ * Builds the public listener's application. The order of its steps is the security argument: each may rely on the ones
+ * before it. The function is longer than others, so that the order can be read in one place.
  *
- * @throws where the configuration cannot be used; nothing is left behind then
+ * @throws if the configuration cannot be used; everything opened so far is closed then
  */
 export async function publicServer(
   deps: AppDeps & Pick<ProxyDeps, 'exchanges' | 'concurrency'>,
@@ -102,8 +102,8 @@ export async function publicServer(
   const { config, clock, logger, observe, tracer } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
 
-  // 1. Before it is asked who calls: one path only, one framing only. A request that two readers could understand
-  //    differently goes no further, so the steps below and the upstream read the same one.
+  // 1. Before authentication: one path, one framing. A request that two readers could understand differently is
+  //    rejected, so that all further steps and the upstream read the same request.
   const rules = headerRules(config.headers);
   const ingress = ingressReader(config, rules);
   const nameOf = targetNames(config.routes.map((route) => route.prefix));
@@ -112,21 +112,21 @@ export async function publicServer(
   const { typeBase } = config.problems;
   const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
-  // 2. Management owns its prefix whole, with every method and every path under it: the ingress sends nothing that
-  //    could be read as such a path anywhere else.
+  // 2. Management owns every method and every path under its prefix: the ingress sends no request that could be read as
+  //    such a path anywhere else.
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(logger),
     genReqId: newRequestId,
     frameworkErrors: replyToError,
-    // While draining, requests that are already on an open connection are still served.
+    // Requests on connections that are already open are served while draining.
     return503OnClosing: false,
   });
-  // Whatever goes wrong below gets one kind of response, a problem body with the request's id; it is logged and counted.
+  // Every error below becomes a problem body with the request's id, and is logged and counted.
   installErrorReplies(app, typeBase);
   observeReplies(app, (url) => url ?? 'none', observe);
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
-  // 3. Rejecting is cheap only before any work has been done.
+  // 3. Load is shed before any work is done: only then is a rejection cheap.
   const shedding = shedLoad(app, config.limits, deps.pressure);
   app.addHook('preParsing', (request, _reply, payload, done) => {
     sendContinue(request.raw);
@@ -134,7 +134,7 @@ export async function publicServer(
   });
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
-  // The description of the API is for everyone: it stands beside the plugin that asks for a key, not inside.
+  // The API reference is public: it is registered beside the plugin that requires a key, not inside it.
   app.register(parentReference, { ...config, prefix: managementPath });
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
@@ -143,8 +143,7 @@ export async function publicServer(
   });
   await made(app);
 
-  // 4. Everything else: nothing gets to an upstream that the steps above have not let by, and nothing leaves here
-  //    without a permit.
+  // 4. All other requests go to the proxy, after the steps above; it forwards none of them without a permit.
   const proxy = await openProxy({ ...deps, usage: deps.counting, shedding, newRequestId, rules }).catch(
     async (error: unknown) => {
       await app.close();
@@ -163,7 +162,7 @@ export async function publicServer(
     clientError: clientErrors(newRequestId, typeBase),
     destinationOf,
     close: async () => {
-      // The server waits for its connections; those of WebSockets do not end by themselves.
+      // `close` waits for connections, and those of WebSockets do not end by themselves.
       deps.exchanges.goAway();
       await app.close();
       await proxy.close();
@@ -171,7 +170,7 @@ export async function publicServer(
   };
 }
 
-/** Builds the internal listener's application: health and metrics for the platform, the operator API for its token. */
+/** Builds the internal listener's application: health and metrics without a token, the operator API with one. */
 export async function internalServer(
   deps: AppDeps & Pick<PublicApplication, 'destinationOf'>,
 ): Promise<ServedApplication> {
@@ -186,7 +185,7 @@ export async function internalServer(
   });
 
   installErrorReplies(app, config.problems.typeBase);
-  // Probes and scrapes come every few seconds: they are not logged, and they ask for no token.
+  // Probes and scrapes come every few seconds: they are not logged and need no token.
   healthRoutes(app, unready);
   metricsRoute(app, registry);
   app.register(async (scope) => {
@@ -207,7 +206,7 @@ export async function internalServer(
   };
 }
 
-/** Lets everything that was registered begin; where something cannot, what began before it is ended again. */
+/** Starts the registered plugins; if one fails, closes those that had started. */
 async function made(app: FastifyInstance): Promise<void> {
   try {
     await app.ready();
@@ -217,7 +216,7 @@ async function made(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Finds where a request would go as the dispatcher does, for explanations. */
+/** Finds the destination of a request as the dispatcher does, for explanations. */
 function destinations(
   { routes, headers }: Config,
   { targetOf }: IngressReader,
@@ -235,7 +234,7 @@ function destinations(
   };
 }
 
-/** As the management API's router rejects it, before anything else is looked at. */
+/** Problem of a path that is not UTF-8: the router of the management API rejects it first of all. */
 const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });

@@ -2,6 +2,6 @@
 import { requireNode } from './node-version.ts';
 
 requireNode();
-// Only now: what the commands are made of cannot be loaded by an old Node.js.
+// Imported after the check: an old Node.js cannot load the commands.
 const { run } = await import('./cli/run.ts');
 process.exitCode = await run(process.argv.slice(2));

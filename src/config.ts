@@ -6,27 +6,27 @@ export interface Config {
   readonly internal: InternalConfig;
   readonly store: StoreConfig;
   readonly redisUrl: string | null;
-  /** Holds the keys that values in Redis are authenticated by; `null`: they are not. */
+  /** File with the keys that sign and verify values in Redis; `null`: values are not signed. */
   readonly redisMacKeyFile: string | null;
-  /** Processes that share the listeners; with 1 there is no other process. */
+  /** Number of processes that accept connections on the listeners. */
   readonly workers: number;
   /** Run migrations at start. */
   readonly migrate: boolean;
   readonly coherence: CoherenceConfig;
   readonly headers: HeaderNames;
-  /** What new API keys begin with, before `_`. */
+  /** Prefix of new API keys, without the `_` after it. */
   readonly keys: { readonly prefix: string };
-  /** What the `type` of a problem begins with; its code follows. */
+  /** Start of the `type` of a problem; the code follows it. */
   readonly problems: { readonly typeBase: string };
-  /** CIDRs whose `X-Forwarded-*` and `X-Request-Id` count. */
+  /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are believed. */
   readonly trustedProxies: readonly string[];
-  /** Of the files that are named in it, as they were when it was read. */
+  /** Certificates in the files that the configuration names, as they were when it was read. */
   readonly certificates: readonly CertificateConfig[];
   readonly management: { readonly requireActingHeader: boolean };
-  /** Longest prefix wins. Empty only on the embedded store, where requests go to the echo upstream. */
+  /** The longest matching prefix wins. Empty only on the embedded store: requests then go to the echo upstream. */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
-  /** For how many days events are kept. */
+  /** Days for which events are kept. */
   readonly events: { readonly retentionDays: number };
   readonly usage: UsageConfig;
   readonly log: { readonly level: string; readonly sample2xx: number };
@@ -34,16 +34,16 @@ export interface Config {
   readonly tracing: TracingConfig | null;
   /** Longest time from SIGTERM to exit. */
   readonly drainMs: number;
-  /** Part of that: how long requests are taken as before, while `/readyz` already says no. */
+  /** Part of `drainMs`: how long requests are still accepted as usual while `/readyz` already responds with 503. */
   readonly drainDelayMs: number;
-  /** Part of it, too: how long clients are told to leave before idle connections are closed. */
+  /** Part of `drainMs`: how long responses say `Connection: close` before idle connections are closed. */
   readonly drainIdleMs: number;
 }
 
-/** When a certificate is valid. Wall-clock times, by the certificate. */
+/** Validity of a certificate; wall-clock times, as the certificate states them. */
 export interface CertificateConfig {
   readonly use: 'listener' | 'upstream_ca' | 'upstream_client' | 'redis_ca' | 'redis_client';
-  /** Prefix of the route whose upstream it is for. */
+  /** Prefix of the route that uses it towards its upstream; `null`: not for an upstream. */
   readonly route: string | null;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -68,7 +68,7 @@ export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string 
 export interface PostgresConfig {
   readonly kind: 'postgres';
   readonly url: string;
-  /** Past the pooler that `url` leads to; `null` where there is none. */
+  /** Address that bypasses the pooler behind `url`; `null`: `url` leads to no pooler. */
   readonly directUrl: string | null;
   readonly maxConnections: number;
 }
@@ -76,7 +76,7 @@ export interface PostgresConfig {
 export interface CoherenceConfig {
   /** The T of `docs/coherence.md`. */
   readonly leaseMs: number;
-  /** Facts held in memory at most. */
+  /** Most facts held in memory. */
   readonly maxFacts: number;
 }
 
@@ -85,23 +85,23 @@ export interface RouteConfig {
   readonly prefix: string;
   /** `http:`, `https:` or `unix:` address. Paths are not rewritten. */
   readonly upstream: string;
-  /** What forwards plain requests: our own HTTP/1.1 client, or @fastify/http-proxy with undici. */
+  /** Client that forwards plain requests: our own for HTTP/1.1, or @fastify/http-proxy with undici. */
   readonly client: 'native' | 'undici';
-  /** What the upstream gets as `Host`. */
+  /** `Host` that the upstream gets: the client's or its own. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
   /** Names of client headers with `_` that are passed on, in lower case; all others are dropped. */
   readonly underscoreHeaders: readonly string[];
   /** A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without identity. */
   readonly preflight: 'authenticate' | 'pass';
-  /** What the gateway says to browsers about pages of other origins; `null`: nothing, the upstream's own say passes. */
+  /** CORS headers that the gateway sets; `null`: those of the upstream pass unchanged. */
   readonly cors: CorsConfig | null;
-  /** Scope a caller must hold, by kind of method; `null` for none. */
+  /** Scope that a caller must hold, by kind of method; `null`: none is needed. */
   readonly scopes: { readonly read: string | null; readonly write: string | null };
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
-  /** Connections to the upstream at most, those of WebSockets aside. */
+  /** Most connections to the upstream, not counting those of WebSockets. */
   readonly connections: number;
-  /** WebSockets at most; `null` for as many as there may be client connections. */
+  /** Most open WebSockets; `null`: as many as client connections are allowed. */
   readonly webSockets: number | null;
   readonly tls: {
     readonly caFile: string | null;
@@ -112,11 +112,11 @@ export interface RouteConfig {
 }
 
 export interface CorsConfig {
-  /** As browsers send them; `*` for all. */
+  /** Allowed origins as browsers send them; `*` for all. */
   readonly origins: readonly string[];
-  /** Headers that a page may send. */
+  /** Request headers that a page may set. */
   readonly headers: readonly string[];
-  /** Headers of responses that a page may read. */
+  /** Response headers that a page may read. */
   readonly expose: readonly string[];
   readonly credentials: boolean;
   /** Seconds for which a browser may remember the response to a preflight. */
@@ -126,13 +126,13 @@ export interface CorsConfig {
 export interface UsageConfig {
   /** Folder of the journals. */
   readonly journalDir: string;
-  /** What the journal of this process may take. */
+  /** Most disk space that the journal of one process takes. */
   readonly journalMaxBytes: number;
-  /** For how long a silent replica holds reports back. */
+  /** How long a silent replica holds back `complete_through` of reports. */
   readonly lostAfterMs: number;
-  /** For how many days hours are kept. */
+  /** Days for which hourly usage is kept. */
   readonly hourlyRetentionDays: number;
-  /** For how many months days are kept, beside the running one. */
+  /** Months for which daily usage is kept, not counting the current one. */
   readonly retentionMonths: number;
   /** `null`: usage is not exported. */
   readonly export: UsageExportConfig | null;
@@ -140,23 +140,23 @@ export interface UsageConfig {
 
 export interface UsageExportConfig {
   readonly url: string;
-  /** Holds the value of the header `Authorization`. */
+  /** File with the value of the header `Authorization`. */
   readonly authorizationFile: string | null;
   readonly format: 'batch' | 'single';
-  /** Events in a request at most. */
+  /** Most events in a request. */
   readonly batchSize: number;
   readonly timeoutMs: number;
-  /** What the receiver knows an account by. */
+  /** Id by which the receiver knows an account. */
   readonly subject: 'id' | 'external_id';
-  /** How long after its end an hour is exported, at the earliest. */
+  /** Delay from the end of an hour to its export, at least. */
   readonly delayMs: number;
   readonly caFile: string | null;
 }
 
 export interface TracingConfig {
-  /** Where an OTLP/HTTP collector takes traces. */
+  /** URL at which an OTLP/HTTP collector accepts traces. */
   readonly endpoint: string;
-  /** Share of requests that are traced, of those that come without a trace of their own; 0 to 1. */
+  /** Fraction of requests to trace among those that arrive without a trace, 0 to 1. */
   readonly sampleRatio: number;
   readonly serviceName: string;
 }
@@ -165,18 +165,22 @@ export interface LimitsConfig {
   readonly maxHeaders: number;
   readonly maxHeaderBytes: number;
   readonly headTimeoutMs: number;
-  /** Longest silence of a client in the middle of a body. */
+  /** Longest pause of a client in the middle of a body. */
   readonly bodyIdleMs: number;
+  /** Slowest transfer of a body that a client may make, bytes per minute; 0 turns the limit off. */
+  readonly minBodyBytesPerMinute: number;
   readonly keepAliveMs: number;
   readonly managementBodyBytes: number;
   readonly maxConnections: number;
   readonly inFlightPerTenant: number;
-  /** Changes of one parent that every replica must hear of; 0 turns the limit off. */
+  /** Most changes of one parent that every replica must confirm, a second; 0 turns the limit off. */
   readonly changesPerSecond: number;
   readonly subAccountsPerParent: number;
   readonly keysPerAccount: number;
-  /** Delay of the event loop above which requests are shed; 0 turns it off. */
+  /** Event-loop delay above which requests are shed; 0 turns shedding by delay off. */
   readonly maxEventLoopDelayMs: number;
-  /** Heap above which requests are shed; 0 turns it off. */
+  /** Heap size above which requests are shed; 0 turns shedding by heap off. */
   readonly maxHeapBytes: number;
+  /** Size of heap and buffers together above which requests are shed; 0 turns this off. */
+  readonly maxMemoryBytes: number;
 }

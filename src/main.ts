@@ -2,5 +2,5 @@
 import { requireNode } from './node-version.ts';
 
 requireNode();
-// Only now: what the gateway is made of cannot be loaded by an old Node.js.
+// Imported after the check: an old Node.js cannot load the gateway.
 await import('./serve.ts');

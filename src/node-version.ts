@@ -1,9 +1,9 @@
-/** The oldest Node.js that runs this, as in `engines` of package.json. */
+/** Oldest supported Node.js, as in `engines` of package.json. */
 const oldest = { major: 20, minor: 19 };
 
 /**
- * Ends the process where Node.js is too old, in one line that says so. To be called before anything else is loaded: an old
- * version fails on the first import that it does not know, with an error that names neither the cause nor the remedy.
+ * Ends the process with a message if Node.js is too old. Call it before anything else is loaded: an old version fails at the
+ * first import that it does not know, with an error that names neither cause nor remedy.
  *
  * @param running a version such as `20.19.0`
  */

@@ -18,12 +18,12 @@ const log = openLog(config.log.level);
 warn(log.logger, loaded.warnings);
 if (config.workers === 1) await serve(config, log);
 else {
-  // Loaded only where it is wanted: one process does without a second one to look after it.
+  // Loaded only with several workers: a single process needs no primary.
   const { runPrimary } = await import('./wiring/workers/primary.ts');
   runPrimary(config, process.env, log);
 }
 
-/** Serves in this process. */
+/** Runs the gateway in this process. */
 async function serve(config: Config, log: Log): Promise<void> {
   const { logger } = log;
   const life = new Lifecycle(log);
@@ -35,13 +35,13 @@ async function serve(config: Config, log: Log): Promise<void> {
   logger.info({ ...identity(), store: config.store.kind }, 'starting');
   await life.run(starting);
 
-  /** The first signal drains; a second one, or the end of the time to drain, ends the process at once. */
+  /** Drains on the first signal; a second signal, or the end of the drain time, ends the process at once. */
   function stop(signal: NodeJS.Signals): void {
     if (life.stopping) process.exit(1);
     life.stop(signal);
   }
 
-  /** Reads the file anew. Without a file to read, SIGHUP means that the terminal was closed: stop. */
+  /** Reloads the file. Without a file, SIGHUP means that the terminal was closed: stop. */
   function hangUp(signal: NodeJS.Signals): void {
     if (!process.env['CONFIG']) return stop(signal);
     // A gateway that is still starting may have read the file before it was changed.
@@ -52,5 +52,5 @@ async function serve(config: Config, log: Log): Promise<void> {
 }
 
 function ignore(): void {
-  /* The code that awaits the start says why it failed, and ends the process. */
+  /* The code that awaits the start logs the failure and ends the process. */
 }

@@ -5,12 +5,12 @@ import { startGateway } from './wiring/start.ts';
 import { shutdownOrder, Stages, type Stage } from './wiring/stages.ts';
 import { PrimaryLink } from './wiring/workers/primary-link.ts';
 
-// One of several processes that share the listeners. Started by the primary (src/wiring/workers), never by people.
+// A worker, one of several processes with the same listeners. Only the primary (src/wiring/workers) starts it.
 favourRequests();
-/** Drains. Once only: the primary kills a worker that is to end at once. */
+/** Drains this worker, once; the primary kills a worker that must end at once. */
 let stop = (): void => process.exit(0);
 const link = new PrimaryLink({ stop: () => stop() });
-// A terminal and some supervisors signal every process of a group: what these mean for all, the primary says.
+// Terminals and some supervisors signal every process of a group; the primary decides about a reload.
 process.on('SIGHUP', () => undefined);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop());
 

@@ -10,7 +10,8 @@
  *
  * -e  evenly: what should have been sent while this process was stopped is not made up for at once, but takes longer. For
  *     what is only there to press on something: a burst would be this machine's, not the rate that was asked for.
- * -k  API keys, one a line, all of the same length: one after another takes the place of `{key}` in the request.
+ * -k  API keys, one a line, all of the same length: one after another takes the place of `{key}` in the request. The bytes 1 and 2
+ *     of a line stand for CR and LF, so that a key can bring a header of its own.
  *     Connections are opened as they are needed then, not all at the beginning.
  * -s  prints a line [2xx, 503, others, broken connections] for every so many milliseconds, as they pass.
  *
@@ -207,6 +208,7 @@ static void read_keys(const char *path) {
   key_length = strcspn(keys, "\n");
   key_count = length / (key_length + 1);
   key_at = place - request;
+  for (size_t i = 0; i < length; i++) keys[i] = keys[i] == 1 ? '\r' : keys[i] == 2 && i % (key_length + 1) < key_length ? '\n' : keys[i];
   char *longer = malloc(request_length + key_length);
   memcpy(longer, request, key_at);
   memcpy(longer + key_at + key_length, place + 5, request_length - key_at - 5);

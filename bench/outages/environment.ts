@@ -25,8 +25,8 @@ export interface OutageEnvironment {
   readonly postgres: PrivateServer;
   readonly redis: PrivateServer;
   readonly base: Environment;
-  /** Starts a gateway, on the core of all gateways, and waits until it decides. */
-  gateway(name: string, stores: 'with Redis' | 'without Redis'): Promise<Gateway>;
+  /** Starts a gateway, on the core of all gateways, and waits until it decides. @param databaseUrl in place of that of {@link postgres} */
+  gateway(name: string, stores: 'with Redis' | 'without Redis', databaseUrl?: string): Promise<Gateway>;
   /** Sends GETs with these keys in turn at a constant rate. */
   load(gateway: Gateway, keys: readonly string[], how: Load): Promise<OpenLoop>;
   say(line: string): void;
@@ -58,9 +58,9 @@ export async function inOutageEnvironment<T>(
         redis,
         base,
         say,
-        gateway: async (name, stores) => {
+        gateway: async (name, stores, databaseUrl = postgres.url) => {
           const env = {
-            DATABASE_URL: postgres.url,
+            DATABASE_URL: databaseUrl,
             ...(stores === 'with Redis' && { REDIS_URL: redis.url }),
           };
           const gateway = await startGateway(name, base, env);

@@ -10,6 +10,7 @@ import { postgresOutage } from './postgres.ts';
 import { redisOutage } from './redis.ts';
 import { revokes } from './revokes.ts';
 import { strangers } from './strangers.ts';
+import { tenants } from './tenants.ts';
 import { inOutageEnvironment, type OutageEnvironment } from './environment.ts';
 
 interface Scenario {
@@ -24,12 +25,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   garbage: { title: 'Made-up keys', run: garbage },
   strangers: { title: 'Made-up keys of other formats', run: strangers },
   neighbours: { title: 'One tenant asks for all it can', run: neighbours },
+  tenants: { title: 'Tenants that act as sub-accounts, cold and through a failover', run: tenants },
 };
 
 const usage = `npm run bench:outages -- [options]
 
   --scenario A,B   ${Object.keys(scenarios).join(', ')} (all)
-  --rate N         requests a second: of known callers (redis, postgres), of made-up keys (garbage, strangers), revokes (revokes)
+  --rate N         requests a second: of known callers (redis, postgres), of made-up keys (garbage, strangers), of acting tenants (tenants), revokes (revokes)
   --seconds N      length of one phase
   --garbage N      made-up keys of garbage in all, as many rounds as that takes: 1000000 take some minutes
   --cores P,O      core of the gateways, core of everything else (0,1)

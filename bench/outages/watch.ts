@@ -18,7 +18,7 @@ export function watch(gateways: readonly Gateway[]): { end(): Promise<Promised[]
   const stopped = (): boolean => ended;
   const prober = new Prober(gateways, history, random, stopped);
   const tenants = new Tenants(gateways, random, stopped);
-  const parts = { tenants, history, random, stopped, burst: prober.burst.bind(prober) };
+  const parts = { tenants, history, random, stopped, burst: prober.burst.bind(prober), byHand: null };
   const running = Promise.all([
     prober.run(1, pauseMs),
     ...watchedCells.map((cell, i) => cell(parts, (probes) => prober.show(i, probes)).catch(ignoreEnd)),

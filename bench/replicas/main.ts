@@ -32,7 +32,7 @@ const seconds = Number(values.seconds);
 first(process.pid);
 const rates = numbers(values.rates);
 /** As many as one PostgreSQL is said to do for 50 replicas. */
-const maxConnections = 250;
+const maxConnections = Math.max(250, Math.ceil(2.4 * Math.max(...numbers(values.replicas))));
 const processes = 2;
 /** A rate is more than can be done where a revoke takes this long, in milliseconds. */
 const tooLongMs = 1_000;

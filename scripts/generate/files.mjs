@@ -7,6 +7,7 @@ import { apiPage } from './api-page/page.ts';
 import { chartConfig } from './chart-config.mjs';
 import { clientTypes } from './client-types.ts';
 import { exampleFile } from './example-file.mjs';
+import { functionSteps } from './function-steps.mjs';
 import { keyReference } from './key-reference.mjs';
 import { actingTenantComponents } from './openapi/acting-tenant.ts';
 import { openApiDocuments } from './openapi/document.ts';
@@ -31,6 +32,7 @@ export async function generatedFiles() {
     { file: 'docs/api.md', text: apiPage(read('docs/api.md'), { parents, operators }) },
     { file: 'src/client/types.ts', text: await clientTypes('src/client/types.ts', parents) },
     await jsonFile('docs/openapi/acting-tenant.json', actingTenantComponents(version)),
+    ...functionSteps(),
     between('values', `${CHART}/README.md`, valuesTable(read(`${CHART}/values.yaml`))),
   ];
 }

@@ -5,15 +5,32 @@ import { inProject } from './project.mjs';
 
 /** @typedef {{ name: string, passed: boolean, output: string, seconds: string }} Outcome */
 
+/** Types, lint and format keep what they found of unchanged files here; a fresh clone has none of it. */
+const CACHE = '.cache/check';
+
 /**
  * A program of a dependency or of scripts/, with its arguments.
  * @type {Record<string, string[]>}
  */
 export const CHECKS = {
-  types: ['typescript/bin/tsc', '--noEmit'],
-  'types of scripts': ['typescript/bin/tsc', '--noEmit', '-p', 'scripts'],
-  lint: ['eslint/bin/eslint.js', '.', '--max-warnings=0'],
-  format: ['prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+  types: ['typescript/bin/tsc', '--noEmit', ...incremental('types')],
+  'types of scripts': ['typescript/bin/tsc', '--noEmit', '-p', 'scripts', ...incremental('types-of-scripts')],
+  lint: [
+    'eslint/bin/eslint.js',
+    ...[
+      '.',
+      '--max-warnings=0',
+      '--cache',
+      '--cache-location',
+      `${CACHE}/lint`,
+      '--cache-strategy',
+      'content',
+    ],
+  ],
+  format: [
+    'prettier/bin/prettier.cjs',
+    ...['--check', '--log-level=warn', '--cache', '--cache-location', `${CACHE}/format`, '.'],
+  ],
   'generated files': ['../scripts/generate.mjs', '--check'],
   // Files, exports and dependencies that nothing uses, and packages that are used without being listed.
   unused: ['knip/bin/knip.js', '--treat-config-hints-as-errors', '--no-progress'],
@@ -24,6 +41,11 @@ export const CHECKS = {
     ...['src', 'test', 'bench'].filter((folder) => existsSync(inProject(folder))),
   ],
 };
+
+/** @param {string} name */
+function incremental(name) {
+  return ['--incremental', '--tsBuildInfoFile', `${CACHE}/${name}.tsbuildinfo`];
+}
 
 /**
  * Runs one check to its end.

@@ -7,8 +7,8 @@ import { inProject } from './project.mjs';
 export const SRC = inProject('src');
 export const DIST = inProject('dist');
 
-/** Read by the program at run time, so they go along as they are. */
-const ASSET = /\.(sql|json|ya?ml)$/;
+/** Read by the program at run time, so they go along as they are; functions of the database are in its steps. */
+const ASSET = /^(?!.*\/postgres\/schema\/(?:functions\/|released\.json)).*\.(sql|json|ya?ml)$/;
 const SOURCE = /(?<!\.d)\.ts$/;
 
 /** Whether every source has its compiled file. */

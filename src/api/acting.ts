@@ -5,7 +5,8 @@ import { found } from '../http/not-found.ts';
 import type { ManagementDeps } from './deps.ts';
 import { decisionFields, decisionToBody, explain } from './explanation.ts';
 import { callerOf } from './guard.ts';
-import { closed, type TypedApp } from './rest/typebox.ts';
+import { closed } from './rest/typebox.ts';
+import type { ManagementApp } from './operations.ts';
 
 const question = closed({
   method: Type.Optional(Type.Enum([...servedMethods])),
@@ -14,10 +15,10 @@ const question = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/acting`: what would become of a request with the calling key, by the very functions that decide about
- * real ones. Nothing is sent; how many requests are under way, and what the upstream would say, is not looked at.
+ * `GET /v1/sub-accounts/acting`: explains the decision about a request with the calling key, by the functions that decide
+ * about real requests. Nothing is sent; limits on requests in flight and the upstream's response are not considered.
  */
-export function actingRoute(app: TypedApp, deps: ManagementDeps): void {
+export function actingRoute(app: ManagementApp, deps: ManagementDeps): void {
   app.get(
     '/acting',
     {
@@ -26,7 +27,7 @@ export function actingRoute(app: TypedApp, deps: ManagementDeps): void {
     },
     async (request) => {
       const { method = 'GET', path, acting_tenant: acting } = request.query;
-      const digest = found(await deps.tenants.keyDigest(callerOf(request).keyId));
+      const digest = found(await deps.tenants.keyDigest(callerOf(request).keyId), 'API key');
       const asked = {
         digest,
         acting: readActingHeader(acting === undefined ? [] : [acting]),

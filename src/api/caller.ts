@@ -5,9 +5,10 @@ import { apiKeyFields, apiKeyToBody } from './api-keys/resource.ts';
 import type { ManagementDeps } from './deps.ts';
 import { callerOf } from './guard.ts';
 import { limitsBody, limitsToBody } from './rest/limits.ts';
-import { closed, noQuery, nullableText, timestamp, type TypedApp } from './rest/typebox.ts';
+import { closed, noQuery, nullableText, timestamp } from './rest/typebox.ts';
+import type { ManagementApp } from './operations.ts';
 
-/** Who calls. The metadata of a parent is its operator's, and not shown. */
+/** The caller in the response. The metadata of a parent belongs to the operator and is not shown. */
 const callerBody = closed({
   account: closed({
     id: Type.String(),
@@ -21,9 +22,9 @@ const callerBody = closed({
   active_sub_accounts: Type.Integer(),
 });
 
-/** `GET /v1/sub-accounts/caller`: the account and the key that call, and whether writes must say for whom they are. */
+/** `GET /v1/sub-accounts/caller`: the account and key of the caller; with active sub-accounts, writes need the acting header. */
 export function callerRoute(
-  app: TypedApp,
+  app: ManagementApp,
   { tenants, clock }: Pick<ManagementDeps, 'tenants' | 'clock'>,
 ): void {
   app.get(
@@ -34,9 +35,9 @@ export function callerRoute(
     },
     async (request) => {
       const { accountId, keyId } = callerOf(request);
-      // Both are there, unless a backup without them was brought back this instant.
-      const account = found(await tenants.getParent(accountId, accountId));
-      const key = found(await tenants.getKey(accountId, keyId, accountId));
+      // Both exist, unless a backup without them was restored this moment.
+      const account = found(await tenants.getParent(accountId, accountId), 'account');
+      const key = found(await tenants.getKey(accountId, keyId, accountId), 'API key');
       return {
         account: {
           id: account.id,

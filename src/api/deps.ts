@@ -8,13 +8,13 @@ import type { UsageStore } from '../ports/usage.ts';
 import type { DestinationOf } from './explanation.ts';
 import type { FindOperation } from './operations.ts';
 
-/** What the management endpoints work with. */
+/** Dependencies of the management endpoints. */
 export interface ManagementDeps {
   readonly config: Pick<Config, 'headers' | 'management' | 'keys' | 'trustedProxies' | 'problems'> & {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,
-      'changesPerSecond' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
+      'bodyIdleMs' | 'changesPerSecond' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
     >;
   };
   readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
@@ -24,8 +24,8 @@ export interface ManagementDeps {
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;
   readonly destinationOf: DestinationOf;
-  /** Is given the way to find an operation, for explanations. */
+  /** Receives the function that finds operations, for explanations. */
   readonly onOperations?: (find: FindOperation) => void;
-  /** A cryptographic source. */
+  /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
 }

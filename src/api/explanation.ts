@@ -10,7 +10,7 @@ import type { Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
 import { parseAccountId, parseKeyId, type AccountId } from '../domain/ids.ts';
 import type { Problem } from '../domain/problem.ts';
-import { notFound } from '../http/not-found.ts';
+import { noSuch, notFound, type Thing } from '../http/not-found.ts';
 import { problemMembers, type ProblemMembers } from '../http/problem-body.ts';
 import type { Clock } from '../ports/clock.ts';
 import { decideWithLookups, MissingFact, type Directory } from '../ports/directory.ts';
@@ -19,17 +19,17 @@ import type { TenantStore } from '../ports/tenant-store.ts';
 import type { FoundOperation } from './operations.ts';
 import { nullableText } from './rest/typebox.ts';
 
-/** Where a request leads, as the public listener finds it. */
+/** Destination of a request, as the public listener finds it. */
 export type Destination =
   | { readonly kind: 'route'; readonly prefix: string; readonly rules: RouteRules }
   | ({ readonly kind: 'management' } & FoundOperation)
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected'; readonly problem: Problem };
 
-/** Where a request with this method and path would go, by the functions that real ones meet. */
+/** Finds the destination for a method and path by the functions that real requests pass. */
 export type DestinationOf = (method: string, path: string) => Destination;
 
-/** What explaining needs. Where a path leads and what is decided there are the gateway's own functions. */
+/** Dependencies of {@link explain}. */
 export interface ExplanationDeps {
   readonly directory: Pick<Directory, 'decide' | 'lookUp'>;
   readonly tenants: Pick<TenantStore, 'keyDigest' | 'getSubAccount'>;
@@ -42,19 +42,19 @@ export interface ExplanationDeps {
   readonly destinationOf: DestinationOf;
 }
 
-/** What the gateway would do with a request. `caller` is known where the key is good. */
+/** Decision that the gateway would make about a request. `caller` is known if the key is valid. */
 export type Explained =
   | {
       readonly caller: Caller;
       readonly permit: Pick<Permit, 'resolvedTenant' | 'reason'>;
-      /** The limits that it would count against. */
+      /** Limits that the request would count against. */
       readonly limitedBy?: Admission['limitedBy'];
     }
-  /** For everyone: no key is looked at. */
+  /** The path is public: no key is checked. */
   | { readonly caller: null; readonly open: true }
   | { readonly caller: Caller | null; readonly problem: Problem };
 
-/** Decides about a request that was never sent, by the functions of `src/authz` that decide about those that are. */
+/** Decides about a request without sending it, by the functions of `src/authz` that decide about real requests. */
 export async function explain(
   destination: Destination,
   request: ProxiedRequest,
@@ -89,32 +89,33 @@ async function explainManagementCall(
   );
   if ('problem' in decision) return decision;
   const { caller } = decision;
-  if (!(await exists(parameters, caller.accountId, deps))) return { caller, problem: notFound };
+  const missing = await missingThing(parameters, caller.accountId, deps);
+  if (missing !== null) return { caller, problem: noSuch(missing) };
   const reason = acting.form === 'absent' ? 'self-by-default' : 'self';
   return { caller, permit: { resolvedTenant: caller.accountId, reason } };
 }
 
-/** Whether the sub-account and the key that a path names are the caller's: another's are not found. */
-async function exists(
+/** The sub-account or the key that a path names, if it is not the caller's. */
+async function missingThing(
   { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
   parent: AccountId,
   { tenants, directory }: ExplanationDeps,
-): Promise<boolean> {
-  if (owner_id === undefined) return true;
+): Promise<Thing | null> {
+  if (owner_id === undefined) return null;
   const owner = parseAccountId(owner_id);
-  if (!owner || (await tenants.getSubAccount(parent, owner)) === null) return false;
-  if (key_id === undefined) return true;
+  if (!owner || (await tenants.getSubAccount(parent, owner)) === null) return 'sub-account';
+  if (key_id === undefined) return null;
   const id = parseKeyId(key_id);
   const digest = id && (await tenants.keyDigest(id));
-  if (!digest) return false;
+  if (!digest) return 'API key';
   const { holder } = await decideWithLookups(directory, (facts) => {
     const key = facts.key(digest);
     return key === undefined ? new MissingFact(factKey.key(digest)) : { holder: key?.accountId };
   });
-  return holder === owner;
+  return holder === owner ? null : 'API key';
 }
 
-/** The members of a decision; what does not apply is `null`. */
+/** Members of a decision in responses; `null` if they do not apply. */
 export const decisionFields = {
   decision: Type.Enum(['permit', 'refuse']),
   resolved_tenant: nullableText(),
@@ -122,7 +123,7 @@ export const decisionFields = {
   problem: Type.Unsafe<ProblemMembers | null>({ type: ['object', 'null'], additionalProperties: true }),
 };
 
-/** A decision, as its members say it. @param typeBase what the `type` of a problem begins with */
+/** Writes a decision. @param typeBase start of the `type` of a problem */
 export function decisionToBody(explained: Explained, typeBase: string) {
   const permit = 'permit' in explained ? explained.permit : null;
   const problem = 'problem' in explained ? explained.problem : null;

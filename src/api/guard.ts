@@ -20,13 +20,13 @@ const decorator = 'managementCaller';
 const againDecorator = 'managementCallAgain';
 type DecideAgain = () => Promise<ManagementDecision>;
 
-/** Counts a change that replicas must hear of towards the rate of the parent that asked for it. */
+/** Counts a change that replicas must confirm against the rate limit of its parent. */
 export type CountChange = (request: FastifyRequest) => void;
 
 /**
- * Puts the guard before every operation of `app`; a write is decided about before its body, and again after it.
+ * Installs the guard before every operation of `app`; a write is decided before its body is read, and again afterwards.
  *
- * @returns what the operations tell of their changes
+ * @returns function that operations call for each change
  */
 export function installGuard(
   app: FastifyInstance,
@@ -37,7 +37,7 @@ export function installGuard(
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
-  // A body may take its time. A caller that lost the right to a write while sending it must not have it any more.
+  // The body may take long: a caller that loses its right meanwhile must not make the write.
   app.addHook('preHandler', (request, reply, next) => {
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
@@ -49,7 +49,7 @@ function writes({ method }: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** The parent that calls, and from where. @throws where the call was not decided about: a route without the guard must not work */
+/** The parent that calls, and its origin. @throws if no decision was made: a route without the guard must not work */
 export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin {
   const caller = request.getDecorator<(ParentCaller & RequestOrigin) | null>(decorator);
   if (caller === null) throw new Error('a management call was handled before it was decided about');
@@ -57,9 +57,9 @@ export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin 
 }
 
 /**
- * Decides about a call again, for a response that takes long.
+ * Decides about a call again during a response that takes long.
  *
- * @throws ProblemError where its caller has lost the right to it since
+ * @throws ProblemError if the caller has lost its right since
  */
 export async function decideAgain(request: FastifyRequest): Promise<void> {
   const again = request.getDecorator<DecideAgain | null>(againDecorator);
@@ -69,8 +69,8 @@ export async function decideAgain(request: FastifyRequest): Promise<void> {
 }
 
 /**
- * Notes that the keys of known callers under `app` were used. A call to management is not counted as usage, which is
- * what a parent asks of the API behind the gateway; but a key that only manages is in use all the same.
+ * Notes the last use of the keys of known callers under `app`. Management calls are not counted as usage, but they do use
+ * a key.
  */
 export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
@@ -81,8 +81,8 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /**
- * Lets a call pass when {@link decideManagementCall} does and, for a write, its parent has made fewer changes than it may;
- * notes the caller. Synchronous where every fact is in memory.
+ * Admits a call if {@link decideManagementCall} does and, for a write, its parent is below its rate of changes; notes the
+ * caller. Synchronous if every fact is in memory.
  */
 function guardHook(
   { config, directory, clock }: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>,
@@ -140,24 +140,24 @@ function guardHook(
 function tooManyChanges({ perSecond }: ChangeRate, waitMs: number): Problem {
   return {
     code: 'too_many_requests',
-    detail: `This account makes more changes that every replica must hear of than the ${perSecond} a second that it may (limits.changes_per_second). Nothing was changed: send this one again after Retry-After.`,
+    detail: `This account may make ${perSecond} changes a second that every replica must confirm (limits.changes_per_second). Nothing was changed: send this request again after Retry-After.`,
     retryAfter: Math.ceil(waitMs / 1000),
     limit: 'changes',
   };
 }
 
-/** Seconds' worth of changes that a parent may make at once. */
+/** Seconds' worth of changes that may come at once. */
 const burstS = 10;
 const leastRoom = 1_000;
-/** What is less than that is rounding, milliseconds. */
+/** Shorter waits are rounding errors, milliseconds. */
 const nothingMs = 0.001;
 
 /**
- * How fast each parent may make changes that replicas must hear of: a token bucket a parent, kept as the time when it will
- * be full again. Each such change costs every replica a reading and a commit, and takes the place of an older one in the log.
+ * Rate limit on changes that replicas must confirm: a token bucket per parent, stored as the time at which it is full again.
+ * Each such change costs every replica a read and a commit, and displaces an older one from the log.
  *
- * A change is counted when it is made, since most creates turn out to be none of these. So changes that are under way
- * together may all be made; what they are above the rate, the next ones wait for.
+ * A change is counted when it is made, because most creates need no confirmation. Concurrent changes may thus exceed the
+ * rate together; later changes wait for the excess.
  */
 export class ChangeRate {
   readonly perSecond: number;
@@ -165,18 +165,18 @@ export class ChangeRate {
   #fullAtMs = new Map<AccountId, number>();
   #room = leastRoom;
 
-  /** @param perSecond changes; with 0 there is no limit */
+  /** @param perSecond changes a second; 0 means no limit */
   constructor(perSecond: number) {
     this.perSecond = perSecond;
     this.#costMs = 1000 / perSecond;
   }
 
-  /** Parents of which something is remembered. */
+  /** Number of parents in memory. */
   get size(): number {
     return this.#fullAtMs.size;
   }
 
-  /** Milliseconds until a parent may make another change: 0 where it may now. @param nowMs of a clock that never goes back */
+  /** Milliseconds until a parent may make another change; 0 if it may now. @param nowMs monotonic time */
   waitMs(parent: AccountId, nowMs: number): number {
     if (this.perSecond === 0) return 0;
     const emptyMs = (this.#fullAtMs.get(parent) ?? nowMs) - nowMs;
@@ -184,7 +184,7 @@ export class ChangeRate {
     return waitMs > nothingMs ? waitMs : 0;
   }
 
-  /** A change was made. */
+  /** Counts a change. */
   count(parent: AccountId, nowMs: number): void {
     if (this.perSecond === 0) return;
     const fullAtMs = Math.max(this.#fullAtMs.get(parent) ?? nowMs, nowMs) + this.#costMs;
@@ -192,7 +192,7 @@ export class ChangeRate {
     this.#fullAtMs.set(parent, fullAtMs);
   }
 
-  /** Forgets parents whose buckets are full, once there are many. */
+  /** Removes parents whose buckets are full once there are many. */
   #makeRoom(nowMs: number): void {
     if (this.#fullAtMs.size < this.#room) return;
     this.#fullAtMs = new Map([...this.#fullAtMs].filter(([, fullAtMs]) => fullAtMs > nowMs));

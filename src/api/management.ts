@@ -13,7 +13,7 @@ import { onboardingRoute } from './onboarding.ts';
 import { installJsonBodies } from './rest/json-body.ts';
 import type { TypeBoxProvider } from './rest/typebox.ts';
 import { installValidation } from './rest/validation.ts';
-import { collectOperations } from './operations.ts';
+import { collectOperations, type ManagementApp, type ScopedAccess } from './operations.ts';
 import { callerOf, installGuard } from './guard.ts';
 import { byExternalIdRoute } from './sub-accounts/by-external-id.ts';
 import { subAccountRoutes } from './sub-accounts/routes.ts';
@@ -21,19 +21,19 @@ import { usageReportRoute } from './usage/report.ts';
 import type { ManagementDeps } from './deps.ts';
 
 /**
- * The management endpoints (spec section 4), to be registered at the prefix `/v1/sub-accounts` on an app that has
- * `installErrorReplies`. Nothing under the prefix gets past this plugin, whatever its method; only GET and HEAD of what describes
- * the endpoints are `parentReference`'s.
+ * The management endpoints (spec section 4). Register them at the prefix `/v1/sub-accounts` on an app that has
+ * `installErrorReplies`. The plugin handles every path and method under the prefix, except GET and HEAD of the API
+ * reference, which `parentReference` handles.
  */
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
   const { config, tenants } = deps;
-  deps.onOperations?.(collectOperations(app, app.prefix, referencePaths));
+  deps.onOperations?.(collectOperations(app, referencePaths));
   const countChange = installGuard(app, deps);
-  installJsonBodies(app, config.limits.managementBodyBytes);
+  installJsonBodies(app, config.limits);
   installValidation(app);
 
   const register = (): void => {
-    const typed = app.withTypeProvider<TypeBoxProvider>();
+    const typed: ManagementApp = app.withTypeProvider<TypeBoxProvider>();
     subAccountRoutes(typed, deps, countChange);
     byExternalIdRoute(typed, deps, countChange);
     usageReportRoute(typed, deps);
@@ -47,7 +47,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
       keysPerAccount: config.limits.keysPerAccount,
       keyPrefix: config.keys.prefix,
     };
-    const keyRules: ApiKeyRoutesRules = {
+    const keyRules: ApiKeyRoutesRules<ScopedAccess> = {
       path: '/:owner_id/api-keys',
       ownerField: 'sub_account_id',
       owner: async (request, text) => {

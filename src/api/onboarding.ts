@@ -1,12 +1,10 @@
 import { Type } from 'typebox';
 import { managementScopes } from '../domain/scope.ts';
-import { dayMs } from '../domain/usage.ts';
 import type { ManagementDeps } from './deps.ts';
 import { callerOf } from './guard.ts';
-import { closed, noQuery, timestamp, type TypedApp } from './rest/typebox.ts';
-
-/** How far back it is looked, to the beginning of a day, UTC. */
-const lookBackDays = 7;
+import { closed, noQuery, timestamp } from './rest/typebox.ts';
+import type { ManagementApp } from './operations.ts';
+import { onboardingSinceMs } from './sub-accounts/warnings.ts';
 
 const onboardingBody = closed({
   since: timestamp,
@@ -21,11 +19,11 @@ const onboardingBody = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/onboarding`: the parent's keys that wrote without the acting header of late, which is what its first
- * sub-account would have rejected. `since` is the beginning of the day seven days ago, or when the gateway began to count them.
+ * `GET /v1/sub-accounts/onboarding`: the parent's keys that recently wrote without the acting header; with a first
+ * sub-account such writes are rejected. `since` is the start of the day seven days ago, or of counting if that is later.
  */
 export function onboardingRoute(
-  app: TypedApp,
+  app: ManagementApp,
   { usage, clock }: Pick<ManagementDeps, 'usage' | 'clock'>,
 ): void {
   app.get(
@@ -35,7 +33,7 @@ export function onboardingRoute(
       config: { scope: managementScopes.read },
     },
     async (request) => {
-      const sinceMs = (Math.floor(clock.wallMs() / dayMs) - lookBackDays) * dayMs;
+      const sinceMs = onboardingSinceMs(clock.wallMs());
       const { countedFromMs, keys } = await usage.writesByDefault(callerOf(request).accountId, sinceMs);
       return {
         since: new Date(Math.max(sinceMs, countedFromMs)).toISOString(),

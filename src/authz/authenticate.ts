@@ -4,38 +4,38 @@ import type { Problem, ProblemCode } from '../domain/problem.ts';
 import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 
-/** The headers of a request that may carry its API key: every value of each, in order. */
+/** Headers of a request that can carry its API key: every value of each, in order. */
 export interface CredentialHeaders {
   readonly authorization: readonly string[];
-  /** Of the further headers whose whole value is a key (`authentication.headers`). */
+  /** Values of the further headers whose whole value is a key (`authentication.headers`). */
   readonly apiKeys: readonly string[];
 }
 
-/** What those headers hold, without any look-up. */
+/** Digest of the API key in those headers, or the problem with them. No look-up is made. */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
 
-/** Who the caller is, by which facts. */
+/** The caller, and the facts that say so. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly key: KeyFact;
   readonly account: AccountFact;
-  /** Of a sub-account; `null` for a parent. */
+  /** Parent account of a sub-account; `null` for a parent. */
   readonly parent: AccountFact | null;
 }
 
-/** Who the caller is, or why not. */
+/** The caller, or why the key is rejected. */
 export type Authentication = Authenticated | { readonly problem: Problem };
 
 const bearer = /^bearer +([^ ,]+)$/i;
 
-/** Reads the API key of a request, before anything is looked up. */
+/** Reads the API key of a request without any look-up. */
 export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
 
 /**
- * Makes the reader of credentials (spec section 5, rule 1; RFC 6750 §2.1). A key with a wrong checksum costs no look-up. A
- * request with two credentials is rejected, whatever they are: another reader could take the other one.
+ * Makes the reader of credentials (spec section 5, rule 1; RFC 6750 §2.1). A key with a wrong checksum costs no look-up. Two
+ * credentials in a request are always rejected: the upstream could take the other one.
  *
- * @param prefix what new keys begin with
+ * @param prefix prefix of new keys
  * @param headers names of the further headers whose whole value is a key
  */
 export function credentialReader(prefix: string, headers: readonly string[]): ReadCredentials {
@@ -59,8 +59,8 @@ export function credentialReader(prefix: string, headers: readonly string[]): Re
 }
 
 /**
- * Finds out who calls: the key must be known, not revoked, not expired; its account and that account's parent
- * must be active. Pure over `facts`; returns {@link MissingFact} where one must be loaded first.
+ * Identifies the caller: the key must be known, not revoked and not expired; its account and that account's parent
+ * must be active. Pure over `facts`; returns a {@link MissingFact} if one must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */

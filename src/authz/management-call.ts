@@ -14,29 +14,29 @@ import { authenticate, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey } from '../ports/facts.ts';
 
-/** The operation that the method and the path of a call name. */
+/** The operation that the method and path of a call name. */
 export interface ManagementOperation {
-  /** The scope it asks for (spec section 5, rule 3); absent where it asks for none. */
+  /** Scope that the operation requires (spec section 5, rule 3); absent if none. */
   readonly scope?: string;
-  /** Set where there is no such operation: 405 on a path that has other methods, 404 on one that is none of ours. */
+  /** Set if there is no such operation: 405 on a path with other methods, 404 on an unknown path. */
   readonly rejection?: Problem;
 }
 
-/** What a management call is decided by, read from the request before anything is looked up. */
+/** The parts of a management call that decide about it, read without any look-up. */
 export interface ManagementCall {
   readonly digest: KeyDigest;
   readonly header: ActingHeader;
-  /** A method that is not served counts as a write; its operation is a rejection in any case. */
+  /** An unknown method counts as a write; its operation is a rejection anyway. */
   readonly method: MethodKind;
   readonly operation: ManagementOperation;
 }
 
-/** A call that may go on as `caller`; or its problem, with who calls and the id of the key that was sent, where they are known. */
+/** The caller of an admitted call; or a problem, with the caller and the id of the key if they are known. */
 export type ManagementDecision =
   | { readonly caller: ParentCaller }
   | { readonly problem: Problem; readonly caller: Caller | null; readonly keyId: KeyId | null };
 
-/** What the configuration says about the acting header on management calls. */
+/** Settings of the acting header on management calls. */
 export interface HeaderRule {
   /** The header's name. */
   readonly name: string;
@@ -44,7 +44,7 @@ export interface HeaderRule {
 }
 
 /**
- * Reads a call; its problem where it does not even carry an API key.
+ * Reads a call; returns a problem if its credentials are unusable.
  *
  * @param credentials as read from its headers
  * @param acting every value of the acting header
@@ -61,8 +61,8 @@ export function readManagementCall(
 }
 
 /**
- * Decides about a management call, in the one order there is: who calls, whether that is a parent, whether there is such
- * an operation, whether the key has its scope, and what the acting header says. Synchronous and pure over `facts`.
+ * Decides about a management call. The order of the checks is fixed: caller, parent or not, operation, scope of the key,
+ * acting header. Synchronous and pure over `facts`.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -99,7 +99,7 @@ function headerProblem(
     if (count === undefined) return new MissingFact(factKey.activeSubAccounts(accountId));
     active = count;
   }
-  // Without a count nothing is known about the account: the call is treated as if there were active sub-accounts.
+  // A count of `null` means an unknown account: it is treated as one with active sub-accounts.
   return managementHeaderFault(
     accountId,
     header,
@@ -110,10 +110,10 @@ function headerProblem(
 }
 
 /**
- * The acting header on a management call. Those are addressed by path, so the header may only repeat that the
- * parent acts as itself; with `required` rule 1 of the spec applies there to the letter.
+ * Checks the acting header of a management call. The path names the sub-account, so that the header may only say that the
+ * parent acts as itself. With `required`, rule 1 of the spec (acting header) applies literally.
  *
- * @returns the problem, or `undefined` where the call may go on
+ * @returns the problem, or `undefined` if the header is acceptable
  */
 export function managementHeaderFault(
   self: AccountId,

@@ -19,7 +19,7 @@ import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey, type AccountFact, type FactKey } from '../ports/facts.ts';
 import type { LimitedBy } from '../ports/limits/rate-limiter.ts';
 
-/** What a proxied request is decided by, read from its head once; deciding may have to happen several times. */
+/** The parts of a proxied request that decide about it, read from its head once, even if it is decided several times. */
 export interface ProxiedRequest {
   readonly digest: KeyDigest;
   readonly acting: ActingHeader;
@@ -30,30 +30,30 @@ export interface ProxiedRequest {
 export interface Admission {
   readonly caller: Caller;
   readonly permit: Permit;
-  /** When the key expires, milliseconds since 1970; an exchange that is still under way then is ended. */
+  /** Expiry of the key, milliseconds since 1970, which ends an exchange that is still active; `null`: never. */
   readonly expiresAtMs: number | null;
-  /** The limits that it counts against, each of those that have any; `null` where none has. */
+  /** Limits that the request counts against; `null` if there are none. */
   readonly limitedBy: readonly LimitedBy[] | null;
 }
 
-/** A request that may not. `caller` is known where only the acting rules or a scope rejected it. */
+/** A request that is rejected. `caller` is known if the acting rules or a scope rejected it. */
 export interface Rejection {
   readonly problem: Problem;
   readonly caller: Caller | null;
-  /** Of the key that was sent, where there is such a key: an operator finds uses of a revoked key in the log by it. */
+  /** Id of the key that was sent, if that key exists: operators find uses of a revoked key in the log by it. */
   readonly keyId: KeyId | null;
 }
 
-/** Who may use a route. */
+/** Rules of a route about its callers. */
 export interface RouteRules {
-  /** Scope a caller must hold, by kind of method; `null` for none. */
+  /** Scope that a caller must hold, by kind of method; `null`: none is needed. */
   readonly scopes: Readonly<Record<MethodKind, string | null>>;
   /** Name of the acting header, for the details of problems. */
   readonly actingHeader: string;
 }
 
 /**
- * Reads what a proxied request is decided by, without any look-up.
+ * Reads the parts of a proxied request that decide about it, without any look-up.
  *
  * @param credentials as read from its headers
  * @param acting every value of the acting header
@@ -68,8 +68,8 @@ export function readProxiedRequest(
 }
 
 /**
- * Decides about a proxied request: who calls, as whom, and whether the route lets them. Synchronous and pure over
- * `facts`, so that what was decided is acted on in the same tick; a {@link MissingFact} where one must be loaded first.
+ * Decides about a proxied request: caller, resolved tenant, scope of the route. Synchronous and pure over `facts`, so that
+ * the decision takes effect in the same tick; returns a {@link MissingFact} if one must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -100,9 +100,9 @@ export function decideProxiedRequest(
 }
 
 /**
- * Whose limits count: the key's, the sub-account's that it is resolved to, and the parent's of that, in this order.
+ * The limits of the key, of the sub-account that the request is resolved to, and of the parent, in this order.
  *
- * @param target that the acting header names, where it is not the caller itself
+ * @param target account that the acting header names, if it is not the caller itself
  */
 function limitsOf(
   { caller, key, account, parent }: Authenticated,
@@ -122,19 +122,19 @@ function limitsOf(
   return all;
 }
 
-/** Whether it is known who calls, or that the key is not valid, without loading another fact. */
+/** Whether the facts in memory suffice to identify the caller or to reject the key. */
 export function callerKnown(facts: Facts, { digest }: ProxiedRequest, nowMs: number): boolean {
   return !(authenticate(facts, digest, nowMs) instanceof MissingFact);
 }
 
-/** When the key of a request expires: milliseconds since 1970, `null` for never. One that there is no more has expired. */
+/** Expiry of the key of a request: milliseconds since 1970, `null` for never, 0 for a key that is unknown or revoked. */
 export function expiryOf(facts: Facts, { digest }: ProxiedRequest): number | null | MissingFact {
   const key = facts.key(digest);
   if (key === undefined) return new MissingFact(factKey.key(digest));
   return key === null || key.revoked ? 0 : key.expiresAtMs;
 }
 
-/** Facts whose revocation ends what was admitted: the key, its account, that account's parent, and the target. */
+/** Facts whose revocation ends the exchange: the key, its account, that account's parent, and the resolved tenant. */
 export function dependencies(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
   const keys = [
     factKey.key(digest),
@@ -145,14 +145,14 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
-/** What was found for the acting rules; they look at less of a target than the limits do. */
+/** Facts for the acting rules, with the target as a whole, because limits need more of it. */
 interface FoundFacts extends ActingFacts {
   readonly target: AccountFact | null;
 }
 
 const nothingFound: FoundFacts = { ...rejectingFacts, target: null };
 
-/** @param caller who waits for a fact that is missing */
+/** @param caller account that waits if a fact is missing */
 function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts | MissingFact {
   switch (needed.fact) {
     case 'none':
@@ -160,7 +160,7 @@ function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts |
     case 'active-sub-accounts': {
       const count = facts.activeSubAccounts(needed.parentId);
       if (count === undefined) return new MissingFact(factKey.activeSubAccounts(needed.parentId));
-      // The parent was found just now, so a missing count is a contradiction: decide as if there were sub-accounts.
+      // The parent exists, so a count of `null` is a contradiction: decide as if there were sub-accounts.
       return { ...nothingFound, hasActiveSubAccounts: count !== 0 };
     }
     case 'target-by-id': {

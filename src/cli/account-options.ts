@@ -12,6 +12,7 @@ export interface FilterOptions {
   readonly status?: string;
   readonly externalId?: string;
   readonly nameStart?: string;
+  readonly nearQuota?: true;
 }
 
 /** Adds the options of a command that creates an account. */
@@ -27,6 +28,10 @@ export function filterOptions(command: Command, statuses: readonly string[]): Co
   return command
     .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
     .option('--external-id <id>', 'only the one with this external_id')
+    .option(
+      '--near-quota',
+      'only those of whose requests of the month nine tenths are used; parents by their sub-accounts, too',
+    )
     .option('--name-start <text>', 'only those whose name starts so, in any case');
 }
 
@@ -35,8 +40,9 @@ export function filterQuery({
   status,
   externalId,
   nameStart,
+  nearQuota,
 }: FilterOptions): Record<string, string | undefined> {
-  return { status, external_id: externalId, q: nameStart };
+  return { status, external_id: externalId, q: nameStart, near: nearQuota && '0.9' };
 }
 
 /** Collects `key=value`; an empty value is one, and `key` alone stands for none. */

@@ -12,11 +12,14 @@ import {
   type AccountOptions,
   type FilterOptions,
 } from './account-options.ts';
+import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
+import { accountForms, findAccount, findParent } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Account, Listing } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
 import { pageOptions, pageQuery, moreNote, type PageOptions } from './pages.ts';
+import { showSubAccount } from './sub-accounts.ts';
 
 /** `accounts create | list | show | update | suspend | resume` */
 export function accountCommands(program: Command, context: Context): void {
@@ -26,17 +29,14 @@ export function accountCommands(program: Command, context: Context): void {
     .argument('<name>', 'name for people')
     .action(async (name: string, { id, ...options }: AccountOptions & { readonly id?: string }) => {
       const body = { name, ...(id !== undefined && { id }), ...accountBody(options) };
-      const account = await context.api().call<Account>('POST', '/accounts', body);
-      context
-        .output()
-        .result(account, () =>
-          [
-            show(account),
-            '',
-            'Next, a key for it:',
-            `  tenancy-gateway keys create ${account.id} --name <name>`,
-          ].join('\n'),
-        );
+      await makeChange<Account>(context, ['POST', '/accounts', body], (account) =>
+        [
+          show(account),
+          '',
+          'Next, a key for it:',
+          `  tenancy-gateway keys create ${account.id} --name <name>`,
+        ].join('\n'),
+      );
     });
 
   const list = accounts.command('list').description('list parent accounts, newest first');
@@ -50,26 +50,32 @@ export function accountCommands(program: Command, context: Context): void {
 
   accounts
     .command('show')
-    .description('show a parent account')
-    .argument('<account-id>')
-    .action(async (id: string) => {
-      const account = await context.api().call<Account>('GET', pathOf(id));
+    .description('show a parent account, or a sub-account with its parent')
+    .argument('<account-id>', accountForms)
+    .action(async (given: string) => {
+      const { parent, subAccount } = await findAccount(context, given);
+      if (subAccount !== null) return showSubAccount(context, parent, subAccount);
+      const account = await context.api().call<Account>('GET', pathOf(parent));
       context.output().result(account, () => show(account));
     });
 
   updateCommand(accounts, context);
 
-  for (const [action, description] of [
-    ['suspend', 'refuse an account and everything under it, from the moment this returns'],
-    ['resume', 'let a suspended account work again'],
+  for (const [action, ofSub, description] of [
+    ['suspend', 'deactivate', 'refuse an account and everything under it, from the moment this returns'],
+    ['resume', 'reactivate', 'let a suspended account work again'],
   ] as const) {
     accounts
       .command(action)
       .description(description)
-      .argument('<account-id>')
-      .action(async (id: string) => {
-        const account = await context.api().call<Account>('POST', `${pathOf(id)}/${action}`);
-        context.output().result(account, () => show(account));
+      .argument('<account-id>', accountForms)
+      .action(async (given: string) => {
+        const id = await findParent(
+          context,
+          given,
+          `Meant: \`tenancy-gateway sub-accounts ${ofSub} ${given}\`?`,
+        );
+        await makeChange(context, ['POST', `${pathOf(id)}/${action}`], show);
       });
   }
 }
@@ -87,7 +93,7 @@ function updateCommand(accounts: Command, context: Context): void {
   const update = accounts
     .command('update')
     .description('change a parent account; what is not named stays')
-    .argument('<account-id>')
+    .argument('<account-id>', accountForms)
     .option('--name <name>', 'name for people')
     .option('--external-id <id>', 'your own name for it; upstreams are told from the moment this returns')
     .option('--no-external-id', 'it has none any more')
@@ -96,7 +102,7 @@ function updateCommand(accounts: Command, context: Context): void {
     .option('--no-max-sub-accounts', 'as many as the configuration says')
     .option('--max-api-keys <number>', 'how many it and each of its sub-accounts may have', readNumber)
     .option('--no-max-api-keys', 'as many as the configuration says');
-  limitOptions(update, 'account').action(async (id: string, options: UpdateOptions) => {
+  limitOptions(update, 'account').action(async (given: string, options: UpdateOptions) => {
     const { name, externalId, metadata, maxSubAccounts, maxApiKeys } = options;
     const body = {
       ...(name !== undefined && { name }),
@@ -106,8 +112,9 @@ function updateCommand(accounts: Command, context: Context): void {
       ...(maxApiKeys !== undefined && { max_api_keys: orNull(maxApiKeys) }),
       ...limitsMember(options),
     };
-    const account = await context.api().call<Account>('PATCH', pathOf(id), nonEmpty(body));
-    context.output().result(account, () => show(account));
+    nonEmpty(body);
+    const id = await findParent(context, given, `Meant: \`tenancy-gateway sub-accounts update ${given}\`?`);
+    await makeChange(context, ['PATCH', pathOf(id), body], show);
   });
 }
 

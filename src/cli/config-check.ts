@@ -1,7 +1,10 @@
 import type { Command } from 'commander';
+import { openPostgres } from '../adapters/postgres/store.ts';
 import { formatFaults, type Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Config } from '../config.ts';
+import { usualKeyPrefix } from '../domain/api-key.ts';
+import { KeyPrefixTaken, refuseTakenPrefix } from '../wiring/key-prefix.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 
@@ -13,14 +16,15 @@ export function configCommands(program: Command, context: Context): void {
     .command('check')
     .description('report every fault of the variables and of the file, as a start would')
     .argument('[file]', 'the file; otherwise the one that CONFIG names, if any')
-    .action((file: string | undefined) => {
+    .action(async (file: string | undefined) => {
       const loaded = loadConfig(file === undefined ? context.env : { ...context.env, CONFIG: file });
       if ('faults' in loaded) {
         throw new Failure(exitCode.badConfiguration, formatFaults(loaded.faults).trimEnd(), undefined, {
           faults: loaded.faults,
         });
       }
-      const { config, warnings } = loaded;
+      const { config } = loaded;
+      const warnings = [...loaded.warnings, ...(await checkKeyPrefix(config))];
       context
         .output()
         .result({ ok: true, warnings }, () =>
@@ -31,6 +35,34 @@ export function configCommands(program: Command, context: Context): void {
           ].join('\n\n'),
         );
     });
+}
+
+const prefixPath = 'keys.prefix';
+
+/**
+ * Asks PostgreSQL whether imported keys begin like `keys.prefix`. The embedded store may be open in a gateway.
+ *
+ * @returns what could not be looked at
+ * @throws {Failure} if there are such keys
+ */
+async function checkKeyPrefix({ keys: { prefix }, store: config }: Config): Promise<readonly Fault[]> {
+  if (prefix === usualKeyPrefix) return [];
+  const unasked = (why: string): Fault[] => [
+    { where: prefixPath, detail: `imported keys that begin so were not looked for: ${why}` },
+  ];
+  if (config.kind === 'embedded') return unasked('the embedded store is looked at by the start');
+  const store = openPostgres(config);
+  try {
+    await store.ping();
+    await refuseTakenPrefix(store, prefix);
+    return [];
+  } catch (error) {
+    if (!(error instanceof KeyPrefixTaken)) return unasked('the database cannot be asked');
+    const faults = [{ where: prefixPath, detail: error.message }];
+    throw new Failure(exitCode.badConfiguration, formatFaults(faults).trimEnd(), undefined, { faults });
+  } finally {
+    await store.close();
+  }
 }
 
 function soon(warnings: readonly Fault[]): string {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Context } from './context.ts';
+import { accountFilters, accountForms } from './find-account.ts';
 import type { Listing } from './operator-api.ts';
 import { fields, table } from './output.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
@@ -35,14 +36,15 @@ export function eventCommands(program: Command, context: Context): void {
     events
       .command('list')
       .description('list changes, newest first')
-      .option('--account <id>', 'of one parent account and its sub-accounts')
+      .option('--account <id>', `of one account: ${accountForms}; of a parent with its sub-accounts`)
       .option('--sub-account <id>', 'of one sub-account')
       .option('--type <type>', 'of one kind, such as api_key.revoked')
       .option('--from <time>', 'not before this RFC 3339 date or time, UTC')
       .option('--to <time>', 'before this one'),
   ).action(async (options: ListOptions) => {
-    const { account: account_id, subAccount: sub_account_id, type, from, to } = options;
-    const query = pageQuery(options, { account_id, sub_account_id, type, from, to });
+    const { account, subAccount, type, from, to } = options;
+    const accounts = await accountFilters(context, account, subAccount);
+    const query = pageQuery(options, { ...accounts, type, from, to });
     const page = await context.api().call<Listing<Event>>('GET', `/events${query}`);
     context.output().result(page, () => showList(page));
   });

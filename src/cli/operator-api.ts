@@ -22,7 +22,12 @@ export interface Account {
   readonly created_at: string;
 }
 
-export type SubAccount = Omit<Account, 'active_sub_accounts' | 'max_sub_accounts' | 'max_api_keys'>;
+export interface SubAccount extends Omit<
+  Account,
+  'active_sub_accounts' | 'max_sub_accounts' | 'max_api_keys'
+> {
+  readonly warnings?: readonly { readonly detail: string }[];
+}
 
 export interface ApiKey {
   readonly id: string;
@@ -64,6 +69,23 @@ export interface Listing<T> {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT';
 
+/** How a change came into force (`X-Service-Enforced`). */
+export interface Receipt {
+  readonly replicas: number;
+  readonly ms: number;
+  /** Replicas that did not confirm until their lease had ended. */
+  readonly unheard: number;
+  /** Open streams that were ended. */
+  readonly streams: number;
+}
+
+/** A change and its receipt; `null` if no replica had to hear of it. @throws {Failure} as {@link GatewayApi.call} */
+export type Change = <T>(
+  method: Method,
+  path: string,
+  body?: unknown,
+) => Promise<{ readonly value: T; readonly enforced: Receipt | null }>;
+
 /** Calls an API of the gateway. */
 export interface GatewayApi {
   /**
@@ -71,6 +93,7 @@ export interface GatewayApi {
    * @throws {Failure} where it cannot be reached, or rejects the request
    */
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
+  readonly change: Change;
   /**
    * Reads a response of any length, which may take any time.
    *
@@ -95,27 +118,31 @@ export function operatorApi(target: Target): OperatorApi {
  * @param hints what to try next, by the code of a problem; also where it is `unreachable` or `not-a-gateway`
  */
 export function gatewayApi(
-  { url, token }: Pick<Target, 'url' | 'token'>,
+  { url, token, enforcedHeader }: Pick<Target, 'url' | 'token' | 'enforcedHeader'>,
   prefix: string,
   hints: Readonly<Record<string, string>>,
 ): GatewayApi {
+  const change: Change = async <T>(method: Method, path: string, body?: unknown) => {
+    const response = await fetch(`${url}${prefix}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(timeoutMs),
+    }).catch((error: unknown) => {
+      throw unreachable(url, error, hints);
+    });
+    const received: unknown = await response.json().catch(() => null);
+    if (response.ok && received !== null)
+      return { value: received as T, enforced: readReceipt(response.headers.get(enforcedHeader)) };
+    throw rejected(url, response, received, hints, method !== 'GET');
+  };
   return {
-    async call<T>(method: Method, path: string, body?: unknown): Promise<T> {
-      const response = await fetch(`${url}${prefix}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${token}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        },
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(timeoutMs),
-      }).catch((error: unknown) => {
-        throw unreachable(url, error, hints);
-      });
-      const received: unknown = await response.json().catch(() => null);
-      if (response.ok && received !== null) return received as T;
-      throw rejected(url, response, received, hints);
-    },
+    change,
+    call: async <T>(method: Method, path: string, body?: unknown) =>
+      (await change<T>(method, path, body)).value,
 
     async read(path, accept) {
       const headers = { authorization: `Bearer ${token}`, accept };
@@ -126,6 +153,19 @@ export function gatewayApi(
       if (response.ok && isAccepted && response.body !== null) return response.body;
       throw rejected(url, response, await response.json().catch(() => null), hints);
     },
+  };
+}
+
+/** Reads such as `replicas=3; ms=4; unheard=1; streams=2`. */
+function readReceipt(text: string | null): Receipt | null {
+  if (text === null) return null;
+  const said = new Map(text.split('; ').map((part) => part.split('=') as [string, string]));
+  const number = (name: string): number => Number(said.get(name) ?? 0);
+  return {
+    replicas: number('replicas'),
+    ms: number('ms'),
+    unheard: number('unheard'),
+    streams: number('streams'),
   };
 }
 
@@ -153,6 +193,7 @@ function rejected(
   { status, headers }: Response,
   body: unknown,
   hints: Readonly<Record<string, string>>,
+  isChange = false,
 ): Failure {
   if (!isProblem(body)) {
     return new Failure(
@@ -161,9 +202,13 @@ function rejected(
       hints['not-a-gateway'],
     );
   }
-  const errors = (body.errors ?? []).map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
-  const message = `${body.title}. ${body.detail}${errors.join('')}`;
-  const hint = hints[body.code] ?? `The gateway's log has more under request id ${body.request_id}.`;
+  // The detail says the first fault.
+  const [, ...others] = body.errors ?? [];
+  const more = others.map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
+  const message = `${body.title}. ${body.detail}${more.join('')}`;
+  const nothing = isChange && status === 400 ? 'Nothing was changed.' : undefined;
+  const hint =
+    hints[body.code] ?? nothing ?? `The gateway's log has more under request id ${body.request_id}.`;
   const code = status === 401 ? exitCode.notAllowed : status === 503 ? exitCode.unreachable : exitCode.failed;
   const retryAfter = Number(headers.get('retry-after') ?? NaN);
   return new Failure(code, message, hint, {
@@ -180,9 +225,9 @@ const hints: Readonly<Record<string, string>> = {
     'The operator token is not the one this gateway was started with: look at ADMIN_TOKEN and DATA_DIR.',
   invalid_api_key:
     'This looks like the public address: the operator API is at the internal one (INTERNAL_PORT).',
-  not_found: '`tenancy-gateway accounts list` shows the accounts there are.',
+  not_found:
+    '`accounts list`, `sub-accounts list`, `keys find` and `events list` of `tenancy-gateway` show what there is.',
   unavailable: 'The gateway has lost its database; it recovers by itself. Its /readyz says more.',
-  invalid_request: 'Nothing was changed.',
 };
 
 function isProblem(body: unknown): body is Problem {

@@ -11,6 +11,8 @@ interface Replica {
   readonly version: string | null;
   readonly lease_ms: number;
   readonly lease_age_ms: number;
+  /** Absent where the gateway asked is of an earlier version. */
+  readonly clock_offset_ms?: number | null;
   readonly applied: number;
   readonly lag: number;
 }
@@ -38,12 +40,13 @@ function show({ position, complete, data }: Replicas): string {
     replica.host ?? '–',
     stateOf(replica),
     `${(replica.lease_age_ms / 1000).toFixed(1)} s of ${replica.lease_ms / 1000} s`,
+    clockOf(replica),
     String(replica.applied),
     replica.lag === 0 ? '0' : styleText('yellow', String(replica.lag)),
     replica.version ?? '–',
   ]);
   return [
-    table(['REPLICA', 'HOST', 'STATE', 'RENEWED AGO', 'POSITION', 'BEHIND', 'VERSION'], rows),
+    table(['REPLICA', 'HOST', 'STATE', 'RENEWED AGO', 'CLOCK', 'POSITION', 'BEHIND', 'VERSION'], rows),
     '',
     `The newest position is ${position}.`,
     ...data
@@ -52,6 +55,13 @@ function show({ position, complete, data }: Replicas): string {
       .map(() => lapsedNote),
     ...(complete ? [] : [restoredNote]),
   ].join('\n');
+}
+
+/** How far its wall clock is from the database's, by which keys expire. */
+function clockOf({ clock_offset_ms: ms = null }: Replica): string {
+  if (ms === null) return '–';
+  const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;
+  return Math.abs(ms) > 1_000 ? styleText('yellow', text) : text;
 }
 
 const colours = { live: 'green', leaving: 'yellow', lapsed: 'red' } as const;

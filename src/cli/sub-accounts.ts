@@ -1,3 +1,4 @@
+import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import {
   accountBody,
@@ -10,7 +11,9 @@ import {
   type AccountOptions,
   type FilterOptions,
 } from './account-options.ts';
+import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
+import { accountForms, findParent, findSubAccount } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing, SubAccount } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
@@ -26,10 +29,11 @@ export function subAccountCommands(program: Command, context: Context): void {
   const list = subAccounts
     .command('list')
     .description('list the sub-accounts of an account, newest first')
-    .argument('<account-id>');
+    .argument('<account-id>', accountForms);
   filterOptions(pageOptions(list), ['active', 'deactivated'])
     .option('--metadata <key=value...>', 'only those with these pairs', addPair)
-    .action(async (id: string, options: PageOptions & FilterOptions & AccountOptions) => {
+    .action(async (given: string, options: PageOptions & FilterOptions & AccountOptions) => {
+      const id = await findParent(context, given, 'A sub-account has none of its own.');
       const pairs = Object.entries(options.metadata ?? {});
       const query = pageQuery(options, {
         ...filterQuery(options),
@@ -40,9 +44,9 @@ export function subAccountCommands(program: Command, context: Context): void {
     });
 
   limitOptions(createOptions(subAccounts.command('create').description('create a sub-account')), 'account')
-    .argument('<account-id>', 'its parent')
+    .argument('<account-id>', `its parent: ${accountForms}`)
     .argument('<name>', 'name for people')
-    .action(async (parent: string, name: string, options: CreateOptions) => {
+    .action(async (given: string, name: string, options: CreateOptions) => {
       const { id } = options;
       const body = {
         name,
@@ -50,47 +54,51 @@ export function subAccountCommands(program: Command, context: Context): void {
         ...accountBody(options),
         ...limitsMember(options),
       };
-      const made = await context.api().call<SubAccount>('POST', pathOf(parent), body);
-      context.output().result(made, () => show(made));
+      const parent = await findParent(context, given, 'A sub-account has none of its own.');
+      await makeChange(context, ['POST', pathOf(parent), body], show);
     });
 
-  subAccounts
-    .command('show')
-    .description('show a sub-account')
-    .argument('<account-id>', 'its parent')
-    .argument('<sub-account-id>')
-    .action(async (parent: string, id: string) => {
-      const account = await context.api().call<SubAccount>('GET', pathOf(parent, id));
-      context.output().result(account, () => show(account));
-    });
+  ofSubAccount(subAccounts.command('show').description('show a sub-account')).action(
+    async (given: string[]) => {
+      const { parent, subAccount } = await findSubAccount(context, given);
+      await showSubAccount(context, parent, subAccount);
+    },
+  );
 
-  const update = subAccounts
-    .command('update')
-    .description('change a sub-account; what is not named stays')
-    .argument('<account-id>', 'its parent')
-    .argument('<sub-account-id>')
-    .option('--name <name>', 'name for people');
-  limitOptions(update, 'account').action(async (parent: string, id: string, options: UpdateOptions) => {
+  const update = ofSubAccount(
+    subAccounts.command('update').description('change a sub-account; what is not named stays'),
+  ).option('--name <name>', 'name for people');
+  limitOptions(update, 'account').action(async (given: string[], options: UpdateOptions) => {
     const { name } = options;
     const body = nonEmpty({ ...(name !== undefined && { name }), ...limitsMember(options) });
-    const changed = await context.api().call<SubAccount>('PATCH', pathOf(parent, id), body);
-    context.output().result(changed, () => show(changed));
+    const { parent, subAccount } = await findSubAccount(context, given);
+    await makeChange(context, ['PATCH', pathOf(parent, subAccount), body], show);
   });
 
   for (const [action, description] of [
     ['deactivate', 'refuse its keys and requests that act as it, from the moment this returns'],
     ['reactivate', 'let a deactivated sub-account work again'],
   ] as const) {
-    subAccounts
-      .command(action)
-      .description(description)
-      .argument('<account-id>', 'its parent')
-      .argument('<sub-account-id>')
-      .action(async (parent: string, id: string) => {
-        const changed = await context.api().call<SubAccount>('POST', `${pathOf(parent, id)}/${action}`);
-        context.output().result(changed, () => show(changed));
-      });
+    ofSubAccount(subAccounts.command(action).description(description)).action(async (given: string[]) => {
+      const { parent, subAccount } = await findSubAccount(context, given);
+      await makeChange(context, ['POST', `${pathOf(parent, subAccount)}/${action}`], show);
+    });
   }
+}
+
+/** Shows a sub-account, and whose it is. @param parent its id @throws {Failure} */
+export async function showSubAccount(context: Context, parent: string, id: string): Promise<void> {
+  const account = await context.api().call<SubAccount>('GET', pathOf(parent, id));
+  context.output().result(account, () => `${show(account)}\n${fields([['parent', parent]])}`);
+}
+
+function ofSubAccount(command: Command): Command {
+  return command
+    .usage('[options] [account-id] <sub-account-id>')
+    .argument(
+      '<ids...>',
+      'id of the sub-account; its parent may stand before it, then ext:<external_id> will do as well',
+    );
 }
 
 function pathOf(parent: string, id?: string): string {
@@ -107,6 +115,7 @@ function show(account: SubAccount): string {
     ['metadata', showMetadata(account.metadata)],
     ['limits', showLimits(account.limits)],
     ['created', account.created_at],
+    ...(account.warnings ?? []).map(({ detail }) => ['warning', styleText('yellow', detail)] as const),
   ]);
 }
 

@@ -11,6 +11,8 @@ export interface Target {
   readonly token: string;
   /** Where the token was found, for people. */
   readonly tokenFrom: string;
+  /** Name of the header with the receipt of a change. */
+  readonly enforcedHeader: string;
 }
 
 /** The configuration, as far as a command needs it. @throws {Failure} */
@@ -29,10 +31,14 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
  * @throws {Failure}
  */
 export function findTarget(env: NodeJS.ProcessEnv, url: string | undefined): Target {
-  const { internal, store } = commandConfig(env);
+  const { internal, store, headers } = commandConfig(env);
   const found = findToken(env, internal, store);
   if (found === undefined) throw noToken(store);
-  return { url: url === undefined ? origin(internal) : checked(url), ...found };
+  return {
+    url: url === undefined ? origin(internal) : checked(url),
+    ...found,
+    enforcedHeader: headers.enforced,
+  };
 }
 
 function findToken(

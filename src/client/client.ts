@@ -1,6 +1,6 @@
 /**
  * The client of the management API, for programs of parents: `import { TenancyClient } from 'tenancy-gateway/client'`.
- * It needs `fetch` and nothing else. How to use it is in docs/sdk.md.
+ * It needs nothing but `fetch`. docs/sdk.md explains its use.
  */
 import { Transport, type Call, type TransportOptions } from './transport.ts';
 import type {
@@ -28,14 +28,14 @@ import type {
 export { ProblemError } from './problem.ts';
 export type { TransportOptions } from './transport.ts';
 
-/** What any call may be given. */
+/** Options of any call. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What a call that makes something may be given. */
+/** Options of a call that creates or changes something. */
 export interface WriteOptions extends CallOptions {
-  /** Names the change, so that it takes effect once, also when a later run of the program makes the call again. A new one for each call unless said. */
+  /** `Idempotency-Key`: the change takes effect once, even if a later run of the program repeats the call. Random unless given. */
   readonly idempotencyKey?: string;
 }
 
@@ -44,7 +44,7 @@ interface Page<Row> {
   readonly next_cursor: string | null;
 }
 
-/** The management API with a parent's key. Every method throws a {@link ProblemError} where the gateway rejects the call. */
+/** The management API with a parent's key. Every method throws a {@link ProblemError} if the gateway rejects the call. */
 export class TenancyClient {
   readonly #transport: Transport;
 
@@ -54,10 +54,10 @@ export class TenancyClient {
 
   readonly subAccounts = {
     create: (body: CreateSubAccount, options?: WriteOptions) => this.#post<SubAccount>('', body, options),
-    /** Creates it or brings it up to date, the same however often it is called. */
+    /** Creates or updates the sub-account with this external id. Repeated calls have the same effect as one. */
     put: (externalId: string, body: PutSubAccount, options?: CallOptions) =>
       this.#call<SubAccount>('PUT', `/by-external-id/${encodeURIComponent(externalId)}`, body, options),
-    /** All of them, newest first; pages are read as the loop comes to them. */
+    /** All sub-accounts, newest first. Pages are fetched as the loop reaches them. */
     list: (query: Omit<ListSubAccountsQuery, 'cursor'> = {}, options?: CallOptions) =>
       this.#all<SubAccount>('', query, options),
     get: (id: string, options?: CallOptions) => this.#call<SubAccount>('GET', pathOf(id), undefined, options),
@@ -70,7 +70,7 @@ export class TenancyClient {
   };
 
   readonly apiKeys = {
-    /** The key and its secret are in this result alone: repeated with the same `idempotencyKey`, it comes without them. */
+    /** Only this result holds the key and its secret; a repetition with the same `idempotencyKey` leaves them out. */
     mint: (subAccountId: string, body: MintApiKey, options?: WriteOptions) =>
       this.#post<MintedApiKey>(keyPath(subAccountId), body, options),
     list: (subAccountId: string, query: Omit<ListApiKeysQuery, 'cursor'> = {}, options?: CallOptions) =>
@@ -97,25 +97,25 @@ export class TenancyClient {
     return this.#all<UsageRow>('/usage', query, options);
   }
 
-  /** Which account and key call. */
+  /** The account and the key that call. */
   caller(options?: CallOptions): Promise<Caller> {
     return this.#call<Caller>('GET', '/caller', undefined, options);
   }
 
-  /** What would become of a request with this key. */
+  /** Explains what the gateway would do with a request of this key. */
   acting(query: ExplainActingQuery, options: CallOptions = {}): Promise<ActingDecision> {
     return this.#transport.call({ method: 'GET', path: '/acting', query, ...options });
   }
 
-  /** Which keys write without saying for whom, so would break with the first sub-account. */
+  /** Keys that write without the acting header and would fail with the first sub-account. */
   onboarding(options?: CallOptions): Promise<Onboarding> {
     return this.#call<Onboarding>('GET', '/onboarding', undefined, options);
   }
 
   /**
-   * Your own calls of the API behind the gateway, as `acting`: `self`, the UUID of a sub-account, or `ext:` and its external_id.
-   * `fetch` takes a path and what `fetch` takes, and resolves to whatever the response is. Reads are sent again after 429, 503
-   * and a broken connection; writes after 429 alone, since that is said before anything was done.
+   * Calls the API behind the gateway as `acting`: `self`, the UUID of a sub-account, or `ext:` and its external_id. `fetch`
+   * takes a path and the options of the global `fetch`, and resolves to the response, whatever its status. Reads are retried
+   * after 429, 503 and a broken connection; writes only after 429, which means that nothing was done.
    */
   actingAs(acting: string): { fetch(path: string, init?: RequestInit): Promise<Response> } {
     return {
@@ -123,7 +123,7 @@ export class TenancyClient {
         const headers = new Headers(init.headers);
         headers.set('x-service-acting-tenant', acting);
         const reads = ['GET', 'HEAD', 'OPTIONS'].includes((init.method ?? 'GET').toUpperCase());
-        // A stream can be read once.
+        // A stream can be read only once.
         const mayBeSentAgain = init.body === undefined || init.body === null || typeof init.body === 'string';
         return this.#transport.send(
           path,

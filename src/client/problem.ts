@@ -1,16 +1,16 @@
 import type { Problem } from './types.ts';
 
-/** The gateway rejected a call, and says why (RFC 9457). */
+/** Rejection of a call by the gateway, with its problem (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
-  /** What is wrong, for programs: look at this, not at the texts. */
+  /** Stable code of the problem: programs should use it, not the texts. */
   readonly code: string;
   readonly status: number;
-  /** Names the request in the operator's logs. */
+  /** Id of the request in the operator's logs. */
   readonly requestId: string | null;
-  /** Seconds after which it makes sense to try again; `null` where the gateway does not say. */
+  /** Seconds to wait before another attempt; `null` if the response does not say. */
   readonly retryAfterS: number | null;
-  /** The whole body. What did not come from the gateway has at least a status. */
+  /** The whole problem body. Responses that did not come from the gateway have only a status. */
   readonly problem: Partial<Problem> & { readonly status: number };
 
   constructor(response: Response, problem: Partial<Problem>) {

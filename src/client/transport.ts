@@ -1,22 +1,22 @@
 import { problemIn, retryAfterS } from './problem.ts';
 
 export interface TransportOptions {
-  /** Where the gateway's public listener is, such as `https://api.example.com`. */
+  /** URL of the gateway's public listener, such as `https://api.example.com`. */
   readonly baseUrl: string;
   /** The API key of a parent account. */
   readonly apiKey: string;
-  /** How often a call is sent again that may be; 3 unless said. */
+  /** Most retries of a call that may be repeated; 3 unless given. */
   readonly retries?: number;
-  /** The longest `Retry-After` that is waited for, seconds; what asks for more is an error at once. 60 unless said. */
+  /** Longest `Retry-After` to wait for, in seconds; a longer one is an error at once. 60 unless given. */
   readonly mostRetryAfterS?: number;
-  /** In place of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
 /** A call of the management API. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
-  /** Behind `/v1/sub-accounts`. */
+  /** Path after `/v1/sub-accounts`. */
   readonly path: string;
   readonly query?: object | undefined;
   readonly body?: object | undefined;
@@ -24,7 +24,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends requests with the key, and again where that is safe. */
+/** Sends requests with the key, and retries them if that is safe. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #base: string;
@@ -37,10 +37,10 @@ export class Transport {
   }
 
   /**
-   * Makes a call. Every one may be sent again: a `POST` has an `Idempotency-Key`, so that it takes effect once.
+   * Makes a call. Every call may be retried: a `POST` has an `Idempotency-Key`, so that it takes effect once.
    *
-   * @throws {ProblemError} where the gateway rejects it
-   * @throws TypeError of `fetch` where it cannot be reached
+   * @throws {ProblemError} if the gateway rejects the call
+   * @throws TypeError from `fetch` if the gateway cannot be reached
    */
   async call<Body>({ method, path, query, body, idempotencyKey, signal }: Call): Promise<Body> {
     const headers = new Headers({ accept: 'application/json' });
@@ -53,9 +53,9 @@ export class Transport {
   }
 
   /**
-   * Sends a request, and sends it again after 429, 503 and 409 with `Retry-After`, and after a broken connection, where `mayRepeat` says so.
+   * Sends a request. If `mayRepeat` allows, retries it after 429, 503, 409 with `Retry-After`, and a broken connection.
    *
-   * @param mayRepeat of the status, 0 for a broken connection
+   * @param mayRepeat whether to retry after this status; 0 is a broken connection
    */
   async send(path: string, init: RequestInit, mayRepeat: (status: number) => boolean): Promise<Response> {
     const { apiKey, retries = 3, mostRetryAfterS = 60 } = this.#options;
@@ -69,7 +69,7 @@ export class Transport {
         if (isLast || !isBusy(response) || !mayRepeat(response.status)) return response;
         waitS = retryAfterS(response) ?? waitS;
         if (waitS > mostRetryAfterS) return response;
-        // The connection is free only once the body has been read.
+        // The connection can be used again only once the body is read.
         await response.arrayBuffer();
       } catch (error) {
         if (isLast || init.signal?.aborted === true || !mayRepeat(0)) throw error;
@@ -79,12 +79,12 @@ export class Transport {
   }
 }
 
-/** 409 with `Retry-After`: the first call with this `Idempotency-Key` is still at work. */
+/** 409 with `Retry-After` means that the first call with this `Idempotency-Key` is still running. */
 function isBusy({ status, headers }: Response): boolean {
   return status === 429 || status === 503 || (status === 409 && headers.has('retry-after'));
 }
 
-/** Half a second, doubled each time, and of that a random part, so that clients do not come back together. */
+/** Half a second, doubled with each attempt, times a random factor from 0.5 to 1, so that clients do not return together. */
 function backOffS(attempt: number): number {
   return 0.5 * 2 ** attempt * (0.5 + Math.random() / 2);
 }
@@ -104,7 +104,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** `metadata: { tier: '1' }` is `metadata[tier]=1`. */
+/** Writes a query; `metadata: { tier: '1' }` becomes `metadata[tier]=1`. */
 function queryOf(query: object | undefined): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {}) as [string, unknown][]) {

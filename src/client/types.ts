@@ -309,6 +309,13 @@ export interface SubAccount {
   readonly updated_at: string;
   /** When it was deactivated; `null` while it is active. */
   readonly deactivated_at: string | null;
+  /** Present if the response to a create has something to say: what the change makes necessary. */
+  readonly warnings?: readonly {
+    /** The code of the error that requests will get. */
+    readonly code: string;
+    /** What will happen, and what to do. */
+    readonly detail: string;
+  }[];
 }
 
 /** A page of sub-accounts. */
@@ -432,10 +439,14 @@ export interface Problem {
   }[];
   /** The scope that is missing; with `insufficient_scope`. */
   readonly scope?: string;
+  /** With `unavailable`: `slow` if the store is there and took too long, so that a smaller request may succeed. */
+  readonly reason?: 'slow';
   /** Whose limit has no room; with `rate_limited` and `quota_exceeded`. */
   readonly limited?: 'api_key' | 'sub_account' | 'parent';
   /** The sub-account that has the external_id; with `external_id_taken`. */
   readonly sub_account_id?: string;
+  /** The newest key of the rotation; with `key_rotated`. */
+  readonly api_key_id?: string;
   /** The parent account that has the external_id; with `external_id_taken`. */
   readonly account_id?: string;
 }
@@ -452,6 +463,8 @@ export interface ListSubAccountsQuery {
   readonly external_id?: string;
   /** How the name starts, in any case. */
   readonly q?: string;
+  /** Only those that have used this part of their `requests_per_month` or more in this month (UTC), 0 to 1; of parents those, too, that have such a sub-account. */
+  readonly near?: number;
   /** Only those with all of these pairs: `metadata[key]=value`, as often as there are pairs. Keys have 1 to 40 characters, values up to 500. */
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -468,7 +481,7 @@ export interface GetUsageQuery {
   readonly to?: string;
   /** How long the period of a row is; `total` unless given. */
   readonly granularity?: 'hour' | 'day' | 'month' | 'total';
-  /** Only what is about this sub-account. */
+  /** Only what is about this sub-account; of parent accounts, the one that it belongs to. */
   readonly sub_account_id?: string;
   /** What rows are about; `sub_account` unless given. */
   readonly group_by?: 'sub_account' | 'api_key';
@@ -504,7 +517,7 @@ export interface ListEventsQuery {
     | 'api_key.updated'
     | 'api_key.rotated'
     | 'api_key.revoked';
-  /** Only what is about this sub-account. */
+  /** Only what is about this sub-account; of parent accounts, the one that it belongs to. */
   readonly sub_account_id?: string;
   /** The start of the period, inclusive: an RFC 3339 date or date-time. In usage reports it is floored to the hour; the start of this month unless given. */
   readonly from?: string;

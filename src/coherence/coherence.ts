@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { CoherenceLog } from '../ports/coherence-log.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { FactCache } from '../ports/fact-cache.ts';
-import type { FactSource, Seq } from '../ports/facts.ts';
+import type { FactKey, FactSource, Seq } from '../ports/facts.ts';
 import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
 import { CommitBarrier } from './barrier.ts';
@@ -12,9 +12,11 @@ import { CoherentDirectory } from './directory.ts';
 import type { CoherenceEvents } from './events.ts';
 import { Lease } from './lease.ts';
 import { Loader } from './loading/loader.ts';
+import { Proofs } from './loading/proofs.ts';
 import { repeat } from './repeat.ts';
 import { keepLogShort } from './retention.ts';
-import { timingFor, type Timing } from './timing.ts';
+import { clockWarnings, StoreClock } from './store-clock.ts';
+import { passPaceMs, timingFor, type Timing } from './timing.ts';
 import { View } from './memory/view.ts';
 import { Revocations } from './revocations.ts';
 
@@ -44,6 +46,8 @@ export interface CoherenceLogger {
 export interface Coherence {
   readonly directory: Directory;
   readonly barrier: Barrier;
+  /** The store's clock, by which everything expires; the monotonic one is this machine's. */
+  readonly clock: Clock;
   /** Whether this replica may decide right now. */
   ready(): boolean;
   snapshot(): CoherenceSnapshot;
@@ -61,7 +65,12 @@ export interface CoherenceSnapshot {
   readonly applied: Seq;
   /** Milliseconds it may go on deciding without the store; negative once it may not. */
   readonly leaseRemainingMs: number;
+  /** Facts that may decide. */
   readonly facts: number;
+  /** By how much this machine's wall clock is ahead of the store's; `null` before the first renewal. */
+  readonly clockAheadMs: number | null;
+  /** Milliseconds since the fact was read that was read longest ago; 0 where there is none. */
+  readonly oldestFactMs: number;
   readonly unknownKeys: number;
   /** Facts whose newest change is remembered. */
   readonly recentChanges: number;
@@ -76,9 +85,30 @@ export interface CoherenceSnapshot {
 /** The share of the facts held in memory that is set aside for keys that do not exist. */
 const unknownKeysShare = 1 / 16;
 
+/** Facts that a line of the log names. */
+const mostNamed = 10;
+
+/** What the log may say of a fact: its kind and whose it is, but neither an `external_id` nor the digest of a key. */
+function ownerOf(key: FactKey): string {
+  return key.startsWith('k:') ? 'k' : key.split(':', 2).join(':');
+}
+
 /** Starts a replica. It is not ready yet when this returns, and becomes so by itself once the store responds. */
 export function startCoherence(parts: CoherenceParts): Coherence {
-  const { log, source, cache, clock, timers, config, logger, randomId, events = {}, about } = parts;
+  const { log, source, cache, clock, timers, config, logger, randomId, about } = parts;
+  const storeClock = new StoreClock(clock);
+  const warnOfClock = clockWarnings((fields, message) => logger.warn(fields, message));
+  const events: CoherenceEvents = {
+    ...parts.events,
+    leaseRenewed: (ms) => {
+      warnOfClock(storeClock.aheadMs ?? 0);
+      parts.events?.leaseRenewed?.(ms);
+    },
+    factsDiffered: (keys) => {
+      logger.warn({ facts: [...keys].slice(0, mostNamed).map(ownerOf) }, 'facts differed and were replaced');
+      parts.events?.factsDiffered?.(keys);
+    },
+  };
   const timing = parts.timing ?? timingFor(config.leaseMs);
   const view = new View({
     facts: config.maxFacts,
@@ -94,15 +124,19 @@ export function startCoherence(parts: CoherenceParts): Coherence {
     view,
     revocations,
     clock,
+    storeClock,
     timers,
     timing,
+    paceMs: () => passPaceMs(membership.last?.rows.length ?? 0),
     events,
     randomId,
     onHealth,
+    onBegunAnew: () => proofs.wake(),
     about,
   });
   const membership = new Membership(log, clock, timing);
   const loader = new Loader({ view, cache, source, clock, timers, timing, events });
+  const proofs = new Proofs({ view, loader, clock, timers, timing });
 
   log.onHint(() => lease.hint());
   lease.start();
@@ -112,6 +146,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
   return {
     directory: new CoherentDirectory({ view, lease, loader, revocations, clock, timing, events }),
     barrier: new CommitBarrier({ membership, lease, view, clock, timers, timing, events }),
+    clock: storeClock,
     ready: () => lease.holds(),
     snapshot: () => ({
       replica: lease.id,
@@ -119,6 +154,8 @@ export function startCoherence(parts: CoherenceParts): Coherence {
       applied: view.applied,
       leaseRemainingMs: lease.remainingMs,
       ...view.sizes,
+      clockAheadMs: storeClock.aheadMs,
+      oldestFactMs: view.oldestS === undefined ? 0 : clock.monotonicMs() - view.oldestS * 1_000,
       replicas: (membership.last?.rows ?? []).map(({ id, acked, leaseMs }) => ({
         id,
         acked,
@@ -130,6 +167,7 @@ export function startCoherence(parts: CoherenceParts): Coherence {
     stop: async () => {
       stopWatching();
       stopPruning();
+      proofs.stop();
       await lease.stop();
     },
   };

@@ -155,7 +155,8 @@ class FactsInMemory implements Facts {
 
   #valueOf(entry: Entry | undefined, kind: 'k:' | 'a:' | '', name: string): FactValue | undefined {
     this.#last = entry;
-    return entry !== undefined ? entry.value : this.elsewhere(kind, name);
+    const value = entry?.value;
+    return value !== undefined ? value : this.elsewhere(kind, name);
   }
 }
 

@@ -1,3 +1,5 @@
+import type { FactKey } from '../ports/facts.ts';
+
 /**
  * What happens inside, for metrics and limits. Every member may be left out, and then costs nothing.
  * Listeners are called on the hot path: they must not throw and not wait.
@@ -24,6 +26,8 @@ export interface CoherenceEvents {
   leaseLapsed?(): void;
   /** Something of an account has changed, perhaps its limits; told before this replica confirms it. @param id of the account */
   accountChanged?(id: string): void;
+  /** Facts in memory had another value than the store, though no change was logged. They were replaced. */
+  factsDiffered?(keys: ReadonlySet<FactKey>): void;
   /** This replica lost track of the log and began anew: anything may have changed. */
   forgotten?(): void;
   /** A mutation waited for the replicas. @param timedOut how many of them did not confirm before their lease had run out */

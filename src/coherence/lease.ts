@@ -1,12 +1,13 @@
 import type { Clock } from '../ports/clock.ts';
 import type { CoherenceLog, LogReading } from '../ports/coherence-log.ts';
-import type { Seq } from '../ports/facts.ts';
+import type { FactKey, Seq } from '../ports/facts.ts';
 import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
 import { Backoff } from './backoff.ts';
 import type { CoherenceEvents } from './events.ts';
 import { retryPauses, type Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
+import type { StoreClock } from './store-clock.ts';
 import type { View } from './memory/view.ts';
 import type { Revocations } from './revocations.ts';
 
@@ -15,12 +16,18 @@ export interface LeaseParts {
   readonly view: View;
   readonly revocations: Revocations;
   readonly clock: Clock;
+  /** Learns the store's time with each renewal. */
+  readonly storeClock: StoreClock;
   readonly timers: Timers;
   readonly timing: Timing;
+  /** Milliseconds from the beginning of one pass to that of the next which a hint causes; renewals do not wait. */
+  readonly paceMs: () => number;
   readonly events: CoherenceEvents;
   /** Fresh random text, unguessable and never the same. */
   readonly randomId: () => string;
   readonly about?: ReplicaNote | undefined;
+  /** Told when this replica has begun anew: what it knew is unproven. */
+  readonly onBegunAnew?: () => void;
   /** Told of a renewal that failed, and of one that succeeded after that. */
   readonly onHealth: (error: unknown) => void;
 }
@@ -46,6 +53,8 @@ export class Lease {
   #renewAt = -Infinity;
   #pauseUntil = -Infinity;
   #hinted = false;
+  /** When the last pass began. */
+  #passedMs = -Infinity;
   #renewalWaiters: Waiter[] = [];
   #passWaiters: (() => void)[] = [];
   #wake: () => void = () => undefined;
@@ -136,8 +145,9 @@ export class Lease {
 
   #pauseMs(): number {
     const now = this.#parts.clock.monotonicMs();
-    const wanted = this.#hinted || this.#renewalWaiters.length > 0;
-    return Math.max(this.#pauseUntil - now, wanted ? 0 : this.#renewAt - now);
+    const hintMs = this.#hinted ? this.#passedMs + this.#parts.paceMs() : Infinity;
+    const wantedMs = this.#renewalWaiters.length > 0 ? now : Math.min(hintMs, this.#renewAt);
+    return Math.max(this.#pauseUntil - now, wantedMs - now);
   }
 
   #sleep(ms: number): Promise<void> {
@@ -155,6 +165,7 @@ export class Lease {
     const renewing = this.#renewalWaiters.length > 0 || clock.monotonicMs() >= this.#renewAt;
     const passWaiters = this.#passWaiters.splice(0);
     this.#hinted = false;
+    this.#passedMs = clock.monotonicMs();
     try {
       await this.#pass(renewing);
       if (this.#backoff.failures > 0) onHealth(undefined);
@@ -191,7 +202,7 @@ export class Lease {
       reading = await log.readAfter(view.through, mostEntries);
       const taken = view.take(reading);
       if (taken === 'lost') return this.#beginAnew();
-      ended += revocations.announce(taken.revoked);
+      ended += revocations.announce(taken.revoked) + this.#endDiffered(taken.differed);
       revocations.announceChanged(taken.changedKeys);
       for (const id of taken.changedAccounts) events.accountChanged?.(id);
     } while (reading.through < reading.seq);
@@ -210,12 +221,27 @@ export class Lease {
     events.leaseRenewed?.(clock.monotonicMs() - monotonicMs);
   }
 
+  /** Ends what depends on facts that memory was wrong about, as a revocation does. Returns how many exchanges. */
+  #endDiffered(differed: ReadonlySet<FactKey>): number {
+    if (differed.size === 0) return 0;
+    const { revocations, events } = this.#parts;
+    events.factsDiffered?.(differed);
+    for (const key of differed) if (key.startsWith('a:')) events.accountChanged?.(key.slice(2));
+    return revocations.announce(differed);
+  }
+
   /** Returns the position that its row shows. */
-  #register(): Promise<Seq> {
-    const { log, timing, randomId, about } = this.#parts;
+  async #register(): Promise<Seq> {
+    const { log, timing, randomId, about, clock, storeClock } = this.#parts;
     this.#nonce = randomId();
     const note = about && { ...about, leaving: this.#leaving };
-    return log.register({ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs, note });
+    const sentMs = clock.monotonicMs();
+    const { acked, nowMs } = await log.register({
+      ...{ id: this.#id, nonce: this.#nonce, leaseMs: timing.leaseMs, note },
+      clockAheadMs: storeClock.aheadMs,
+    });
+    storeClock.learn(nowMs, sentMs);
+    return acked;
   }
 
   /** What is known does not lead up to what the log says now: nothing of it may be used again. */
@@ -228,7 +254,8 @@ export class Lease {
     await this.#deregister().catch(() => undefined);
     this.#id = randomId();
     this.#acked = -1;
-    return this.#pass(true);
+    await this.#pass(true);
+    this.#parts.onBegunAnew?.();
   }
 
   #deregister(): Promise<void> {

@@ -18,7 +18,12 @@ export interface Timing {
   readonly storeMs: number;
   /** Longest time a request waits for a fact: for a statement that is under way when it comes, and for its own. */
   readonly lookUpMs: number;
+  /** Every fact in memory is read again within this time, by this replica's clock. Not of T. */
+  readonly proveMs: number;
 }
+
+/** Eight minutes by a clock that is wrong by a tenth, and what a pause of the store holds up, are within ten. */
+const proveMs = 480_000;
 
 /** @param leaseMs T, from the configuration */
 export function timingFor(leaseMs: number): Timing {
@@ -30,6 +35,7 @@ export function timingFor(leaseMs: number): Timing {
     renewEveryMs: leaseMs / 4,
     storeMs,
     lookUpMs: 2 * storeMs,
+    proveMs,
   };
 }
 
@@ -64,6 +70,20 @@ export function leaseWaitMs(leaseMs: number): number {
 function marginMsOf(leaseMs: number): number {
   return Math.max(5, leaseMs / 10);
 }
+
+/**
+ * How far apart the passes are that hints cause, in milliseconds. Each pass costs the store about the same, so with many replicas
+ * it is passes that give out, not changes: one pass takes in all changes since the last. Few replicas have no pause.
+ *
+ * @param replicas how many are registered
+ */
+export function passPaceMs(replicas: number): number {
+  return replicas < fewReplicas ? 0 : replicas * pacePerReplicaMs;
+}
+
+const fewReplicas = 20;
+/** 20 ms for 200 replicas. */
+const pacePerReplicaMs = 0.1;
 
 /** Pause after a renewal that failed: doubles from the first to the longest. Not of T: the store may be back at any time. */
 export const retryPauses = { firstMs: 25, longestMs: 500 };

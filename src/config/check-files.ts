@@ -11,7 +11,7 @@ import type { SchemaFault } from './validate.ts';
 
 type UpstreamTls = RouteSettings['tls'];
 
-/** The keys that values in Redis are authenticated by: there, readable, and long enough. */
+/** Checks that the file with the keys for Redis exists, is readable, and that its keys are long enough. */
 export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
   if (redis.mac_key_file === undefined) return [];
   try {
@@ -23,16 +23,16 @@ export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
   }
 }
 
-/** Certificates and keys: there, readable, PEM, and belonging together. */
+/** Checks that certificates and keys exist, are readable, are PEM, and belong together. */
 export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   const { cert_file, key_file } = file.listen.tls ?? {};
-  // That the listener needs both of them, the schema has said.
+  // The schema reports a listener that names only one of the two.
   const complete = cert_file !== undefined && key_file !== undefined;
   const faults = complete ? checkPair(['listen', 'tls'], { cert_file, key_file }) : [];
   faults.push(...checkRedisTls(file.redis.url));
   faults.push(...checkUpstreamTls(['route_defaults', 'tls'], file.route_defaults.tls));
   for (const [index, route] of file.routes.entries()) {
-    // What a route takes over from the defaults is reported there, once.
+    // Faults that a route inherits are reported once, at route_defaults.
     if (route?.tls === undefined || isDeepStrictEqual(route.tls, file.route_defaults.tls)) continue;
     const path = ['routes', index, 'tls'];
     faults.push(...checkUpstreamTls(path, route.tls));
@@ -43,7 +43,7 @@ export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   return faults;
 }
 
-/** The files that the address names; the fault is the address's, whichever of them it is. */
+/** Checks the files that the Redis address names; faults point at `redis.url`. */
 function checkRedisTls(url: string | undefined): SchemaFault[] {
   const { caFile, certFile, keyFile } = (url === undefined ? undefined : parseRedisAddress(url)?.tls) ?? {};
   const faults = checkUpstreamTls([], {
@@ -64,7 +64,7 @@ function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {
   return faults;
 }
 
-/** OpenSSL skips what it cannot read in a list of authorities; with none left, every connection would fail. */
+/** Checks a list of authorities. OpenSSL skips unreadable entries; with none left, every connection would fail. */
 export function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
   if ('problem' in reading) return [{ path, detail: reading.problem }];
   const certificates = reading.text

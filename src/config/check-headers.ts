@@ -11,7 +11,7 @@ import type { Path } from './pointer.ts';
 import type { RouteSettings } from './route-file.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Headers that a route must not let by, and origins that it cannot trust. */
+/** Rejects header names that a route must not pass on, and origins that it cannot trust. */
 export function checkRouteHeaders({
   headers,
   authentication,
@@ -25,7 +25,7 @@ export function checkRouteHeaders({
   ];
   for (const [index, route = {}] of routes.entries()) {
     const path = ['routes', index];
-    // What a route takes over from the defaults is reported there, once.
+    // Faults that a route inherits are reported once, at route_defaults.
     if (!isDeepStrictEqual(route.underscore_headers, route_defaults.underscore_headers))
       faults.push(...checkUnderscores(path, route, names));
     if (!isDeepStrictEqual(route.cors, route_defaults.cors)) faults.push(...checkCors(path, route));
@@ -33,7 +33,7 @@ export function checkRouteHeaders({
   return faults;
 }
 
-/** The list has a gap where the schema rejected a name. */
+/** The list holds `undefined` in place of each name that the schema rejected. */
 function checkUnderscores(
   path: Path,
   { underscore_headers: listed = [] }: Partial<RouteSettings>,
@@ -46,7 +46,7 @@ function checkUnderscores(
   );
 }
 
-/** Of `origins` the schema may have rejected some. */
+/** `origins` may be empty because the schema rejected all of them. */
 function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] {
   if (cors === undefined) return [];
   const { origins, credentials } = cors;
@@ -56,7 +56,7 @@ function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] 
   return [{ path: [...path, 'cors', 'credentials'], detail }];
 }
 
-/** Headers a gateway and the services behind it cannot work without: one that the gateway takes for itself is lost. */
+/** Headers that upstreams need: a prefix or a key header must not take one of them away from requests. */
 export const ordinaryHeaders = [
   'accept',
   'accept-encoding',
@@ -85,7 +85,7 @@ export const ordinaryHeaders = [
   'x-request-id',
 ];
 
-/** Headers that cannot carry an API key: they have a meaning already, or are for one connection only. */
+/** Rejects headers that cannot carry an API key: they have a meaning already, or are for one connection only. */
 export function checkKeyHeaders({ headers, authentication }: UncheckedFile): SchemaFault[] {
   const names = headerNames(headers.prefix);
   const seen = new Set<string>();
@@ -103,10 +103,9 @@ export function checkKeyHeaders({ headers, authentication }: UncheckedFile): Sch
   });
 }
 
-/** Without the gaps that names leave which the schema rejected. */
 function present(names: readonly (string | undefined)[]): string[] {
   return names.filter((name) => name !== undefined);
 }
 
 const reserved =
-  'can be read as a name that clients have no say in: a header that the gateway sets or checks, or a variable of the server';
+  'can be read as a name that clients must not set: a header that the gateway sets or checks, or a variable of the server';

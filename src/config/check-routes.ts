@@ -4,7 +4,7 @@ import type { UncheckedFile } from './gateway-file.ts';
 import { formatPath, type Path } from './pointer.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Prefixes that cannot stand beside one another, and upstreams that cannot be. */
+/** Rejects two routes with one prefix, prefixes under the management path, and upstreams that are this gateway. */
 export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[] {
   const faults: SchemaFault[] = [];
   const seen = new Map<string, Path>();
@@ -12,7 +12,7 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
     const path = ['routes', index, 'prefix'];
     const prefix = route?.prefix;
     if (prefix !== undefined) {
-      // Some servers ignore case in paths, so two prefixes that differ by it alone may be one path there.
+      // Some servers ignore case in paths, so prefixes that differ only in case may be one path there.
       const folded = prefix.toLowerCase();
       const other = seen.get(folded);
       if (other !== undefined)
@@ -45,7 +45,7 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
   return faults;
 }
 
-const ownListener = 'is a listener of this gateway: requests would go round in circles';
+const ownListener = 'is a listener of this gateway: requests would loop';
 
 function isOwnListener({ listen, internal }: UncheckedFile, upstream: string): boolean {
   if (upstream.startsWith('unix:')) return false;

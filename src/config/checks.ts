@@ -4,20 +4,21 @@ import { checkKeyHeaders, checkRouteHeaders, ordinaryHeaders } from './check-hea
 import { checkRoutes } from './check-routes.ts';
 import type { Origins } from './environment.ts';
 import type { UncheckedFile } from './gateway-file.ts';
+import { checkDatabasePassword, checkTokens } from './internal/tokens.ts';
 import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** What the checks must know beside the values. */
+/** Facts about the document that its filled-in values no longer show. */
 export interface CheckContext {
   readonly origins: Origins;
-  /** An upstream was named, right or wrong. */
+  /** The document names an upstream, valid or not. */
   readonly upstreamNamed: boolean;
-  /** PostgreSQL was named, right or wrong. */
+  /** The document names a PostgreSQL address, valid or not. */
   readonly databaseNamed: boolean;
 }
 
-/** What no schema can say: faults between keys, and between the file and the machine. */
+/** Checks that no schema can express: keys that contradict each other, files that are missing on this machine. */
 export function crossChecks(
   file: UncheckedFile,
   { origins, upstreamNamed, databaseNamed }: CheckContext,
@@ -26,6 +27,7 @@ export function crossChecks(
     ...checkListeners(file),
     ...checkTokens(file),
     ...checkDatabase(file),
+    ...checkDatabasePassword(file),
     ...checkUpstream(file, upstreamNamed),
     ...checkWorkers(file, databaseNamed),
     ...checkRoutes(file, origins),
@@ -45,7 +47,7 @@ function checkListeners({ listen, internal }: UncheckedFile): SchemaFault[] {
   return [
     {
       path: ['internal', 'port'],
-      detail: 'must differ from listen.port (PORT): both listeners would take one address',
+      detail: 'must differ from listen.port (PORT): two listeners cannot have one address',
     },
   ];
 }
@@ -55,21 +57,9 @@ function overlaps(a: string, b: string): boolean {
   return a === b || everywhere.includes(a) || everywhere.includes(b);
 }
 
-/** Of two names with one token, events could not say which. */
-function checkTokens({ internal }: UncheckedFile): SchemaFault[] {
-  const seen = new Set([internal.admin_token]);
-  return Object.entries(internal.admin_tokens).flatMap(([name, token]) => {
-    if (!seen.has(token)) {
-      seen.add(token);
-      return [];
-    }
-    return [{ path: ['internal', 'admin_tokens', name], detail: 'is the token of another operator, too' }];
-  });
-}
-
 function checkDatabase({ database }: UncheckedFile): SchemaFault[] {
   if (database.direct_url === undefined || database.url !== undefined) return [];
-  const detail = 'is for a pooler that database.url (DATABASE_URL) leads to, and that is missing';
+  const detail = 'needs database.url (DATABASE_URL): it bypasses the pooler that database.url leads to';
   return [{ path: ['database', 'direct_url'], detail }];
 }
 
@@ -82,7 +72,7 @@ function checkUpstream(file: UncheckedFile, upstreamNamed: boolean): SchemaFault
 function checkWorkers(file: UncheckedFile, databaseNamed: boolean): SchemaFault[] {
   if (databaseNamed || workersOf(file) <= 1) return [];
   const detail =
-    'must be 1 on the embedded store, which one process at a time can open: for more, set DATABASE_URL';
+    'must be 1 on the embedded store, which only one process can open: for more, set DATABASE_URL';
   return [{ path: ['workers'], detail }];
 }
 
@@ -91,7 +81,7 @@ function checkDrain({ drain_ms, drain_delay_ms }: UncheckedFile): SchemaFault[] 
   return [{ path: ['drain_delay_ms'], detail: 'must be less than drain_ms, of which it is a part' }];
 }
 
-/** A prefix that takes an ordinary header would drop it from every request. */
+/** Rejects a prefix that matches an ordinary header: the gateway would drop that header from every request. */
 function checkPrefix({ headers }: UncheckedFile): SchemaFault[] {
   const prefix = foldHeaderName(headers.prefix);
   const taken = ordinaryHeaders.find((name) => name.startsWith(prefix));

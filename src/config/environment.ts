@@ -12,10 +12,10 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Lays the variables over the document: environment overrides file. An empty variable counts as unset, as
- * container tools pass it for one that was not given.
+ * Writes the variables into the document: environment overrides file. An empty variable counts as unset, because
+ * container tools pass unset variables as empty ones.
  *
- * @returns which values came from a variable, so that a fault can name it
+ * @returns the variable of each value that came from one, so that a fault can name it
  */
 export function overlayEnvironment(document: Record<string, unknown>, env: NodeJS.ProcessEnv): Origins {
   const origins = new Map<string, string>();
@@ -28,12 +28,12 @@ export function overlayEnvironment(document: Record<string, unknown>, env: NodeJ
   return origins;
 }
 
-/** The variable that a value came from, or `undefined`. */
+/** The variable that set the value at `path`, or `undefined`. */
 export function originOf(origins: Origins, path: Path): string | undefined {
   return origins.get(formatPath(path));
 }
 
-/** What cannot be converted stays text: the schema says what is wrong with it. */
+/** Text that cannot be converted stays text: validation then reports it. */
 function convert(text: string, { type }: SchemaNode): unknown {
   if ([type].flat().includes('integer')) return /^\d{1,15}$/.test(text) ? Number(text) : text;
   if (type === 'number') return /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;

@@ -1,14 +1,14 @@
-/** Something wrong with the configuration. Details name keys and say what is expected; they never show a value. */
+/** A fault in the configuration. Details name keys and what is expected; they never show a value. */
 export interface Fault {
   /** Where to look: a variable's name, or the path of a key with its place in the file. */
   readonly where: string;
   readonly detail: string;
 }
 
-/** Exit code of a process that does not start for its configuration (`EX_CONFIG` of sysexits.h). */
+/** Exit code of a process that does not start because of its configuration (`EX_CONFIG` of sysexits.h). */
 export const badConfigurationExitCode = 78;
 
-/** Every fault, as it is printed for people. */
+/** Formats every fault for a terminal. */
 export function formatFaults(faults: readonly Fault[], consequence = ''): string {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
   const width = Math.min(48, Math.max(...faults.map((fault) => fault.where.length)));

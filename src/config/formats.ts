@@ -3,7 +3,7 @@ import { parseRedisAddress } from './redis/redis-address.ts';
 import { clientSecretPrefix, keyPrefixMaxLength } from '../domain/api-key.ts';
 import { scopeMaxLength, scopePattern } from '../domain/scope.ts';
 
-/** A kind of text the schema names by `format`: how to check it, and what to say when it is something else. */
+/** A `format` of the schema: the check, and the words for what is expected. */
 export interface TextFormat {
   readonly expected: string;
   readonly accepts: (text: string) => boolean;
@@ -13,7 +13,7 @@ const hostname = /^(?=.{1,253}$)[A-Za-z0-9]([A-Za-z0-9-]{0,62})(\.[A-Za-z0-9][A-
 const scope = new RegExp(scopePattern);
 const prefixSegments = /^(\/[A-Za-z0-9._~!$&'()*+,=:@-]+)+$/;
 
-/** By the name the schema gives them. */
+/** Text formats by their name in the schema. */
 export const formats: Readonly<Record<string, TextFormat>> = {
   host: {
     expected: 'an IP address or a host name',
@@ -49,7 +49,7 @@ export const formats: Readonly<Record<string, TextFormat>> = {
   },
   'route-prefix': {
     expected:
-      'a path such as /rates: starting with /, not ending with one, without %, ;, \\, // and dot segments',
+      'a path such as /rates: starts with /, does not end with /, has no %, ;, \\, // and no part that ends with . or +',
     accepts: isPrefix,
   },
   cidr: {
@@ -69,7 +69,7 @@ export const formats: Readonly<Record<string, TextFormat>> = {
   },
   'problem-base': {
     expected:
-      'the start of an address, up to where a code follows, such as https://docs.example.com/errors/ or urn:example:problem:',
+      'the start of a URI that a code can follow, such as https://docs.example.com/errors/ or urn:example:problem:',
     accepts: (text) => /^[A-Za-z][A-Za-z0-9+.-]*:[!-~]*[/#:=]$/.test(text) && URL.canParse(`${text}code`),
   },
   origin: {
@@ -109,7 +109,7 @@ function isUpstream(text: string): boolean {
   );
 }
 
-/** As serialised (RFC 6454 §6.2): lower case, without default port and path. Not `null`, which any page can make itself. */
+/** A serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected: any page can send it. */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._:[\]-]+$/.test(text)) return false;
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
@@ -117,7 +117,8 @@ function isOrigin(text: string): boolean {
 
 function isPrefix(text: string): boolean {
   if (text === '/') return true;
-  return prefixSegments.test(text) && !text.split('/').some((segment) => segment === '.' || segment === '..');
+  // Readers that trim would read such a prefix as another path, so no request could be routed to it.
+  return prefixSegments.test(text) && !/[.+](?:\/|$)/.test(text);
 }
 
 function isCidr(text: string): boolean {

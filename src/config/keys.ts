@@ -1,17 +1,17 @@
 import { Type, type TSchema, type TUnsafe } from 'typebox';
 
-/** What a key says of itself besides its meaning. */
+/** Options of a key beside its description. */
 interface KeyOptions<T> {
-  /** Without one the key may stay away altogether: wrap it in `Type.Optional`. */
+  /** A key without a default is optional: wrap it in `Type.Optional`. */
   readonly default?: T;
   /** Variable that overrides the key. */
   readonly env?: string;
-  /** A value to copy from, for keys whose default shows nothing; `config/gateway.yaml` has it in a comment. */
+  /** A value to copy if the default shows nothing; `config/gateway.yaml` has it in a comment. */
   readonly examples?: readonly unknown[];
 }
 
 interface TextOptions extends KeyOptions<string> {
-  /** A name of `formats.ts`. Without one any text that is not empty will do. */
+  /** A name in `formats.ts`; without one any text but the empty one is valid. */
   readonly format?: string;
 }
 
@@ -20,12 +20,12 @@ interface NumberOptions extends KeyOptions<number> {
   readonly maximum?: number;
 }
 
-/** A mapping of keys that holds those and no others. Left out, each has its default. */
+/** A mapping with these keys and no others. A section that is left out has the default of each key. */
 export function section<P extends Record<string, TSchema>>(description: string, keys: P) {
   return Type.Object(keys, { description, additionalProperties: false, default: {} });
 }
 
-/** A mapping that may be left out altogether, but has to be complete where it is not. */
+/** A mapping that may be left out as a whole, but must be complete if it is there. */
 export function optionalSection<P extends Record<string, TSchema>>(
   description: string,
   keys: P,
@@ -42,7 +42,7 @@ export function integer(description: string, options: NumberOptions) {
   return Type.Integer({ description, ...options });
 }
 
-/** A whole number, or `auto` for one that is found out at start. */
+/** A whole number, or `auto` for one that is determined at start. */
 export function integerOrAuto(description: string, options: NumberOptions) {
   const schema = { type: ['integer', 'string'], format: 'auto', description, ...options };
   return schema as typeof schema & TUnsafe<number | 'auto'>;
@@ -61,7 +61,7 @@ export function oneOf<T extends string>(description: string, values: readonly T[
   return Type.Enum([...values], { description, ...options });
 }
 
-/** Texts by names that the file chooses; none by default. @param nameFormat a name of `formats.ts`, as `options.format` */
+/** Texts by names that the file chooses; none by default. @param nameFormat a name in `formats.ts`, as is `options.format` */
 export function namedTexts(
   description: string,
   nameFormat: string,
@@ -79,12 +79,12 @@ export function namedTexts(
   return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
 }
 
-/** A list that may be left out, which is not the same as an empty one. */
+/** A list that may be left out; an empty list means something else. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }
 
-/** At most 1,000 of something; none by default. */
+/** A list of at most 1,000 items; empty by default. */
 export function list<S extends TSchema>(description: string, items: S, options: KeyOptions<never>) {
   return Type.Array(items, { description, maxItems: 1000, default: [], ...options });
 }

@@ -4,6 +4,7 @@ import { originOf, overlayEnvironment, type Origins } from './environment.ts';
 import type { Fault } from './fault.ts';
 import type { GatewayFile, UncheckedFile } from './gateway-file.ts';
 import { addTokenFiles } from './internal/token-files.ts';
+import { shortTokens } from './internal/tokens.ts';
 import { makeConfig } from './make.ts';
 import { formatPath, isMapping, removeAt, type Path } from './pointer.ts';
 import { inheritRouteDefaults, namesUpstream } from './routes.ts';
@@ -12,17 +13,17 @@ import { checkDates, readCertificates } from './tls/certificates.ts';
 import { validate, type SchemaFault } from './validate.ts';
 import { readYamlFile, type YamlFile } from './yaml-file.ts';
 
-/** A configuration that may be used, with what will be wrong with it soon; or everything that is wrong with it. */
+/** A usable configuration with warnings, or every fault of an unusable one. */
 export type Loaded =
   { readonly config: Config; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
 
-/** What the configuration is read for. */
+/** Who reads the configuration, and how strictly. */
 export interface LoadOptions {
-  /** `command`: only to find a gateway or its store. Faults between keys, such as a missing upstream, do not matter. */
+  /** `command`: only to find a gateway or its store, so faults between keys (a missing upstream) are ignored. */
   readonly purpose?: 'serve' | 'command';
   /**
-   * Whether a certificate that has expired, or is not valid yet, is a fault. It is a warning where the process would not start
-   * otherwise: a restart at night must not make an outage of what most clients may not even look at.
+   * How to report a certificate that has expired or is not valid yet. At start it is a warning: a restart must not turn
+   * a date that many clients ignore into an outage.
    */
   readonly datesOfCertificates?: 'fault' | 'warning';
   /** Wall-clock time. */
@@ -30,8 +31,8 @@ export interface LoadOptions {
 }
 
 /**
- * Reads the variables and the file that `CONFIG` names, in steps: read, lay the variables over the file, hold it
- * against the schema, check what no schema can say, make the typed value. Reads files; changes and starts nothing.
+ * Reads the variables and the file that `CONFIG` names in steps: read the file, write the variables into it, validate it
+ * by the schema, run the cross checks, make the typed value. It reads files; it changes and starts nothing.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): Loaded {
   const { purpose = 'serve', datesOfCertificates = 'fault', nowMs = Date.now() } = options;
@@ -61,17 +62,18 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const located = (found: readonly SchemaFault[]): Fault[] =>
     inOrder(found.map(({ path, detail }) => ({ where: where(file, origins, path), detail })));
   if (faults.length > 0) return { faults: located(faults) };
-  // Without a fault nothing was taken out, so nothing the schema requires is missing.
+  // No fault means that nothing was removed, so the file is complete.
   const config = makeConfig(
     filled as GatewayFile,
     certificates.map(({ path: _, ...certificate }) => certificate),
   );
-  return { config, warnings: located([...invalid, ...soon]) };
+  const short = purpose === 'serve' ? shortTokens(filled) : [];
+  return { config, warnings: located([...invalid, ...soon, ...short]) };
 }
 
 const emptyFile: YamlFile = { value: {}, locate: () => '' };
 
-/** A key without a value is a key left out: a section whose lines are all commented out is no fault. */
+/** Drops keys without a value, so that a section whose lines are all commented out is no fault. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isMapping(value)) return value;
@@ -86,7 +88,7 @@ function where(file: YamlFile, origins: Origins, path: Path): string {
   return place === '' ? (nodeAt(path)?.env ?? formatPath(path)) : `${place} ${formatPath(path)}`.trimEnd();
 }
 
-/** In the order of the file; a value that breaks two rules in one way is one fault to the reader. */
+/** Sorts faults in the order of the file and removes repeated ones. */
 function inOrder(faults: readonly Fault[]): Fault[] {
   const unique = new Map(faults.map((fault) => [`${fault.where} ${fault.detail}`, fault]));
   // Numeric, so that line 9 comes before line 10.

@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { CertificateConfig, Config, CorsConfig, RouteConfig } from '../config.ts';
@@ -10,14 +10,17 @@ import { nodeAt, withDefaults } from './schema.ts';
 import { makeUsageExport } from './usage/make-export.ts';
 
 const heapShare = 0.85;
+/** Fraction of the memory for heap and buffers; the rest is for code, stacks, and fragmented or uncollected heap. */
+const memoryShare = 0.7;
 
 /**
- * The typed configuration from a file without faults.
+ * Makes the typed configuration from a file without faults.
  *
- * @param certificates of the files that it names
+ * @param certificates those in the files that it names
  */
 export function makeConfig(file: GatewayFile, certificates: readonly CertificateConfig[]): Config {
   const { listen, internal, database, limits, tracing } = file;
+  const maxHeapBytes = limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare);
   const names = headerNames(file.headers.prefix, file.authentication.headers);
   return {
     listen: {
@@ -60,6 +63,7 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       maxHeaderBytes: limits.max_header_bytes,
       headTimeoutMs: limits.head_timeout_ms,
       bodyIdleMs: limits.body_idle_ms,
+      minBodyBytesPerMinute: limits.min_body_bytes_per_minute,
       keepAliveMs: limits.keep_alive_ms,
       managementBodyBytes: limits.management_body_bytes,
       maxConnections: limits.max_connections,
@@ -68,7 +72,9 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       subAccountsPerParent: limits.sub_accounts_per_parent,
       keysPerAccount: limits.keys_per_account,
       maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
-      maxHeapBytes: limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare),
+      maxHeapBytes,
+      maxMemoryBytes:
+        maxHeapBytes === 0 ? 0 : Math.max(maxHeapBytes, Math.floor(memoryBytes() * memoryShare)),
     },
     events: { retentionDays: file.events.retention_days },
     usage: {
@@ -94,7 +100,13 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
   };
 }
 
-/** How many processes there are to be: `auto` is as many as can run at the same time. */
+/** Memory of the container, or of the machine if nothing limits the process. */
+function memoryBytes(): number {
+  // Without a limit it is 0, or more than any memory.
+  return Math.min(process.constrainedMemory() || Infinity, totalmem());
+}
+
+/** Number of processes to run; `auto` is the number of cores. */
 export function workersOf({ workers }: Pick<GatewayFile, 'workers'>): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }
@@ -133,7 +145,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
   };
 }
 
-/** Left out, the lists are what a page needs for any request through the gateway. */
+/** Lists that are left out hold what a page needs for any request through the gateway. */
 function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | null {
   if (cors === undefined) return null;
   return {
@@ -151,7 +163,7 @@ function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | nul
   };
 }
 
-/** A single address as the network that holds it alone. */
+/** Writes a single address as a network of one address. */
 function asNetwork(address: string): string {
   if (address.includes('/')) return address;
   return `${address}/${address.includes(':') ? 128 : 32}`;

@@ -1,7 +1,7 @@
-/** Where a value lies in the document: keys and list positions from the top. */
+/** Path of a value in the document: keys and list positions from the root. */
 export type Path = readonly (string | number)[];
 
-/** A path for people: `routes[0].timeouts.connect_ms`. */
+/** Formats a path for people: `routes[0].timeouts.connect_ms`. */
 export function formatPath(path: Path): string {
   return path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
@@ -22,17 +22,17 @@ export function parsePointer(pointer: string, document: unknown): Path {
   return path;
 }
 
-/** Whether `value` is a mapping of the document. */
+/** Whether `value` is a mapping. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What lies at `path`, or `undefined`. */
+/** The value at `path`, or `undefined`. */
 function valueAt(document: unknown, path: Path): unknown {
   return path.reduce<unknown>(childOf, document);
 }
 
-/** Puts `value` at a path of keys, making the mappings on the way. What is no mapping on the way stays as it is. */
+/** Sets `value` at a path of keys and creates missing mappings. It does nothing if another kind of value is in the way. */
 export function setAt(document: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
@@ -43,7 +43,7 @@ export function setAt(document: Record<string, unknown>, path: readonly string[]
   if (isMapping(child)) setAt(child, rest, value);
 }
 
-/** Takes the value at `path` away; in a list it leaves a gap, so that other paths stay right. */
+/** Removes the value at `path`; a list gets `undefined` there, so that other paths stay right. */
 export function removeAt(document: unknown, path: Path): void {
   const parent = valueAt(document, path.slice(0, -1));
   const name = path.at(-1);

@@ -2,7 +2,7 @@ import { isMapping } from './pointer.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile } from './route-file.ts';
 
-/** The document with `route_defaults` laid under every route. */
+/** Fills the settings that a route leaves out from `route_defaults`. */
 export function inheritRouteDefaults(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { route_defaults: defaults = {}, routes } = document;
   if (!Array.isArray(routes)) return { ...document };
@@ -22,7 +22,7 @@ function layUnder(below: unknown, above: Readonly<Record<string, unknown>>): Rec
   return merged;
 }
 
-/** The routes as they will be used: those of the file, and `upstream_url` for what they leave. */
+/** The routes of the file, and a route `/` to `upstream_url` if that is set. */
 export function effectiveRoutes(file: GatewayFile): readonly RouteFile[] {
   const url = file.upstream_url;
   if (url === undefined) return file.routes;
@@ -32,7 +32,7 @@ export function effectiveRoutes(file: GatewayFile): readonly RouteFile[] {
     : [...file.routes, { ...file.route_defaults, prefix: '/', upstream: url }];
 }
 
-/** Whether the document names any upstream, right or wrong. */
+/** Whether the document names any upstream, valid or not. */
 export function namesUpstream({ upstream_url: url, routes }: Readonly<Record<string, unknown>>): boolean {
   return url !== undefined || (Array.isArray(routes) && routes.length > 0);
 }

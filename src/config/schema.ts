@@ -18,7 +18,7 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
 }
 
-/** What a file is held against: a key that has a default may be left out. */
+/** Schema that validates a file: a key that has a default may be left out. */
 export const schema: SchemaNode = asWritten(gatewayFile);
 
 function asWritten(node: SchemaNode): SchemaNode {
@@ -42,14 +42,14 @@ export function keysOf(node: SchemaNode): ReadonlyMap<string, SchemaNode> {
   return new Map(Object.entries(node.properties ?? {}));
 }
 
-/** The schema of what lies at `path`. */
+/** The schema of the value at `path`. */
 export function nodeAt(path: Path): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema;
   for (const part of path) node = typeof part === 'number' ? node?.items : node && keysOf(node).get(part);
   return node;
 }
 
-/** Every key with its path, mappings before what they hold; list positions are left out. */
+/** Every key with its path, mappings before their keys; list positions are left out. */
 export function* allKeys(
   node: SchemaNode = schema,
   path: readonly string[] = [],
@@ -60,7 +60,7 @@ export function* allKeys(
   }
 }
 
-/** `value` with the default of every key it leaves out. */
+/** Fills in the default of every key that `value` leaves out. */
 export function withDefaults(value: unknown, node: SchemaNode = schema): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withDefaults(item, node.items ?? {}));
   if (!isMapping(value)) return value;

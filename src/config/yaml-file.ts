@@ -12,15 +12,15 @@ import {
 } from 'yaml';
 import type { Path } from './pointer.ts';
 
-/** A configuration file as plain values, with the place of each. */
+/** A configuration file as plain values that can be located in it. */
 export interface YamlFile {
   /** The root value; `{}` for an empty file. */
   readonly value: unknown;
-  /** `file:line:column` of the key or value at `path`, or of the nearest thing around it. */
+  /** `file:line:column` of the key or value at `path`, or of the nearest enclosing one. */
   locate(path: Path): string;
 }
 
-/** A fault that keeps the file from being read at all. */
+/** A fault because of which the file cannot be read. */
 export interface YamlFault {
   readonly where: string;
   readonly detail: string;
@@ -28,7 +28,7 @@ export interface YamlFault {
 
 const maxFileBytes = 1024 * 1024;
 
-/** Reads `file`, or says everything that is wrong with its form. Never throws. */
+/** Reads `file`, or returns every fault of its YAML. Never throws. */
 export function readYamlFile(file: string): YamlFile | { readonly faults: readonly YamlFault[] } {
   let text: string;
   try {
@@ -46,16 +46,16 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
   }
 }
 
-/** No configuration needs more than a dozen. */
+/** Most levels of nesting; no configuration needs more than a dozen. */
 const mostLevels = 100;
 
 /**
- * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a generous guess. The parser recurses,
- * and if V8 happens to compile a regular expression when the stack is nearly used up, it ends the process.
+ * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a generous guess. The parser recurses:
+ * V8 ends the process if it must compile a regular expression while the stack is nearly full.
  */
 function nestsTooDeeply(text: string): boolean {
   let open = 0;
-  // A level of a block takes two characters at the beginning of a line, as in `- - - x`.
+  // Each level of a block takes two characters at the start of a line, as in `- - - x`.
   for (const [found] of text.matchAll(/[[{}\]]|^[-?: ]{201,}/gm)) {
     if (found.length > 1) return true;
     open = '[{'.includes(found) ? open + 1 : Math.max(0, open - 1);
@@ -88,8 +88,8 @@ function parse(file: string, text: string): YamlFile | { readonly faults: readon
 }
 
 /**
- * What YAML allows and a configuration does without: aliases (a few lines of them can stand for a billion values,
- * or for themselves), tags, and numbers that parsers read differently (YAML 1.1 takes `010` for 8, YAML 1.2 for 10).
+ * Rejects YAML that a configuration does not need: aliases (a few lines can expand to a billion values, or refer to
+ * themselves), tags, and numbers that parsers read differently (`010` is 8 in YAML 1.1 and 10 in YAML 1.2).
  */
 function oddities(document: Document, place: (offset: number) => string): YamlFault[] {
   const faults: YamlFault[] = [];
@@ -108,7 +108,7 @@ function oddities(document: Document, place: (offset: number) => string): YamlFa
   return faults;
 }
 
-/** Offset of the key at `path` (of the item, in a list), or of the nearest thing around it. */
+/** Offset of the key or list item at `path`, or of the nearest enclosing one. */
 function nearest(document: Document, path: Path): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;
@@ -141,7 +141,7 @@ function unreadable(error: unknown): string {
 
 const aliases = 'aliases (*name) are not supported; put text that starts with * in quotes';
 
-/** What the parser found, in words of our own: its messages quote the file, and a file may hold secrets. */
+/** Our own words for the parser's errors: its messages quote the file, which may hold secrets. */
 const meanings: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias cannot have an anchor or a tag',
   BAD_ALIAS: aliases,
@@ -149,19 +149,19 @@ const meanings: Readonly<Record<ErrorCode, string>> = {
   BAD_DIRECTIVE: 'this directive is not YAML 1.2',
   BAD_DQ_ESCAPE: 'this escape is not allowed in double quotes',
   BAD_INDENT: 'the indentation does not fit what is around it',
-  BAD_PROP_ORDER: 'anchors and tags must stand before their value',
+  BAD_PROP_ORDER: 'anchors and tags must precede their value',
   BAD_SCALAR_START: 'a value cannot start with this character; put it in quotes',
   BLOCK_AS_IMPLICIT_KEY:
-    'a mapping cannot stand on the line of another key; a missing line break, or a value with ": " to quote',
+    'a mapping cannot start on the line of another key; add a line break, or quote a value that holds ": "',
   BLOCK_IN_FLOW: 'braces and brackets cannot hold an indented block',
-  DUPLICATE_KEY: 'this key stands here twice',
+  DUPLICATE_KEY: 'this key is here twice',
   IMPOSSIBLE: 'this cannot be read as YAML',
   KEY_OVER_1024_CHARS: 'this key is too long',
   MISSING_CHAR: 'a character is missing: a quote, a bracket, a comma, a colon or the space after one',
-  MULTILINE_IMPLICIT_KEY: 'a key must stand on one line; perhaps a colon is missing',
-  MULTIPLE_ANCHORS: 'a value can have one anchor',
+  MULTILINE_IMPLICIT_KEY: 'a key must be on one line; perhaps a colon is missing',
+  MULTIPLE_ANCHORS: 'a value can have only one anchor',
   MULTIPLE_DOCS: 'the file must hold one document, without --- inside',
-  MULTIPLE_TAGS: 'a value can have one tag',
+  MULTIPLE_TAGS: 'a value can have only one tag',
   NON_STRING_KEY: 'a key must be text',
   RESOURCE_EXHAUSTION: 'the file is too large or nested too deeply',
   TAB_AS_INDENT: 'indentation must be spaces, not tabs',

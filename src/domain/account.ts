@@ -4,26 +4,26 @@ import type { Limits } from './limits/limits.ts';
 /** The longest name of an account or a key, in characters. */
 export const nameMaxLength = 256;
 
-/** Free string pairs on an account. */
+/** Free pairs of strings on an account. */
 export type Metadata = Readonly<Record<string, string>>;
 export const metadataMaxPairs = 16;
 export const metadataKeyMaxLength = 40;
 export const metadataValueMaxLength = 500;
 
-/** A parent account, made by the operator. While it is suspended, its keys and those of its sub-accounts get 403. */
+/** A parent account, created by the operator. While it is suspended, its keys and those of its sub-accounts get 403. */
 export interface ParentAccount {
   readonly id: AccountId;
   readonly name: string;
-  /** The operator's own name for it, unique over all parents. */
+  /** Operator's own name for it, unique among parents. */
   readonly externalId: string | null;
   readonly status: 'active' | 'suspended';
   readonly metadata: Metadata;
   readonly activeSubAccounts: number;
-  /** Sub-accounts it may have, deactivated ones included; `null`: as many as the configuration says. */
+  /** Most sub-accounts, deactivated ones included; `null`: the limit of the configuration. */
   readonly maxSubAccounts: number | null;
-  /** Keys that can be used it may have, and each of its sub-accounts; `null` likewise. */
+  /** Most usable keys of the parent, and of each of its sub-accounts; `null`: the limit of the configuration. */
   readonly maxApiKeys: number | null;
-  /** Of what it and its sub-accounts send together. */
+  /** Limits on all requests of the parent and its sub-accounts together. */
   readonly limits: Limits;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -37,14 +37,14 @@ export interface SubAccount {
   readonly externalId: string | null;
   readonly status: 'active' | 'deactivated';
   readonly metadata: Metadata;
-  /** Of what is sent for it. */
+  /** Limits on requests for this sub-account. */
   readonly limits: Limits;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly deactivatedAt: Date | null;
 }
 
-/** A PATCH of an account, parent or sub-account: absent members stay, `null` clears, metadata and limits are merged. */
+/** A PATCH of an account: absent members stay, `null` clears, metadata and limits are merged. */
 export interface AccountChange {
   readonly name?: string;
   readonly externalId?: string | null;
@@ -52,13 +52,13 @@ export interface AccountChange {
   readonly limits?: Partial<Limits>;
 }
 
-/** A PATCH of a parent; `null` goes back to what the configuration says. */
+/** A PATCH of a parent; `null` returns to the limits of the configuration. */
 export interface ParentChange extends AccountChange {
   readonly maxSubAccounts?: number | null;
   readonly maxApiKeys?: number | null;
 }
 
-/** Metadata after a merge, the rule every store is held to; `null` removes a pair. `undefined` where the result would hold too many pairs. */
+/** Merges metadata; every store follows this rule. `null` removes a pair. Returns `undefined` if there would be too many pairs. */
 export function mergeMetadata(
   old: Metadata,
   change: Readonly<Record<string, string | null>>,

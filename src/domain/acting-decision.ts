@@ -3,10 +3,10 @@ import { isExternalId } from './external-id.ts';
 import { parseAccountId, type AccountId } from './ids.ts';
 import type { Problem } from './problem.ts';
 
-/** What a method does to the acting rules (spec section 4, acting header rules 1 and 3). */
+/** Kind of a method for the acting rules (spec section 4, acting header rules 1 and 3). */
 export type MethodKind = 'read' | 'write';
 
-/** The acting header as the client sent it, before it is checked what it means for this caller. */
+/** The acting header as parsed, before it is resolved for the caller. */
 export type ActingHeader =
   | { readonly form: 'absent' }
   | { readonly form: 'self' }
@@ -22,30 +22,30 @@ export interface ActingTarget {
   readonly status: 'active' | 'deactivated' | 'suspended';
 }
 
-/** The one look-up a decision wants, or none. */
+/** The single look-up that a decision needs, if any. */
 export type FactNeeded =
   | { readonly fact: 'none' }
   | { readonly fact: 'active-sub-accounts'; readonly parentId: AccountId }
   | { readonly fact: 'target-by-id'; readonly id: AccountId }
   | { readonly fact: 'target-by-external-id'; readonly parentId: AccountId; readonly externalId: string };
 
-/** What was found. A fact that was not looked up has the value that permits nothing, {@link rejectingFacts}. */
+/** Facts for the decision. A fact that was not looked up has its value in {@link rejectingFacts}. */
 export interface ActingFacts {
   readonly hasActiveSubAccounts: boolean;
   readonly target: ActingTarget | null;
 }
 
-/** The values of facts that were not looked up: they permit nothing that depends on them. */
+/** Values for facts that were not looked up: they permit nothing that depends on them. */
 export const rejectingFacts: ActingFacts = { hasActiveSubAccounts: true, target: null };
 
 declare const decided: unique symbol;
 
-/** Evidence that {@link decide} let a request through; nothing else can make one, and the proxy takes nothing else. */
+/** Evidence that {@link decide} admitted a request. Only `decide` can make a permit, and the proxy requires one. */
 export interface Permit {
   readonly kind: 'permit';
   readonly resolvedTenant: AccountId;
   readonly resolvedExternalId: string | null;
-  /** The parent of the resolved tenant, or itself. */
+  /** Parent of the resolved tenant, or the tenant itself if it is a parent. */
   readonly parentTenant: AccountId;
   readonly parentExternalId: string | null;
   readonly reason: 'self-by-default' | 'self' | 'sub-account';
@@ -58,12 +58,12 @@ export interface ActingRejection {
   readonly problem: Problem;
 }
 
-/** What {@link decide} returns. */
+/** Result of {@link decide}. */
 export type ActingDecision = Permit | ActingRejection;
 
 const nothing: FactNeeded = { fact: 'none' };
 
-/** Says which single look-up {@link decide} wants for this request. */
+/** Returns the single look-up that {@link decide} needs for this request. */
 export function factsNeeded(caller: Caller, header: ActingHeader, method: MethodKind): FactNeeded {
   if (caller.kind === 'sub-account') return nothing;
   switch (header.form) {
@@ -80,11 +80,11 @@ export function factsNeeded(caller: Caller, header: ActingHeader, method: Method
 }
 
 /**
- * THE rule: who a request operates as (spec section 4, acting header rules 1 to 5; section 7).
- * Total over its arguments, without I/O, clock or randomness; `test/domain/acting-decision.test.ts` is its table.
+ * The acting rule: decides which tenant a request operates as (spec section 4, acting header rules 1 to 5; section 7). Total over
+ * its arguments, without I/O, clock or randomness; `test/domain/acting-decision.test.ts` holds its table.
  *
- * @param facts what {@link factsNeeded} asked for
- * @param actingHeader the header's name, for the details clients read
+ * @param facts facts that {@link factsNeeded} asked for
+ * @param actingHeader name of the header, for the details of problems
  */
 export function decide(
   caller: Caller,
@@ -123,7 +123,7 @@ function decideForParent(
 }
 
 function decideForTarget(parent: ParentCaller, target: ActingTarget | null, name: string): ActingDecision {
-  // An unknown id and another parent's id get the same problem: the header must not tell which foreign ids exist.
+  // An unknown id and another parent's id get the same problem, so that the header does not tell which ids exist.
   if (target === null || target.parentId !== parent.accountId) {
     return reject('acting_tenant_unknown', `${name} names no sub-account of this account.`);
   }
@@ -182,7 +182,7 @@ function required(name: string): string {
   return `This account has active sub-accounts, so a write must say who it is for. ${headerForms(name)}`;
 }
 
-/** The forms of the acting header, for the details clients read. @param name of the header */
+/** Describes the forms of the acting header in a problem's detail. @param name name of the header */
 export function headerForms(name: string): string {
   return `Send \`${name}: self\` (the parent itself), \`${name}: <sub-account UUID>\` or \`${name}: ext:<external_id>\`.`;
 }
@@ -197,10 +197,10 @@ const kinds: ReadonlyMap<string, MethodKind> = new Map([
   ['DELETE', 'write'],
 ]);
 
-/** The methods the gateway serves or forwards; every other one gets 405 and is never proxied. */
+/** Methods that the gateway serves or forwards; every other one gets 405 and is never proxied. */
 export const servedMethods: readonly string[] = [...kinds.keys()];
 
-/** `undefined` for a method that is never proxied. Methods are case-sensitive (RFC 9110 §9.1). */
+/** Kind of a method; `undefined` if it is never proxied. Methods are case-sensitive (RFC 9110 §9.1). */
 export function methodKind(method: string): MethodKind | undefined {
   return kinds.get(method);
 }
@@ -211,8 +211,8 @@ const selfHeader: ActingHeader = { form: 'self' };
 /**
  * Reads the acting header (spec section 4, "Acting header").
  *
- * @param values every value of the header in the raw header list: proxies and parsers join or drop
- *   repeated headers, and which one they keep must not decide who a request acts as
+ * @param values every value in the raw headers: proxies and parsers join or drop repeated headers, and their choice must
+ *   not decide which tenant a request acts as
  */
 export function readActingHeader(values: readonly string[]): ActingHeader {
   const value = values[0];
@@ -224,10 +224,10 @@ export function readActingHeader(values: readonly string[]): ActingHeader {
     const externalId = value.slice('ext:'.length);
     return isExternalId(externalId)
       ? { form: 'external-id', externalId }
-      : malformed('What follows `ext:` is not an external_id.');
+      : malformed('The text after `ext:` is not an external_id.');
   }
   const id = parseAccountId(value);
-  return id === undefined ? malformed('It has none of the three forms.') : { form: 'uuid', id };
+  return id === undefined ? malformed('It has another form.') : { form: 'uuid', id };
 }
 
 function malformed(reason: string): ActingHeader {

@@ -6,17 +6,17 @@ import type { Limits } from './limits/limits.ts';
 declare const checked: unique symbol;
 
 /**
- * An API key as text: one of ours whose checksum is right, or one of another format. It is a secret: never log it, never
- * use it as a key of anything.
+ * Text of an API key: one of ours with a right checksum, or one of another format. It is a secret: never log it, and never
+ * use it as a key of a map or cache.
  */
 export type ApiKeyText = string & { readonly [checked]: 'ApiKeyText' };
 
 /** SHA-256 of an API key, base64url: the only form in which a key is stored, cached or compared. */
 export type KeyDigest = string & { readonly [checked]: 'KeyDigest' };
 
-/** What API keys begin with unless `keys.prefix` says otherwise, before `_`: for people and for secret scanners. */
+/** Default of `keys.prefix`, the text before `_` in API keys, by which people and secret scanners recognise them. */
 export const usualKeyPrefix = 'tgw';
-/** What client secrets begin with. */
+/** Prefix of client secrets. */
 export const clientSecretPrefix = 'tgs';
 /** Longest prefix of new keys, in characters. */
 export const keyPrefixMaxLength = 11;
@@ -29,14 +29,14 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const base = alphabet.length;
 const notADigit = -1;
 const underscore = 95;
-/** What each ASCII character counts. */
+/** Value of each ASCII character as a digit. */
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)));
 
 /**
  * Writes a new secret.
  *
- * @param prefix what it begins with, before `_`
- * @param random {@link secretRandomBytes} bytes from a cryptographic source
+ * @param prefix text before `_`
+ * @param random {@link secretRandomBytes} bytes from a cryptographically secure source
  */
 export function formatSecret(prefix: string, random: Uint8Array): string {
   let number = 0n;
@@ -45,14 +45,14 @@ export function formatSecret(prefix: string, random: Uint8Array): string {
   return body + base62(BigInt(crc32(body)), checksumDigits);
 }
 
-/** Reads an API key as a request carries it; `undefined` where it cannot be one, so that it costs no look-up. */
+/** Reads the API key of a request; `undefined` if the text cannot be a key, so that it costs no look-up. */
 export type ReadApiKey = (text: string) => ApiKeyText | undefined;
 
 /**
- * Makes the reader of API keys. A key that begins as ours do must have our checksum, so that a typo costs no look-up; any
- * other text of the right form may be a key that was imported.
+ * Makes the reader of API keys. A key with one of our prefixes needs our checksum, so that a typo costs no look-up; any other
+ * text of the right form may be an imported key.
  *
- * @param prefix what new keys begin with; those with the usual prefix are ours all the same
+ * @param prefix prefix of new keys; keys with the default prefix are ours, too
  */
 export function apiKeyReader(prefix: string = usualKeyPrefix): ReadApiKey {
   const own = `${prefix}_`;
@@ -65,22 +65,21 @@ export function apiKeyReader(prefix: string = usualKeyPrefix): ReadApiKey {
 
 const usual = `${usualKeyPrefix}_`;
 
-/** What a key of any format looks like: visible ASCII but commas, since a proxy may join repeated headers by them. */
+/** Form of keys of any format: visible ASCII without commas, which proxies use to join repeated headers. */
 export const apiKeyPattern = '^[!-+\\--~]{16,512}$';
 const anyForm = new RegExp(apiKeyPattern);
 
-/** Reads an API key that has one of our prefixes, the usual one unless said otherwise; `undefined` where it is none. */
+/** Reads an API key with this prefix; `undefined` if it is none. */
 export function parseApiKey(text: string, prefix: string = usualKeyPrefix): ApiKeyText | undefined {
   const start = `${prefix}_`;
   return text.startsWith(start) ? parseOwnKey(text, start) : undefined;
 }
 
 /**
- * Done for every request, so it goes by character codes: a regular expression and the checksum as text take four times as
- * long. The prefix may be longer than `start`: `acme_live` may have been configured before `acme` was, and its keys go on
- * working.
+ * Parses a key by character codes, because every request does it: a regular expression with a textual checksum takes four
+ * times as long. The prefix may be longer than `start`: keys of an earlier prefix `acme_live` keep working with `acme`.
  *
- * @param start what `text` begins with
+ * @param start text that `text` begins with
  */
 function parseOwnKey(text: string, start: string): ApiKeyText | undefined {
   const { length } = text;
@@ -98,40 +97,51 @@ function parseOwnKey(text: string, start: string): ApiKeyText | undefined {
 }
 
 /**
- * The digest under which a secret is stored. 192 random bits need no salt and no slow hash; keys of other formats are as
- * hard to guess as their makers made them.
+ * Digest under which a secret is stored. 192 random bits need neither salt nor slow hash; imported keys are as hard to guess
+ * as their issuers made them.
  */
 export function digestSecret(secret: string): KeyDigest {
   return hash('sha256', secret, 'base64url') as KeyDigest;
 }
 
-/** What people recognise a key by: not enough to use it. `null` where nothing is shown. */
+/** Parts of a key by which people recognise it, too short to use it; `null` if not shown. */
 export interface KeyHints {
   readonly prefix: string | null;
   readonly last4: string | null;
 }
 
-/** The hints of a key of ours: its prefix with the next four characters, and the last four. */
+/** Hints of a key of ours: its prefix with the next four characters, and its last four. */
 export function keyHints(apiKey: string): { readonly prefix: string; readonly last4: string } {
   const random = apiKey.length - randomDigits - checksumDigits;
   return { prefix: apiKey.slice(0, random + 4), last4: apiKey.slice(-4) };
 }
 
-/** The hints of a key of any format: of one that is not ours a quarter at most, and what the hints of ours are long. */
+/** Hints of a key of any format; of a foreign key they show at most 12 characters and at most a quarter. */
 export function hintsOfAnyKey(apiKey: string): KeyHints {
   if (isOwnKey(apiKey)) return keyHints(apiKey);
   const first = Math.min(mostShown(apiKey) - 4, 8);
   return { prefix: first < 1 ? null : apiKey.slice(0, first), last4: apiKey.slice(-4) };
 }
 
-/** Characters of a key that its hints may show, together. */
+/** Most characters of a key that its hints may show together. */
 export function mostShown(apiKey: string): number {
   if (!isOwnKey(apiKey)) return Math.floor(apiKey.length / 4);
   const { prefix, last4 } = keyHints(apiKey);
   return prefix.length + last4.length;
 }
 
-/** Whether it has our form and our checksum, whatever it begins with. */
+/**
+ * Prefix to store with an imported key, which shows that it is not a mistyped key of ours: its own prefix if it comes from
+ * another gateway, otherwise `keyPrefix`.
+ *
+ * @param keyPrefix configured prefix; a digest tells no other one
+ */
+export function importedUnder(apiKey: string | undefined, keyPrefix: string): string {
+  if (apiKey === undefined || !isOwnKey(apiKey)) return keyPrefix;
+  return apiKey.slice(0, apiKey.length - randomDigits - checksumDigits - 1);
+}
+
+/** Whether a key has our form and checksum, with any prefix. */
 function isOwnKey(text: string): boolean {
   return parseOwnKey(text, '_') !== undefined;
 }
@@ -148,10 +158,10 @@ function base62(number: bigint, length: number): string {
   return text;
 }
 
-/** A key can be used until it is revoked or expires. */
+/** Status of a key; it can be used while it is active. */
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked';
 
-/** An API key as operators and parents see it; the key itself is not in it. */
+/** An API key as operators and parents see it, without its secret. */
 export interface ApiKey {
   readonly id: KeyId;
   readonly accountId: AccountId;
@@ -163,9 +173,9 @@ export interface ApiKey {
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  /** The key in whose place this one was made. */
+  /** Key that this one replaced. */
   readonly rotatedFrom: KeyId | null;
-  /** Of what is sent with it; none for months. */
+  /** Limits on requests with this key; there is no monthly one. */
   readonly limits: Limits;
 }
 

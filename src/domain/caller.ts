@@ -5,32 +5,32 @@ interface KeyHolder {
   readonly accountId: AccountId;
   readonly keyId: KeyId;
   readonly scopes: readonly string[];
-  /** Of the account. */
+  /** `external_id` of the account. */
   readonly externalId: string | null;
 }
 
-/** A request made with a key of a parent account. */
+/** Caller with a key of a parent account. */
 export interface ParentCaller extends KeyHolder {
   readonly kind: 'parent';
 }
 
-/** A request made with a key minted for a sub-account. */
+/** Caller with a key of a sub-account. */
 export interface SubAccountCaller extends KeyHolder {
   readonly kind: 'sub-account';
   readonly parentId: AccountId;
   readonly parentExternalId: string | null;
 }
 
-/** Who sent the request, as its API key says (spec section 5, rule 2). */
+/** Sender of a request, identified by its API key (spec section 5, rule 2). */
 export type Caller = ParentCaller | SubAccountCaller;
 
-/** Why a key may not be used. A change is checked twice, by the guard and where it is made: both give the same problem. */
+/** Problems of keys that may not be used. The guard and the transaction of a change both check keys, with these problems. */
 export const callerProblems = {
   unknown: { code: 'invalid_api_key', detail: 'There is no such API key.' },
   revoked: { code: 'api_key_revoked', detail: 'This API key was revoked.' },
   expired: { code: 'api_key_expired', detail: 'This API key has expired.' },
   suspended: {
     code: 'account_suspended',
-    detail: 'The account is suspended. Talk to the operator of this service.',
+    detail: 'The account is suspended. Contact the operator of this service.',
   },
 } as const satisfies Record<string, Problem>;

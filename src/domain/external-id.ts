@@ -1,6 +1,6 @@
 /**
- * The name that a parent has for a sub-account, or the operator for a parent: 1–255 visible ASCII characters without comma.
- * It travels in a header, and a proxy may join repeated headers with a comma. Case counts.
+ * Name that a parent gives a sub-account, or the operator a parent: 1–255 visible ASCII characters, case-sensitive. No comma,
+ * because it is sent in a header and proxies join repeated headers with commas.
  */
 export const externalIdPattern = '^[!-+\\--~]+$';
 export const externalIdMaxLength = 255;

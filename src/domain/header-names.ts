@@ -52,7 +52,7 @@ export function foldHeaderName(name: string): string {
  * - `pass`: goes to the upstream unchanged
  * - `drop`: only the gateway may set it, or it belongs to one connection
  * - `underscore`: its name holds `_`; dropped unless the route lists it
- * - `forwarding`: says where the request came from; passed from a trusted proxy, dropped otherwise
+ * - `forwarding`: what a proxy says about the request ({@link saidByProxies}); passed from a trusted proxy, dropped otherwise
  * - `override`: asks that the method be read as another one; the request is rejected
  * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; rejected too
  * - the others are headers that have code of their own
@@ -90,7 +90,8 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  const name = foldHeaderName(rawName);
+  // No name that means anything is longer, and a client without a key may send one of any length.
+  const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
   // What an upstream could read as the header of the key: it would be handed the key, or another one.
@@ -101,9 +102,11 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (framing.has(name)) return 'framing';
   // gunicorn takes SCRIPT_NAME for a word of the proxy before it, and cuts that much from the path.
   if (rawName.includes('_')) return 'underscore';
-  if (origins.has(name) || name.startsWith('x-forwarded-')) return 'forwarding';
+  if (wordOfProxies.test(name)) return 'forwarding';
   return 'pass';
 }
+
+const longestName = 256;
 
 const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
   ['authorization', 'authorization'],
@@ -120,11 +123,134 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
 
 /** Headers that are for one connection only (RFC 9110 §7.6.1), the obsolete ones included. */
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
-/** Headers about where a request came from. The last two make some frameworks serve another path than the one checked. */
-const origins = new Set([
-  ...['forwarded', 'x-real-ip', 'true-client-ip', 'cf-connecting-ip', 'x-client-ip', 'client-ip'],
-  ...['x-cluster-client-ip', 'fastly-client-ip', 'x-request-id', 'x-original-url', 'x-rewrite-url'],
-]);
+/**
+ * What proxies tell the services behind them about a request, by what it is about. Frameworks and common middleware believe such headers
+ * whoever sent them, so only trusted proxies may. `*` stands for any end of a name; names are folded.
+ */
+const saidByProxies = {
+  // Names the request in logs; the gateway makes one where none is trusted.
+  id: ['x-request-id'],
+  // Where a client is, as CDNs and balancers say it, and what libraries such as request-ip read: rate limits and allow lists go by it.
+  address: [
+    ...[
+      'forwarded*',
+      'x-forwarded*',
+      'x-forward-for',
+      'z-forwarded-for',
+      'x-real-ip',
+      'true-client-ip',
+      'client-ip',
+    ],
+    ...[
+      'x-client-ip',
+      'x-cluster-client-ip',
+      'x-originating-ip',
+      'cf-connecting-ip*',
+      'cf-pseudo-ipv4',
+      'cf-ipcountry',
+    ],
+    ...[
+      'fastly-client-ip',
+      'fly-client-ip',
+      'do-connecting-ip',
+      'x-azure-clientip',
+      'x-azure-socketip',
+      'cdn-src-ip',
+      'x-original-for',
+    ],
+    ...[
+      'x-appengine-*',
+      'x-nf-client-connection-ip',
+      'x-vercel-forwarded-for',
+      'x-remote-addr',
+      'x-remote-ip',
+      'x-sucuri-clientip',
+      'incap-client-ip',
+    ],
+  ],
+  // What was asked for before a proxy rewrote it: frameworks route by it in place of the path whose route was chosen. Flask's
+  // ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend, Symfony and WordPress (X-Original-URL, X-Rewrite-URL),
+  // Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above), Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js,
+  // Azure, Netlify, Cloud Foundry, Home Assistant.
+  path: [
+    ...[
+      'x-script-name',
+      'script-name',
+      'path-info',
+      'x-rewrite-url',
+      'x-rewrite-uri',
+      'x-envoy-*',
+      'x-replaced-path',
+    ],
+    ...['x-original-url', 'x-original-uri', 'x-original-path', 'x-original-prefix', 'x-original-query'],
+    ...[
+      'x-original-method',
+      'x-request-base',
+      'request-base',
+      'x-traversal-path',
+      'x-vhm-*',
+      'x-matched-path',
+    ],
+    ...['x-invoke-path', 'x-invoke-query', 'x-middleware-*', 'x-now-route-matches', 'x-ms-original-url'],
+    ...[
+      'x-waws-unencoded-url',
+      'x-nf-original-path',
+      'x-vercel-original-*',
+      'x-cf-forwarded-url',
+      'x-ingress-path',
+    ],
+    ...['x-base-path', 'x-path-prefix'],
+  ],
+  // Which host: links are made with it, and tenants of a service chosen by it.
+  host: ['x-host', 'x-http-host-override', 'x-original-host', 'x-real-host', 'disguised-host'],
+  // Whether the client came by TLS.
+  scheme: [
+    ...['x-scheme', 'x-url-scheme', 'x-original-proto', 'x-original-scheme', 'front-end-https', 'cf-visitor'],
+    ...['cloudfront-forwarded-proto', 'x-appservice-proto'],
+  ],
+  // How files are sent: Rack::Sendfile makes of X-Accel-Mapping a path for nginx, and what that leads to is not checked.
+  files: ['x-accel-*', 'x-sendfile*'],
+  // Who the caller is, as proxies that sign users in or check certificates say it: WebSphere and WebLogic plug-ins, IIS, Kubernetes'
+  // front proxy, oauth2-proxy, Authelia, authentik, Google's, Amazon's, Microsoft's and Cloudflare's, IBM and CA access managers.
+  identity: [
+    ...[
+      'remote-user',
+      'remote-name',
+      'remote-email',
+      'remote-groups',
+      'x-remote-user',
+      'x-remote-group*',
+      'x-remote-extra-*',
+      'x-auth-request-*',
+      'x-webauth-*',
+    ],
+    ...[
+      'x-authentik-*',
+      'x-goog-authenticated-*',
+      'x-amzn-oidc-*',
+      'x-ms-client-principal*',
+      'ms-aspnetcore-*',
+      'x-arr-*',
+    ],
+    ...[
+      'ssl-client-*',
+      'x-ssl-client-*',
+      'x-client-cert*',
+      'x-client-verify',
+      'cf-access-authenticated-*',
+      'wl-proxy-*',
+    ],
+    ...['-ws*', 'iv-user', 'iv-groups', 'iv-creds', 'sm-user', 'tailscale-user-*'],
+  ],
+} as const;
+
+const wordOfProxies = new RegExp(
+  Object.values(saidByProxies)
+    .flat()
+    .map((name) => (name.endsWith('*') ? `^${name.slice(0, -1)}` : `^${name}$`))
+    .join('|'),
+);
+
 const overrides = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
 const framing = new Set(['content-length', 'transfer-encoding']);
 const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);

@@ -1,6 +1,6 @@
 declare const brand: unique symbol;
 
-/** A string that has been checked once and is of a narrower kind from then on. */
+/** A string type that only a check can produce. */
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** UUID of a parent or a sub-account, always lower case (RFC 9562). */
@@ -9,7 +9,7 @@ export type AccountId = Branded<'AccountId'>;
 /** UUID of an API key, always lower case. */
 export type KeyId = Branded<'KeyId'>;
 
-/** UUIDv7 of an event, always lower case: of one parent's events, a later one has a greater id. */
+/** UUIDv7 of an event, always lower case. Ids of one parent's events ascend with time. */
 export type EventId = Branded<'EventId'>;
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -18,35 +18,35 @@ function parseUuid(text: string): string | undefined {
   return text.length === 36 && uuidForm.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** Reads an account id as a client spelled it; `undefined` where it is no UUID. UUIDs compare case-insensitively. */
+/** Reads an account id in any case; `undefined` if it is not a UUID. */
 export function parseAccountId(text: string): AccountId | undefined {
   return parseUuid(text) as AccountId | undefined;
 }
 
 /**
- * Reads the id that an operator gives to a new account: any UUID but the nil and the max one, which mean none and the end of
- * a list (RFC 9562 §5.9, §5.10). `undefined` for anything else.
+ * Reads the id that an operator chooses for a new account: any UUID but the nil and the max UUID (RFC 9562 §5.9, §5.10), which
+ * mean none and the end of a list. `undefined` for other text.
  */
 export function parseGivenId(text: string): AccountId | undefined {
   const id = parseAccountId(text);
   return id === undefined || /^(?:[0-]+|[f-]+)$/.test(id) ? undefined : id;
 }
 
-/** Reads a key id as a client spelled it; `undefined` where it is no UUID. */
+/** Reads a key id in any case; `undefined` if it is not a UUID. */
 export function parseKeyId(text: string): KeyId | undefined {
   return parseUuid(text) as KeyId | undefined;
 }
 
-/** Reads the id of an event as a client spelled it; `undefined` where it is no UUID. */
+/** Reads the id of an event in any case; `undefined` if it is not a UUID. */
 export function parseEventId(text: string): EventId | undefined {
   return parseUuid(text) as EventId | undefined;
 }
 
 /**
- * A version 7 UUID (RFC 9562 §5.7): newest sorts last.
+ * Makes a version 7 UUID (RFC 9562 §5.7); the newest sorts last.
  *
  * @param nowMs milliseconds since 1970
- * @param random at least 10 random bytes; the clock and the randomness are the caller's
+ * @param random at least 10 random bytes
  */
 export function uuidV7(nowMs: number, random: Uint8Array): string {
   const bytes = new Uint8Array(16);

@@ -1,4 +1,4 @@
-/** Everything at and below this path belongs to the gateway itself (spec section 4). */
+/** The gateway itself serves this path and every path below it (spec section 4). */
 export const managementPath = '/v1/sub-accounts';
 
 /** The operator API, on the internal listener. */

@@ -1,9 +1,8 @@
 import type { LimitName } from './limits/limits.ts';
 
 /**
- * Every error a client can get: one row a code. What a client sees is the row, a detail and
- * nothing internal; what an operator needs goes to the log (`cause` of {@link ProblemError}).
- * `docs/errors.md` is tested against this table.
+ * Every error that a client can get, one row per code. Clients see the row and a detail, but nothing internal; the log has the
+ * `cause` of a {@link ProblemError}. `docs/errors.md` is tested against this table.
  */
 export const catalogue = {
   invalid_target: { status: 400, title: 'The request target is not acceptable' },
@@ -11,7 +10,7 @@ export const catalogue = {
   invalid_acting_tenant: { status: 400, title: 'The acting tenant header is not valid' },
   acting_tenant_required: { status: 400, title: 'The acting tenant header is required' },
   scope_not_grantable: { status: 400, title: 'A sub-account key may not hold this scope' },
-  unauthenticated: { status: 401, title: 'An API key is required' },
+  unauthenticated: { status: 401, title: 'A valid credential is required' },
   invalid_api_key: { status: 401, title: 'The API key is not known' },
   api_key_revoked: { status: 401, title: 'The API key was revoked' },
   api_key_expired: { status: 401, title: 'The API key has expired' },
@@ -28,7 +27,8 @@ export const catalogue = {
   api_key_taken: { status: 409, title: 'The API key belongs to another account' },
   id_taken: { status: 409, title: 'The id is taken' },
   external_id_taken: { status: 409, title: 'The external_id is taken' },
-  key_not_active: { status: 409, title: 'The API key is not active any more' },
+  key_not_active: { status: 409, title: 'The API key is no longer active' },
+  key_rotated: { status: 409, title: 'The API key was rotated already' },
   limit_reached: { status: 409, title: 'A limit is reached' },
   idempotency_in_flight: {
     status: 409,
@@ -41,8 +41,8 @@ export const catalogue = {
   idempotency_mismatch: { status: 422, title: 'The Idempotency-Key was used for another request' },
   upgrade_required: { status: 426, title: 'Another version of the protocol is required' },
   too_many_requests: { status: 429, title: 'Too many requests' },
-  rate_limited: { status: 429, title: 'More requests a second than the limit' },
-  quota_exceeded: { status: 429, title: 'More requests this month than the limit' },
+  rate_limited: { status: 429, title: 'The limit of requests per second is reached' },
+  quota_exceeded: { status: 429, title: 'The monthly quota of requests is reached' },
   headers_too_large: { status: 431, title: 'The request headers are too large or too many' },
   internal: { status: 500, title: 'The gateway failed' },
   upstream_unreachable: { status: 502, title: 'The upstream could not be reached' },
@@ -55,8 +55,8 @@ export const catalogue = {
 export type ProblemCode = keyof typeof catalogue;
 
 /**
- * One fault in a request; `pointer` is a JSON pointer into the body (RFC 6901), `?name` for a query parameter, or the name
- * of a header.
+ * A fault in a request. `pointer` is a JSON pointer into the body (RFC 6901), `?name` of a query parameter, or the name of a
+ * header.
  */
 export interface FieldFault {
   readonly pointer: string;
@@ -64,30 +64,30 @@ export interface FieldFault {
 }
 
 /**
- * What an account may have no more of: requests or WebSockets at once (`limits.in_flight_per_tenant`, `websockets` of a route), changes a
- * second (`limits.changes_per_second`), facts to be loaded, or statements that wait for the store. Or a limit of its own was reached,
- * or of a key, a second's or a month's: these are called as in `RateLimit`.
+ * Limit that a 429 is about, for metrics: requests in flight or WebSockets of a tenant (`limits.in_flight_per_tenant`,
+ * `websockets` of a route), changes a second (`limits.changes_per_second`), look-ups of facts, statements that wait for the
+ * store, or a limit of a key or account by its name in `RateLimit`.
  */
 export type ReachedLimit =
   'requests_in_flight' | 'websockets' | 'changes' | 'look_ups' | 'store_queue' | LimitName;
 
-/** Why a request is rejected, before it is written as `application/problem+json` (RFC 9457). */
+/** Reason why a request is rejected, which becomes an `application/problem+json` body (RFC 9457). */
 export interface Problem {
   readonly code: ProblemCode;
-  /** For the developer who made the call: what is wrong and what to do. Never anything internal. */
+  /** Text for the developer of the client: the fault and the remedy, nothing internal. */
   readonly detail: string;
   readonly errors?: readonly FieldFault[];
   /** `Retry-After`, whole seconds. */
   readonly retryAfter?: number;
   /** `Allow`, for 405. */
   readonly allow?: readonly string[];
-  /** Which limit was reached, of those that a 429 can be about. For metrics; it is not in the body. */
+  /** Limit that was reached, for metrics; it is not in the body. */
   readonly limit?: ReachedLimit;
   /** Extension members of the body, such as the scope that is missing. */
   readonly extra?: Readonly<Record<string, string>>;
 }
 
-/** A problem on its way to the client; `cause` is for the log alone. */
+/** A problem on its way to the client; `cause` goes only to the log. */
 export class ProblemError extends Error {
   readonly problem: Problem;
 

@@ -2,13 +2,11 @@ const form =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
 /**
- * Reads an RFC 3339 date-time, or a date alone as the start of that day in UTC.
+ * Reads an RFC 3339 date-time, or a date as the start of that day in UTC. `Date.parse` accepts more, such as local time, and
+ * differs between engines and machines. Leap seconds (`:60`) are rejected: milliseconds since 1970 cannot express them.
  *
- * `Date.parse` will not do: what else it accepts, such as local time, depends on the engine and the machine.
- * A leap second (`:60`) is rejected, since clocks that count milliseconds since 1970 have no place for it.
- *
- * @returns milliseconds since 1970, finer fractions cut off; `undefined` where it is none, lies before 1970 or, its
- *   offset applied, after the year 9999, where RFC 3339 ends
+ * @returns milliseconds since 1970, truncated; `undefined` if the text has another form, or the time is before 1970 or, with
+ *   its offset applied, after the year 9999, the last one of RFC 3339
  */
 export function parseInstant(text: string): number | undefined {
   const match = form.exec(text);
@@ -16,7 +14,7 @@ export function parseInstant(text: string): number | undefined {
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as Six;
   if (hour > 23 || minute > 59 || second > 59) return undefined;
   const date = new Date(Date.UTC(year, month - 1, day));
-  // Date.UTC carries the 31st of April into May, and reads the years 0 to 99 as 1900 to 1999.
+  // Date.UTC turns April 31 into May 1, and the years 0 to 99 into 1900 to 1999.
   if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
     return undefined;
   const offset = offsetMs(match[8], Number(match[9] ?? 0), Number(match[10] ?? 0));
@@ -26,7 +24,7 @@ export function parseInstant(text: string): number | undefined {
   return instant < 0 || instant > latestInstantMs ? undefined : instant;
 }
 
-/** The last millisecond of the year 9999, since 1970. */
+/** Last millisecond of the year 9999, since 1970. */
 export const latestInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 type Six = [number, number, number, number, number, number];

@@ -1,33 +1,33 @@
-/** What a JSON Schema validator reports of one fault: the members of Ajv's `ErrorObject` that are read. */
+/** An error of a JSON Schema validator: the members of Ajv's `ErrorObject` that are used. */
 export interface SchemaError {
   readonly keyword: string;
-  /** JSON pointer (RFC 6901) to the value at fault, or to the object that lacks or holds a member. */
+  /** JSON pointer (RFC 6901) to the faulty value, or to the object with a missing or unknown member. */
   readonly instancePath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly parentSchema?: object;
-  /** The name at fault, where names have a schema of their own. */
+  /** The faulty name, if names have a schema of their own. */
   readonly propertyName?: string;
 }
 
-/** One error, read: everything that a sentence about it can be made of. Values that were sent are not among it. */
+/** An error in a form for making a sentence. It does not hold values that were sent. */
 export interface SchemaFinding {
   readonly keyword: string;
   readonly pointer: string;
-  /** The member that is missing, not known or badly named; `pointer` is then the object it belongs to. */
+  /** Member that is missing, unknown or badly named; `pointer` is then its object. */
   readonly member: string | undefined;
-  /** The name of `member` is at fault, not its presence. */
+  /** The fault is the name of `member`, not its presence. */
   readonly aboutName: boolean;
-  /** The types that are accepted. */
+  /** Accepted types. */
   readonly types: readonly string[];
-  /** The values that are accepted. */
+  /** Accepted values. */
   readonly allowed: readonly unknown[];
-  /** The members that the object may have, where one is not known. */
+  /** Members that the object may have, if `member` is unknown. */
   readonly known: readonly string[];
-  /** The bound that was passed. */
+  /** Bound that was exceeded. */
   readonly limit: number | undefined;
-  /** The kind of text that is expected. */
+  /** Expected `format` of a text. */
   readonly format: string | undefined;
-  /** What the schema says of the value. */
+  /** Description of the value in the schema. */
   readonly description: string | undefined;
 }
 
@@ -36,13 +36,13 @@ type Sentence = (finding: SchemaFinding) => string;
 /** Sentences for one kind of reader, by keyword of JSON Schema. */
 export interface Wording {
   readonly [keyword: string]: Sentence;
-  /** For every other keyword. */
+  /** Sentence for every other keyword. */
   readonly otherwise: Sentence;
 }
 
 /**
- * Puts a validator's errors into words. Operators (the configuration) and callers (requests) are told different things
- * about the same errors, so each brings its own wording.
+ * Puts the errors of a validator into words. Configuration and requests have different readers, so each passes its own
+ * wording.
  */
 export function explainSchemaErrors(
   errors: readonly SchemaError[],
@@ -50,7 +50,7 @@ export function explainSchemaErrors(
 ): readonly (SchemaFinding & { readonly detail: string })[] {
   return (
     errors
-      // Says only that a name is at fault; the error of the name itself, which says why, is among the others.
+      // `propertyNames` only repeats that a name is faulty; another error says why.
       .filter(({ keyword }) => keyword !== 'propertyNames')
       .map((error) => {
         const finding = read(error);

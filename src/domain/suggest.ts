@@ -1,7 +1,7 @@
-/** What is longer than this is no mistyped name, and comparing it takes long. */
+/** Longest text to compare: longer text is not a mistyped name, and comparing it is slow. */
 const longest = 64;
 
-/** The candidate that `text` was most likely meant to be, or `undefined` where none is close. */
+/** The candidate that `text` most likely means, or `undefined` if none is close. */
 export function suggest(text: string, candidates: Iterable<string>): string | undefined {
   if (text.length > longest) return undefined;
   const folded = fold(text);
@@ -14,7 +14,7 @@ export function suggest(text: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `leaseMs`, `lease-ms` and `lease_ms` are one name to the person who mixed them up. */
+/** Folds `leaseMs`, `lease-ms` and `lease_ms` to one text, because people mix them up. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }

@@ -1,4 +1,4 @@
-/** What one tenant's turn is for. */
+/** Things that one tenant gets in its turn. */
 export interface Turn<T, Tenant = string> {
   readonly tenant: Tenant;
   /** At least one. */
@@ -6,21 +6,21 @@ export interface Turn<T, Tenant = string> {
 }
 
 /**
- * Things that wait, each for a tenant. Tenants take turns: after something of one tenant, every other tenant that waits
- * comes first, however much the one has waiting. What waits for the same tenant keeps its order.
+ * A round-robin queue of things that wait, each for a tenant. After a thing of one tenant, every other waiting tenant comes
+ * first, however much that tenant has waiting. Things of one tenant keep their order.
  */
 export class Turns<T, Tenant = string> {
-  /** What waits, of all tenants together. Written here alone; a field, because proxied requests look at it. */
+  /** Number of waiting things of all tenants. A plain field, because every proxied request reads it; only this class writes it. */
   size = 0;
-  /** In the order in which tenants have their turns: the next one first. */
+  /** Tenants in the order of their turns, the next one first. */
   readonly #waiting = new Map<Tenant, T[]>();
 
-  /** What waits of one tenant. */
+  /** Number of waiting things of one tenant. */
   sizeOf(tenant: Tenant): number {
     return this.#waiting.get(tenant)?.length ?? 0;
   }
 
-  /** A tenant that had nothing waiting has its turn after all others. */
+  /** Adds a thing. A tenant that had nothing waiting gets its turn after all others. */
   add(tenant: Tenant, thing: T): void {
     const things = this.#waiting.get(tenant);
     if (things === undefined) this.#waiting.set(tenant, [thing]);
@@ -29,10 +29,10 @@ export class Turns<T, Tenant = string> {
   }
 
   /**
-   * The tenant whose turn it is. Its next turn comes after those of all who wait now; what it has waiting is left there.
+   * Returns the tenant whose turn it is, and moves it behind all others that wait. Its things stay.
    *
-   * @param mayTake a tenant for which it returns false is passed over, and keeps its place
-   * @returns `undefined` where no tenant is left that may
+   * @param mayTake tenants for which it returns false are skipped and keep their places
+   * @returns `undefined` if no tenant may take its turn
    */
   next(mayTake: (tenant: Tenant) => boolean = () => true): Tenant | undefined {
     for (const tenant of this.#waiting.keys()) {
@@ -44,9 +44,9 @@ export class Turns<T, Tenant = string> {
   }
 
   /**
-   * Takes what has waited longest of the tenant whose turn it is, as {@link next} says.
+   * Takes the longest-waiting things of the tenant whose turn it is, by {@link next}.
    *
-   * @param most how many things one turn is for
+   * @param most most things in one turn
    */
   take(most: number, mayTake?: (tenant: Tenant) => boolean): Turn<T, Tenant> | undefined {
     const tenant = this.next(mayTake);
@@ -57,7 +57,7 @@ export class Turns<T, Tenant = string> {
     return { tenant, things };
   }
 
-  /** Takes what has waited longest of a tenant, which keeps its place. */
+  /** Takes the longest-waiting thing of a tenant, which keeps its place. */
   takeFrom(tenant: Tenant): T | undefined {
     const things = this.#waiting.get(tenant);
     if (things === undefined) return undefined;
@@ -66,7 +66,7 @@ export class Turns<T, Tenant = string> {
     return things.shift();
   }
 
-  /** Takes what has waited longest of each tenant, as long as `condition` holds of it. */
+  /** Takes the longest-waiting things of each tenant while `condition` holds for them. */
   takeWhile(condition: (thing: T) => boolean): T[] {
     return [...this.#waiting].flatMap(([tenant, things]) => {
       const end = things.findIndex((thing) => !condition(thing));
@@ -77,7 +77,7 @@ export class Turns<T, Tenant = string> {
     });
   }
 
-  /** Lets all others that wait now go before this tenant: to be called when what was taken for it has come to its end. */
+  /** Moves a tenant behind all others that wait. Call it when a thing that was taken for the tenant has ended. */
   moveBack(tenant: Tenant): void {
     const things = this.#waiting.get(tenant);
     if (things === undefined) return;
@@ -85,7 +85,7 @@ export class Turns<T, Tenant = string> {
     this.#waiting.set(tenant, things);
   }
 
-  /** Takes out one thing that waits no longer. */
+  /** Removes a thing that no longer waits. */
   remove(tenant: Tenant, thing: T): void {
     const things = this.#waiting.get(tenant);
     const at = things?.indexOf(thing) ?? -1;

@@ -1,25 +1,25 @@
 import type { AccountId } from './ids.ts';
 import { hourMs, type UsageCounts } from './usage.ts';
 
-/** What an account used in an hour, or what came to it after that was exported. */
+/** Usage of an account in an hour, or a correction of it after the export. */
 export interface ExportedUsage extends UsageCounts {
   readonly accountId: AccountId;
-  /** Its parent; the account itself where it is one. */
+  /** Parent of the account, or the account itself if it is a parent. */
   readonly parentId: AccountId;
   readonly externalId: string | null;
   /** Start of the hour, milliseconds since 1970. */
   readonly hourMs: number;
-  /** Names the correction; `null` for what was counted by the time the hour was closed. */
+  /** Id of the correction; `null` for the counts at the time the hour was closed. */
   readonly correction: string | null;
 }
 
-/** Whom a billing system knows: the id of the account, or the `external_id` where it has one. */
+/** Id by which a billing system knows an account; `external_id` falls back to the id. */
 export type EventSubject = 'id' | 'external_id';
 
-/** The `type` of every event: a meter of a billing system goes by it. */
+/** `type` of every event, by which meters of a billing system select events. */
 export const usageEventType = 'tenancy-gateway.usage';
 
-/** A CloudEvent 1.0 in JSON: the usage of an account in an hour. Two with the same `source` and `id` are the same one. */
+/** A CloudEvent 1.0 in JSON with the usage of an account in an hour. Events with equal `source` and `id` are duplicates. */
 export interface UsageEvent {
   readonly specversion: '1.0';
   readonly type: typeof usageEventType;
@@ -33,9 +33,9 @@ export interface UsageEvent {
 }
 
 /**
- * The event for some usage. What it says follows from the usage alone, `external_id` aside: made again it is the same.
+ * Makes the event of a usage. It depends only on the counts and the present `external_id`, so that repetitions are equal.
  *
- * @param about `source` names the gateway; `subject` says which id of an account the receiver knows
+ * @param about `source` identifies the gateway; `subject` is the id by which the receiver knows an account
  */
 export function usageEvent(
   used: ExportedUsage,
@@ -43,7 +43,7 @@ export function usageEvent(
 ): UsageEvent {
   const { accountId, parentId, externalId, correction } = used;
   const from = new Date(used.hourMs).toISOString();
-  // Such as `…/2026-03-01T09`: no longer than what Stripe takes as an identifier, 100 characters.
+  // Such as `…/2026-03-01T09`; Stripe accepts at most 100 characters.
   const id = [accountId, from.slice(0, 13), ...(correction === null ? [] : [correction])].join('/');
   return {
     specversion: '1.0',

@@ -1,18 +1,18 @@
 import type { FieldFault } from './problem.ts';
 import { dayMs, type UsageGranularity, type UsagePeriod } from './usage.ts';
 
-/** What there still is of usage; milliseconds since 1970, or -Infinity where nothing was deleted. */
+/** Usage that is still kept; milliseconds since 1970, or -Infinity if nothing was deleted. */
 export interface KeptUsage {
-  /** Hours from before this are gone, and were added up to days. */
+  /** Hours before this are deleted; their days are kept. */
   readonly hoursFromMs: number;
-  /** Days from before this are gone. */
+  /** Days before this are deleted. */
   readonly daysFromMs: number;
 }
 
 /**
- * What keeps a report from being made of what is kept: it would show too little, and not say so.
+ * Fault of a query for usage that is no longer kept: the report would silently show too little.
  *
- * @returns the first fault, or `null` where everything that is asked for is there
+ * @returns the first fault, or `null` if all of the usage is kept
  */
 export function missingUsage(
   { fromMs, toMs }: UsagePeriod,
@@ -27,7 +27,7 @@ export function missingUsage(
   if (granularity === 'hour' && fromMs < hoursFromMs)
     return {
       pointer: '?from',
-      detail: `is before ${isoTime(hoursFromMs)}. Earlier usage is kept by the day (usage.hourly_retention_days): ask for granularity=day, or from then on.`,
+      detail: `is before ${isoTime(hoursFromMs)}. Earlier usage is kept by the day (usage.hourly_retention_days): ask for granularity=day, or for a later start.`,
     };
   for (const [pointer, ms] of [
     ['?from', fromMs],
@@ -36,7 +36,7 @@ export function missingUsage(
     if (ms % dayMs !== 0 && ms < hoursFromMs)
       return {
         pointer,
-        detail: `lies within a day, and usage before ${isoTime(hoursFromMs)} is kept by the day (usage.hourly_retention_days): name a date, or a time at 00:00 UTC.`,
+        detail: `is within a day, and usage before ${isoTime(hoursFromMs)} is kept by the day (usage.hourly_retention_days): name a date, or a time at 00:00 UTC.`,
       };
   return null;
 }

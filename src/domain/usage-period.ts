@@ -2,22 +2,22 @@ import type { FieldFault } from './problem.ts';
 import { latestInstantMs, parseInstant } from './rfc3339.ts';
 import { hourMs, usagePeriodMaxMs, type UsagePeriod } from './usage.ts';
 
-/** What a report is asked for, as the client wrote it. */
+/** Period of a report as the client wrote it. */
 export interface AskedPeriod {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 /**
- * Reads the period of a usage report: `from` inclusive, `to` exclusive, by default from the start of this month until
- * now. Usage is kept by the hour, so `from` is lowered and `to` raised to the hour.
+ * Reads the period of a usage report: `from` inclusive, `to` exclusive, by default from the start of this month (UTC) until
+ * now. Usage is kept by the hour, so `from` is rounded down and `to` up to the hour.
  *
  * @param nowMs milliseconds since 1970
- * @returns the period, or what is wrong with it; at least one fault then
+ * @returns the period, or at least one fault
  */
 export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod | readonly FieldFault[] {
   const fromMs = asked.from === undefined ? startOfMonth(nowMs) : parseInstant(asked.from);
-  // In the first instant of a month "until now" would be nothing at all, so now counts as a moment later.
+  // In the first millisecond of a month the period until now would be empty, so it ends a millisecond later.
   const toMs = asked.to === undefined ? nowMs + 1 : parseInstant(asked.to);
   if (fromMs === undefined || toMs === undefined) {
     return [
@@ -39,10 +39,10 @@ export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod 
     return [{ pointer: '?from', detail: 'must be at most 366 days before `to`, which is now unless given.' }];
   }
   const period = { fromMs: floorHour(fromMs), toMs: ceilHour(toMs) };
-  return period.toMs > latestInstantMs ? [{ pointer: '?to', detail: 'lies too far in the future.' }] : period;
+  return period.toMs > latestInstantMs ? [{ pointer: '?to', detail: 'is too far in the future.' }] : period;
 }
 
-/** Whether a period could have come from {@link readUsagePeriod}: cursors bring one back, and clients may change them. */
+/** Whether {@link readUsagePeriod} could have returned a period. Cursors hold one, and clients may forge cursors. */
 export function isUsagePeriod({ fromMs, toMs }: UsagePeriod): boolean {
   return (
     Number.isSafeInteger(fromMs) &&

@@ -1,6 +1,6 @@
 import type { AccountId, KeyId } from './ids.ts';
 
-/** What is counted of proxied requests; management is not usage. Bytes are of bodies. */
+/** Counts of proxied requests; management calls are not usage. Bytes are those of bodies. */
 export interface UsageCounts {
   readonly requests: number;
   readonly reads: number;
@@ -11,22 +11,22 @@ export interface UsageCounts {
   readonly bytesOut: number;
 }
 
-/** Counts of one hour: whom the requests operated on, and with which key. */
+/** Counts of one hour by the account that requests operated on and the key. */
 export interface UsageRow extends UsageCounts {
   readonly accountId: AccountId;
   readonly keyId: KeyId;
   /** Start of the hour, milliseconds since 1970, UTC. */
   readonly hourMs: number;
-  /** When the key was last in use in that hour, milliseconds since 1970. */
+  /** Last use of the key in that hour, milliseconds since 1970. */
   readonly lastUsedMs: number;
-  /** Of the writes: those of a parent's key without the acting header, which its first sub-account would have rejected. */
+  /** Writes of a parent's key without the acting header, which are rejected once the parent has an active sub-account. */
   readonly writesByDefault: number;
-  /** When the last of those was handed over, milliseconds since 1970; 0 where there is none. */
+  /** Time of the last of these writes, milliseconds since 1970; 0 if there is none. */
   readonly lastWriteByDefaultMs: number;
 }
 
 export type UsageGranularity = 'hour' | 'day' | 'month' | 'total';
-/** `account`: a parent and all its sub-accounts together. */
+/** Grouping of a report; `account` is a parent with all its sub-accounts. */
 export type UsageGroup = 'account' | 'sub_account' | 'api_key';
 
 /** `from` inclusive, `to` exclusive, both on the hour, milliseconds since 1970. */
@@ -37,5 +37,5 @@ export interface UsagePeriod {
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
-/** Longest period a report may cover. */
+/** Longest period of a report. */
 export const usagePeriodMaxMs = 366 * dayMs;

@@ -4,21 +4,21 @@ import type { EventStore } from '../ports/events.ts';
 import type { Timers } from '../ports/timers.ts';
 
 const everyMs = 10 * 60_000;
-/** Events deleted by one statement. */
+/** Most events that one statement deletes. */
 const mostAtOnce = 1_000;
 
 export interface EventRetentionParts {
   readonly events: Pick<EventStore, 'prune'>;
-  /** For how many days events are kept. */
+  /** Days for which events are kept. */
   readonly days: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
   readonly logger: { info(fields: object, message: string): void };
-  /** Is told how many events were deleted. */
+  /** Called with the number of deleted events. */
   readonly onDeleted: (events: number) => void;
 }
 
-/** Deletes events past their retention every now and then, portion by portion. Returns how to stop. */
+/** Deletes events past their retention at intervals, in portions. Returns a function that stops it. */
 export function keepEvents(parts: EventRetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));
 }

@@ -4,22 +4,22 @@ import { problemStatus, type Problem, type ProblemCode } from '../domain/problem
 import { discardInput, hangUp } from './hang-up.ts';
 import { problemBody, problemContentType, type ProblemContext } from './problem-body.ts';
 
-/** What Node tells about a request that its parser rejects. */
+/** Node's error about a request that its parser rejects. */
 export interface ClientError extends Error {
   readonly code?: string;
-  /** The latest bytes of the connection, a Buffer, where it was they that were rejected. */
+  /** Latest bytes of the connection, a Buffer, if the parser rejected them. */
   readonly rawPacket?: unknown;
 }
 
-/** What the response says beside what is wrong: there is no request that could name a path. */
+/** Context of the response; without a request there is no path to name. */
 type Said = Omit<ProblemContext, 'instance'>;
 
-/** Connections on which the first such error waits for the responses before it. */
+/** Connections whose error waits for the responses to earlier requests. */
 const waiting = new WeakSet<Socket>();
 
 /**
- * Makes the function that responds to what Node's parser rejects: it never becomes a request. Requests before it on the
- * connection get their responses first, and the connection ends with this one.
+ * Makes the function that responds to bytes that Node's parser rejects, which never become a request. Earlier requests on
+ * the connection get their responses first; this response is the last one.
  */
 export function clientErrors(
   newRequestId: (request: IncomingMessage) => string,
@@ -28,30 +28,30 @@ export function clientErrors(
   return (error, socket) => respond(error, socket, { requestId: newRequestId(noRequest), typeBase });
 }
 
-/** Stands for a request that never became one, where an id is needed all the same. */
+/** Placeholder for the missing request, for its id. */
 const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
 
 function respond(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   if (busy) return waitForResponse(busy, error, socket, said);
-  // A request whose response was out before its body went wrong gets no second one.
+  // A request whose response is out gets no second one if its body turns out to be malformed.
   if (parser?.incoming?.complete !== false) socket.write(rawResponse(error, said, isHead(error, socket)));
   hangUp(socket);
 }
 
 function waitForResponse(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
   if (waiting.has(socket)) return;
-  // It is the body of the very request that is being responded to, or the client has left.
+  // The error is in the body of the request that is being answered, or the client has left.
   if (!busy.req.complete || error.code === 'HPE_INVALID_EOF_STATE') return void socket.destroy();
   waiting.add(socket);
   discardInput(socket);
-  // Bytes behind a request that asked for the end of its connection: its response is the last one by itself.
+  // Bytes after a request with `Connection: close`: its response is the last one anyway.
   if (error.code === 'HPE_CLOSED_CONNECTION') return;
   const next = (): void => {
     const { _httpMessage: response } = socket as Parsed;
     if (response?.req.complete) return void response.once('finish', next);
-    // What is wrong is the body of a request that waits for its turn: this is its response.
+    // The error is in the body of a pipelined request that still waits: this is its response.
     if (response) response.detachSocket(socket);
     if (socket.writable) socket.write(rawResponse(error, said, response?.req.method === 'HEAD'));
     hangUp(socket);
@@ -65,15 +65,15 @@ function rawResponse(error: ClientError, said: Said, toHead: boolean): string {
 }
 
 /**
- * Whether a HEAD was rejected: the response to it has no body (RFC 9110 §9.3.2). That is known only where a connection has
- * said nothing else yet: what a later packet begins with may be the middle of something.
+ * Whether a HEAD was rejected, whose response has no body (RFC 9110 §9.3.2). Only the first packet of a connection tells: a
+ * later packet may begin in the middle of a request.
  */
 function isHead({ rawPacket }: ClientError, { bytesRead }: Socket): boolean {
   if (!Buffer.isBuffer(rawPacket) || rawPacket.length !== bytesRead) return false;
   return rawPacket.toString('latin1', 0, 5) === 'HEAD ';
 }
 
-/** What Node keeps on a connection: the response under way, and the request that is being parsed. */
+/** Members that Node keeps on a connection: the response in progress and the request that is being parsed. */
 interface Parsed extends Socket {
   readonly _httpMessage?: ServerResponse | null;
   readonly parser?: { readonly incoming: { readonly complete: boolean } | null } | null;

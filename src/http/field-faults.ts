@@ -9,10 +9,10 @@ import {
 import { escapePointer } from './invalid-request.ts';
 
 /**
- * What a validator found in a request, for the developer who sent it. The values that were sent are never repeated.
+ * Puts the errors of a validator into words for the developer of the client. Values that were sent are never repeated.
  *
- * @param errors Ajv's
- * @param part of the request, as Fastify names it
+ * @param errors errors of Ajv
+ * @param part part of the request, as Fastify names it
  */
 export function fieldFaults(errors: readonly object[], part: string | undefined): FieldFault[] {
   const query = part === 'querystring';
@@ -49,7 +49,7 @@ const bodyWording: Wording = {
   otherwise: bound(() => 'be otherwise'),
 };
 
-/** A caller that sets limits must not believe that they hold. */
+/** Fault of `limits` in a call that cannot set them: ignoring them would mislead the caller. */
 const noLimits = 'cannot be set by this call: change the account or the key by PATCH.';
 
 const queryWording: Wording = {
@@ -57,9 +57,9 @@ const queryWording: Wording = {
   additionalProperties: (finding) => `is not a parameter of this operation.${meant(finding)}`,
 };
 
-/** Repeats no name that was sent. */
+/** Suggests a known name, without repeating the name that was sent. */
 function meant({ member = '', known }: SchemaFinding): string {
-  // One letter is near to any other.
+  // Short names are near to any other.
   const near = member.length < 3 ? undefined : suggest(member, known);
   return near === undefined ? '' : ` Did you mean \`${near}\`?`;
 }

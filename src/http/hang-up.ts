@@ -2,19 +2,19 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * How much the gateway reads and throws away, and for how long, of a client whose last response is out. A client that
- * sends its whole body before it reads gets the response to a large upload only if the gateway reads that upload.
+ * Most bytes that the gateway reads and discards after its last response, and for how long. A client that sends its whole
+ * body before it reads gets the response only if the gateway reads that body.
  */
 export const mostDiscarded = { bytes: 64 * 1024 * 1024, silentMs: 5_000, ms: 30_000 } as const;
 
 const hungUp = new WeakSet<Socket>();
 
 /**
- * Ends a connection so that what was written last arrives (RFC 9112 §9.6): it closes the gateway's direction, and reads
- * until the other end closes its own. If the gateway closed both while unread bytes are waiting, the system would send a
- * reset, and the other end could lose what it has not read yet. A peer that keeps sending, or stops, is cut.
+ * Ends a connection so that the last bytes arrive (RFC 9112 §9.6): it closes the gateway's direction and reads until the peer
+ * closes its own. Closing both with unread bytes would make the system send a reset, by which the peer could lose bytes that
+ * it has not read. A peer that keeps sending, or falls silent, is cut off.
  *
- * @param most bytes, and milliseconds of silence and in all
+ * @param most most bytes, and most milliseconds of silence and in total
  */
 export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarded): void {
   if (socket.destroyed || hungUp.has(socket)) return;
@@ -27,7 +27,7 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Throws away what comes in from now on, up to `mostBytes`; then it cuts the connection. Node's parser gets nothing of it. */
+/** Discards further input, up to `mostBytes`, then cuts the connection. Node's parser gets none of it. */
 export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): void {
   let left = mostBytes;
   socket.removeAllListeners('data');
@@ -40,16 +40,16 @@ export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.b
 }
 
 /**
- * Lets a connection be read that Node's parser no longer reads from. While the parser did, the socket waited for a read
- * that never came, so where the parser had paused it `resume` alone would do nothing. An empty piece ends that wait.
+ * Makes a connection readable after Node's parser has stopped reading from it. The socket still waits for a read by the
+ * parser, so that `resume` alone does nothing if the parser had paused it. An empty chunk ends that wait.
  */
 export function readAfterParser(socket: Socket): void {
   socket.push(Buffer.alloc(0));
 }
 
 /**
- * Cuts a response. To a client of HTTP/1.0 the end of the connection may be the end of the body, so its connection is
- * reset: the client must not take what it has for the whole.
+ * Cuts a response. For HTTP/1.0 the end of the connection may be the end of the body, so the connection is reset: the client
+ * must not take the part for the whole.
  */
 export function cutResponse(response: ServerResponse): void {
   const { socket, req } = response;
@@ -59,15 +59,15 @@ export function cutResponse(response: ServerResponse): void {
 }
 
 /**
- * Ends a connection with a TCP reset; one that was ended already is only closed. libuv takes no reset (EINVAL) while
- * it shuts a connection down, and Node then keeps that socket for ever: its descriptor is lost, and the process cannot end.
+ * Ends a connection with a TCP reset, or destroys it if its end was already sent: libuv rejects a reset during a shutdown
+ * (EINVAL), and Node would then leak the socket, so that the process could not end.
  */
 export function resetConnection(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** What can be reset: with TLS the socket below, which Node keeps here. */
+/** The socket that can be reset; below TLS, Node keeps it in `_parent`. */
 function tcpSocket(socket: Socket & { readonly _parent?: Socket | null }): Socket | null | undefined {
   return 'encrypted' in socket ? socket._parent : socket;
 }

@@ -1,10 +1,10 @@
 import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
 
-/** Most faults a response names unless an operation says otherwise, and its longest pointer: without a bound the client would choose both. */
+/** Most faults in a response, unless an operation allows more, and its longest pointer: clients must not choose its size. */
 const usualMostFaults = 20;
 const maxPointer = 256;
 
-/** The problem of a request whose body or parameters are not valid. @param most faults that it names */
+/** The problem of a request with invalid body or parameters. @param most most faults that it names */
 export function invalidRequest(faults: readonly FieldFault[], most = usualMostFaults): Problem {
   const first = faults[0];
   const errors = faults.slice(0, most).map(({ pointer, detail }) => ({ pointer: shorten(pointer), detail }));
@@ -19,7 +19,7 @@ export function invalidRequest(faults: readonly FieldFault[], most = usualMostFa
   };
 }
 
-/** The same, to be thrown. @param pointer as in {@link FieldFault} */
+/** An error for one invalid field. @param pointer as in {@link FieldFault} */
 export function invalidField(pointer: string, detail: string): ProblemError {
   return new ProblemError(invalidRequest([{ pointer, detail }]));
 }

@@ -1,16 +1,21 @@
 import { ProblemError, type Problem } from '../domain/problem.ts';
 
-/**
- * The one 404. A path that does not exist, an unknown id, another parent's id and what is no id at all get the same
- * response, or it would tell which ids exist.
- */
+/** The 404 of an unknown path. */
 export const notFound: Problem = {
   code: 'not_found',
-  detail: 'There is no such operation, or no such resource here. Paths have no slash at their end.',
+  detail: 'There is no such operation. Paths have no slash at their end.',
 };
 
-/** Returns what was looked up, or throws {@link notFound}. */
-export function found<T>(looked: T | null | undefined): T {
-  if (looked === null || looked === undefined) throw new ProblemError(notFound);
-  return looked;
+/** Kind of a resource that is looked up by id. */
+export type Thing = 'account' | 'sub-account' | 'API key' | 'event';
+
+/** The 404 of one kind. Unknown ids, ids of another parent and malformed ids get the same, so that it does not tell which ids exist. */
+export function noSuch(thing: Thing): Problem {
+  return { code: 'not_found', detail: `There is no such ${thing} here.` };
+}
+
+/** Returns the result of a look-up. @throws ProblemError {@link noSuch} if it is not there */
+export function found<T>(looked: T | null | undefined, thing: Thing): T {
+  if (looked !== null && looked !== undefined) return looked;
+  throw new ProblemError(noSuch(thing));
 }

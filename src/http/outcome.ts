@@ -3,28 +3,28 @@ import type { Caller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 
-/** What is known about a request that Fastify responds to, for logs, metrics and usage. */
+/** Outcome of a request that Fastify answers, for logs, metrics and usage. */
 export interface Outcome {
-  /** Set where it was rejected. */
+  /** Set if the request was rejected. */
   readonly code?: ProblemCode;
-  /** Which limit was reached, where that is why. */
+  /** Limit that was reached, if it was rejected for that. */
   readonly limit?: ReachedLimit | undefined;
-  /** Set once it is known who calls. */
+  /** Set once the caller is known. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
-  /** The operator that calls, by the name of the token. */
+  /** Operator that calls, by the name of its token. */
   readonly operator?: string;
-  /** Whose key came with a call that was rejected, as far as that is known: for the log, which does not count it as a use. */
+  /** Owner of the key of a rejected call, as far as known. Logs show it; it does not count as a use of the key. */
   readonly rejected?: { readonly accountId: AccountId | null; readonly keyId: KeyId | null };
 }
 
 const outcomes = new WeakMap<FastifyRequest['raw'], Outcome>();
 
-/** Adds to what is known about a request. */
+/** Adds members to the outcome of a request. */
 export function noteOutcome(request: FastifyRequest, more: Outcome): void {
   outcomes.set(request.raw, { ...outcomes.get(request.raw), ...more });
 }
 
-/** What is known about a request by now. */
+/** The outcome of a request so far. */
 export function outcomeOf(request: FastifyRequest): Outcome {
   return outcomes.get(request.raw) ?? {};
 }

@@ -3,19 +3,19 @@ import { catalogue, type Problem, type ProblemCode } from '../domain/problem.ts'
 /** The content type of every error body (RFC 9457 §3). */
 export const problemContentType = 'application/problem+json';
 
-/** What the `type` of a problem begins with unless `problems.type_base` says otherwise; its code follows. */
+/** Default of `problems.type_base`, the start of the `type` of a problem; the code follows it. */
 export const usualTypeBase = 'urn:tenancy-gateway:problem:';
 
-/** What the body of a problem says beside the problem. */
+/** Members of the body that come from the request and the configuration. */
 export interface ProblemContext {
-  /** Path of the request, without its query: a query may hold a secret. */
+  /** Path of the request without its query, which may hold a secret. */
   readonly instance: string;
   readonly requestId: string;
-  /** What the `type` begins with. */
+  /** Start of the `type`. */
   readonly typeBase: string;
 }
 
-/** What a problem says of itself, whichever request it is about. */
+/** Members of a problem body that do not depend on a request. */
 export interface ProblemMembers extends Readonly<Record<string, unknown>> {
   readonly type: string;
   readonly title: string;
@@ -24,13 +24,13 @@ export interface ProblemMembers extends Readonly<Record<string, unknown>> {
   readonly code: ProblemCode;
 }
 
-/** The body of a problem. */
+/** Writes the body of a problem. */
 export function problemBody(problem: Problem, { instance, requestId, typeBase }: ProblemContext): string {
   const { type, title, status, detail, code, ...more } = problemMembers(problem, typeBase);
   return JSON.stringify({ type, title, status, detail, instance, code, request_id: requestId, ...more });
 }
 
-/** The members of a problem's body that do not depend on a request. @param typeBase what its `type` begins with */
+/** The {@link ProblemMembers} of a problem. @param typeBase start of its `type` */
 export function problemMembers(problem: Problem, typeBase: string): ProblemMembers {
   const { status, title } = catalogue[problem.code];
   return {
@@ -44,7 +44,7 @@ export function problemMembers(problem: Problem, typeBase: string): ProblemMembe
   };
 }
 
-/** The headers that belong to a problem, besides its content type and length. */
+/** Headers of a problem besides its content type and length. */
 export function problemHeaders(problem: Problem): Record<string, string> {
   const headers: Record<string, string> = {};
   if (catalogue[problem.code].status === 401) headers['www-authenticate'] = 'Bearer';
@@ -54,7 +54,7 @@ export function problemHeaders(problem: Problem): Record<string, string> {
   return headers;
 }
 
-/** The one protocol that requests are upgraded to (RFC 9110 §15.5.22), and its one version (RFC 6455 §4.4). */
+/** Headers that name the only supported upgrade (RFC 9110 §15.5.22) and its version (RFC 6455 §4.4). */
 const webSocketWanted = {
   connection: 'close, Upgrade',
   upgrade: 'websocket',

@@ -1,21 +1,22 @@
 import { LogController, type FastifyBaseLogger } from 'fastify';
 import type { Server, ServerOptions } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { LimitsConfig } from '../config.ts';
 import { hangUp } from './hang-up.ts';
 import { routerOptions } from './router-options.ts';
 
-/** An upper bound for a whole request; silence in the middle of one is bounded far lower, by `bodyIdleMs`. */
+/** Longest time for a whole request; pauses in the middle of one are bounded by `bodyIdleMs`. */
 const requestTimeoutMs = 3_600_000;
 
 type ServerLimits = Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'maxConnections'>;
 
-/** Options for `Fastify()`, whose own server never listens: the limits of connections are set on the one that does. */
+/** Options for `Fastify()`. Its own server never listens, so limits of connections are set on the listening server. */
 export function fastifyOptions(limits: Pick<LimitsConfig, 'managementBodyBytes'>) {
   return { bodyLimit: limits.managementBodyBytes, routerOptions };
 }
 
-/** Options for a listening server; with inbound TLS they go beside certificate and key. What Node leaves unlimited is limited. */
+/** Options for a listening server, with limits that Node leaves open. With TLS, certificate and key are added. */
 export function nodeServerOptions(limits: ServerLimits): ServerOptions {
   return {
     maxHeaderSize: limits.maxHeaderBytes,
@@ -23,29 +24,41 @@ export function nodeServerOptions(limits: ServerLimits): ServerOptions {
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, limits.headTimeoutMs),
     insecureHTTPParser: false,
-    // A request without Host is rejected with the others that are malformed, and with a body that says so.
+    // The ingress rejects requests without Host like other malformed ones, with a problem body.
     requireHostHeader: false,
     noDelay: true,
   };
 }
 
-/** What has to be set on the listening server itself. */
+/** Sets limits that can only be set on the listening server itself. */
 export function hardenServer(server: Server, limits: ServerLimits): void {
-  // By default Node keeps 1,000 headers and drops the others silently, Authorization and Content-Length among them.
+  // By default Node keeps 1,000 headers and silently drops the rest, even Authorization and Content-Length.
   server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
   server.on('connection', hardenConnection);
-  // With TLS requests are on the encrypted socket, not on the one below it.
+  // With TLS, requests are on the encrypted socket, not on the one below it.
   server.on('secureConnection', hardenConnection);
+  if (server instanceof TlsServer) boundHandshakes(server);
+}
+
+/** As long as for a head. Node's own `handshakeTimeout` could not be changed by a reload. */
+function boundHandshakes(server: Server): void {
+  // Node's TLS reads from below JavaScript: to its socket a handshake is silence, however it drips.
+  server.on('connection', (below: Socket) => {
+    below.setTimeout(server.headersTimeout, () => below.destroy());
+  });
+  server.on('secureConnection', (secure: Socket & { readonly _parent?: Socket }) => {
+    secure._parent?.setTimeout(0);
+  });
 }
 
 function hardenConnection(socket: Socket): void {
-  // Node takes its own error listener away before an upgrade: a reset in that moment would end the process.
+  // Node removes its own error listener before an upgrade: a reset at that moment would end the process.
   socket.on('error', ignore);
-  // Node calls this after the last response of a connection. Its own function closes both directions at once, and a client
-  // that is still sending can lose that response.
+  // Node calls this after the last response of a connection. Its own function closes both directions at once, so that a
+  // client that is still sending can lose the response.
   socket.destroySoon = hangUpThis;
-  // Node asks for the address once and remembers it. Of a client that has left it could not be asked for any more.
+  // Node caches the address at the first read; after the client has left it could not be read any more.
   void socket.remoteAddress;
 }
 
@@ -54,10 +67,10 @@ function hangUpThis(this: Socket): void {
 }
 
 function ignore(): void {
-  /* The connection's end is seen by what uses it. */
+  /* The users of the connection see its end. */
 }
 
-/** Logging is ours: Fastify's own lines hold the query string, and cost a child logger each. */
+/** Turns off Fastify's own log lines: they hold the query string, and each costs a child logger. */
 export function quiet(logger: FastifyBaseLogger) {
   const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
   return { loggerInstance: logger, logController };

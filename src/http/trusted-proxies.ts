@@ -3,20 +3,20 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { ReceivedHead } from '../ports/request-record.ts';
 import { headerValues } from '../domain/header-names.ts';
 
-/** Whether the other end of a connection is one of our own proxies, whose word on the request counts. */
+/** Whether the peer of a connection is a trusted proxy, whose headers about the request are believed. */
 export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 
 /**
- * Reads `trusted_proxies`. Only the address of the TCP peer is checked: what a header says about where a request
- * comes from was written by the very peer that may not be trusted. Without addresses no peer is trusted.
+ * Reads `trusted_proxies`. Only the address of the TCP peer is checked, because headers about the origin of a request are
+ * written by that peer. Without addresses no peer is trusted.
  *
- * @param cidrs such as `10.0.0.0/8`, `fd00::/8` or a single address
- * @throws RangeError where one of them is neither
+ * @param cidrs networks such as `10.0.0.0/8` or `fd00::/8`, or single addresses
+ * @throws RangeError if one of them is neither
  */
 export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
   if (cidrs.length === 0) return () => false;
   const isListed = addressList(cidrs);
-  // A peer does not change during a connection, and a check costs more than everything else an id needs.
+  // The peer of a connection does not change, and a check costs more than the rest of making an id.
   const known = new WeakMap<object, boolean>();
   return (socket) => {
     let trusted = known.get(socket);
@@ -29,9 +29,9 @@ export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
 }
 
 /**
- * Whether an address is in one of the networks; what is no address is in none.
+ * Makes a function that tells whether an address is in one of the networks; text that is no address is in none.
  *
- * @throws RangeError where one of `cidrs` is neither an address nor a CIDR
+ * @throws RangeError if one of `cidrs` is neither an address nor a CIDR
  */
 function addressList(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
@@ -50,22 +50,22 @@ function addCidr(list: BlockList, cidr: string): void {
   list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** BlockList compares an IPv4-mapped IPv6 address, as a dual-stack listener reports it, with the IPv4 subnets. */
+/** BlockList compares IPv4-mapped IPv6 addresses, as dual-stack listeners report them, with the IPv4 subnets. */
 function isListed(list: BlockList, address: string | undefined): boolean {
   if (address === undefined) return false;
-  // A scoped link-local address (fe80::1%eth0) is not of the form BlockList reads.
+  // BlockList cannot read a scoped link-local address (fe80::1%eth0).
   const bare = address.replace(/%.*$/, '');
   const version = isIP(bare);
   return version !== 0 && list.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** The address a request came from; `undefined` where the connection was gone before it was asked for. */
+/** Reads the client's address of a request; `undefined` if the connection is gone. */
 export type ClientAddress = (request: ReceivedHead) => string | undefined;
 
 /**
- * Reads where a request came from: the TCP peer; where that is a trusted proxy, the last address in `X-Forwarded-For`
- * that is none. A client can write what it likes into that header, but only to the left of what the first trusted proxy
- * added. An IPv4 address that a dual-stack listener reports as IPv6 is shown as IPv4.
+ * Makes the reader of client addresses: the TCP peer, or, behind trusted proxies, the last address in `X-Forwarded-For` that
+ * is not a trusted proxy. Clients can forge only the part to the left of the address that the first trusted proxy added.
+ * An IPv4-mapped IPv6 address is shown as IPv4.
  *
  * @param trustedProxies addresses and networks (`trusted_proxies`)
  */
@@ -77,7 +77,7 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
     const hops = headerValues(rawHeaders, 'x-forwarded-for').join(',').split(',');
     for (const hop of hops.reverse()) {
       const before = asShown(withoutPort(hop.trim()));
-      // A word that is no address: what stands to its left cannot be told from what a client made up.
+      // Text to the left of a word that is no address may be forged.
       if (before === undefined || isIP(before) === 0) break;
       address = before;
       if (!isTrusted(address)) break;
@@ -87,8 +87,8 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
 }
 
 /**
- * What of a client's address says who it belongs to: an IPv4 address whole, of an IPv6 address the first 64 bits (RFC 4291
- * §2.5.1), since one client has all the addresses behind them.
+ * The network of a client: a whole IPv4 address, or the first 64 bits of an IPv6 address (RFC 4291 §2.5.1), below which one
+ * client has all addresses.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || isIP(address) !== 6) return address ?? '';
@@ -99,7 +99,7 @@ export function networkOf(address: string | undefined): string {
   return [...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, groupsOfIpv6 / 2).join(':');
 }
 
-/** Of 16 bits. */
+/** Groups of 16 bits in an IPv6 address. */
 const groupsOfIpv6 = 8;
 
 const mappedPrefix = '::ffff:';
@@ -110,7 +110,7 @@ function asShown(address: string | undefined): string | undefined {
   return isIP(mapped) === 4 ? mapped : address;
 }
 
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some balancers write them. */
+/** Removes the port from `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some balancers write addresses. */
 function withoutPort(hop: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1];
   return bracketed ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
@@ -118,14 +118,14 @@ function withoutPort(hop: string): string {
 
 const idBytes = 16;
 const poolBytes = idBytes * 256;
-/** What trusted proxies send: UUIDs, trace ids, `Root=1-…`. Nothing that could break a log line, a header or a quote. */
+/** Ids that are accepted, such as UUIDs, trace ids and `Root=1-…`: no character can break a log line, a header or a quote. */
 const acceptable = /^[A-Za-z0-9_.:=+/-]{1,128}$/;
 
 /**
- * Makes the id of each request: 32 hex digits, the form of a W3C trace id. An `X-Request-Id` that the client sent
- * counts only where the peer is one of our own proxies, it is sent once, and it is short and plain.
+ * Makes the id of each request: 32 hex digits, the form of a W3C trace id. A received `X-Request-Id` is used only if the peer
+ * is a trusted proxy and the id is sent once, short and plain.
  *
- * @param randomBytes cryptographic, since ids appear in responses and must not tell how busy the process is
+ * @param randomBytes cryptographically secure: ids appear in responses and must not tell how busy the process is
  * @returns a function for Fastify's `genReqId`
  */
 export function requestIds(
@@ -142,7 +142,7 @@ function acceptedId(rawHeaders: readonly string[]): string | undefined {
   return values.length === 1 && value !== undefined && acceptable.test(value) ? value : undefined;
 }
 
-/** Asking the source for many ids' worth at a time is ten times as fast as asking for each. */
+/** Makes ids from a pool of random bytes, which is ten times as fast as a call for each id. */
 function freshIds(randomBytes: (size: number) => Uint8Array): () => string {
   let pool: Buffer = Buffer.alloc(0);
   let next = 0;

@@ -5,13 +5,15 @@ import type { LimitsConfig } from '../config.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { FairShares } from './fair-shares.ts';
 
-type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes'>;
+type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes' | 'maxMemoryBytes'>;
 
 /** What the process looks like from inside, over one window. */
 export interface Pressure {
   /** Milliseconds by which the event loop was late, on average; 0 where nothing was measured. */
   readonly delayMs: number;
   readonly heapBytes: number;
+  /** The heap and the buffers outside it. What the system counts (RSS) stays long after both are free again. */
+  readonly memoryBytes: number;
 }
 
 /** Which requests are rejected now, for those who do not go through Fastify's hooks. */
@@ -67,13 +69,18 @@ export type ShedLevel = 'none' | 'watched' | 'most' | 'all';
 export function overload(limits: Limits): (pressure: Pressure) => ShedLevel {
   let late = 0;
   let full = 0;
-  return ({ delayMs, heapBytes }) => {
-    late = limits.maxEventLoopDelayMs > 0 && delayMs > limits.maxEventLoopDelayMs ? late + 1 : 0;
-    full = limits.maxHeapBytes > 0 && heapBytes > limits.maxHeapBytes ? full + 1 : 0;
+  return ({ delayMs, heapBytes, memoryBytes }) => {
+    late = above(delayMs, limits.maxEventLoopDelayMs) ? late + 1 : 0;
+    const isFull = above(heapBytes, limits.maxHeapBytes) || above(memoryBytes, limits.maxMemoryBytes);
+    full = isFull ? full + 1 : 0;
     if (full >= windowsInARow || late >= windowsInARow + windowsOfShares) return 'all';
     if (late >= windowsInARow) return 'most';
     return late > 0 || full > 0 ? 'watched' : 'none';
   };
+}
+
+function above(value: number, limit: number): boolean {
+  return limit > 0 && value > limit;
 }
 
 function watchProcess(app: FastifyInstance): () => Pressure {
@@ -83,7 +90,8 @@ function watchProcess(app: FastifyInstance): () => Pressure {
   return () => {
     const delayMs = histogram.count === 0 ? 0 : Math.max(0, histogram.mean / 1e6 - resolutionMs);
     histogram.reset();
-    return { delayMs, heapBytes: getHeapStatistics().used_heap_size };
+    const { used_heap_size: heapBytes, external_memory: outsideBytes } = getHeapStatistics();
+    return { delayMs, heapBytes, memoryBytes: heapBytes + outsideBytes };
   };
 }
 

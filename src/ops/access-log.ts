@@ -9,12 +9,12 @@ const maxUserAgentLength = 256;
 
 export interface AccessLogOptions {
   readonly clock?: Pick<Clock, 'wallMs'>;
-  /** Addresses and networks of proxies whose word on the client's address counts; none by default. */
+  /** Addresses and networks of proxies that are believed about the client's address; none by default. */
   readonly trustedProxies?: readonly string[];
-  /** Headers beside `Authorization` whose value is an API key. */
+  /** Headers besides `Authorization` whose value is an API key. */
   readonly keyHeaders?: readonly string[];
   readonly sample?: {
-    /** From 0 to 1. */
+    /** Fraction of ordinary requests to log, 0 to 1. */
     readonly share: number;
     /** From 0 to less than 1. */
     readonly random: () => number;
@@ -22,13 +22,13 @@ export interface AccessLogOptions {
 }
 
 /**
- * Writes one line a request, at `info`; `undefined` where the level leaves requests out, so that they cost nothing.
+ * Makes an observer that writes one line per request at `info`; `undefined` if the level leaves such lines out.
  *
- * The line is what pino would make of the same fields. It is put together here because there is one for every request:
- * knowing the fields beforehand, and writing lines together, takes a third of the time (`bench/observability.ts`).
+ * The line is the one that pino would write. Building it here, from known fields and in batches, takes a third of pino's
+ * time (`bench/observability.ts`).
  *
- * With a share, so many of the proxied requests answered 2xx get a line. Everything else does: also a response that was
- * cut after such a status, and management.
+ * `sample` applies only to proxied requests that ended well with 2xx. Every other request gets a line: errors, responses
+ * that were cut off after a 2xx, management and operator calls.
  */
 export function accessLog(
   logger: Logger,
@@ -56,7 +56,7 @@ export function accessLog(
   };
 }
 
-/** Proxied, and all went well. Calls to management have no reason of a permit: each is logged, for audits. */
+/** Whether a proxied request ended well with 2xx. Management calls have no permit `reason`: each is logged, for audits. */
 function isOrdinary({ status, code, reason }: RequestRecord): boolean {
   return status >= 200 && status < 300 && code === null && reason !== null;
 }
@@ -79,7 +79,7 @@ function fieldsOf(record: RequestRecord): string {
   return bytesOut === null ? fields : `${fields},"bytes_out":${bytesOut}`;
 }
 
-/** Who sent it, as far as the connection and the head say. */
+/** Fields about the sender, from its connection and its headers. */
 function clientFields(
   { head, code }: RequestRecord,
   address: string | undefined,
@@ -93,7 +93,7 @@ function clientFields(
   return length === undefined ? fields : `${fields},"key_length":${length}`;
 }
 
-/** The first one: a client that sends two gains nothing. */
+/** Value of the first `User-Agent`; further ones are ignored. */
 function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] as string;
@@ -102,7 +102,7 @@ function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
   return undefined;
 }
 
-/** Characters of a key that is not known: enough to see that it was cut off, or is another service's, and no secret. */
+/** Length of an unknown key: it shows a truncated key, or one of another service, and reveals no secret. */
 function keyLength({ rawHeaders }: ReceivedHead, keyNames: readonly string[]): number | undefined {
   const bearer = headerValues(rawHeaders, 'authorization')[0]?.replace(/^bearer +/i, '');
   const key = bearer ?? keyNames.flatMap((name) => headerValues(rawHeaders, name))[0];
@@ -113,20 +113,20 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** Printable ASCII without quote and backslash: what stands in JSON as it is. */
+/** Printable ASCII without quote and backslash: JSON needs no escapes for it. */
 const plain = /^[ !#-[\]-~]*$/;
 
-/** Whatever a client wrote cannot end the string it stands in, nor the line. */
+/** Quotes `text` as a JSON string, so that clients cannot break out of the string or the line. */
 function quoted(text: string): string {
   return plain.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
-/** Tenths of a millisecond: clocks say more, readers want less. */
+/** Rounds to tenths of a millisecond. */
 function rounded(ms: number): number {
   return Math.round(ms * 10) / 10;
 }
 
-/** The time as ISO 8601 in UTC; made anew once a millisecond. */
+/** Formats the time as ISO 8601 in UTC, once per millisecond. */
 function isoTimes({ wallMs }: Pick<Clock, 'wallMs'>): () => string {
   let lastMs = NaN;
   let text = '';

@@ -7,7 +7,7 @@ import { counter, gauge } from './metrics.ts';
 const waitBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const breakerStates = { closed: 0, 'half-open': 1, open: 2 } as const;
 
-/** Counts what happens in `coherence/`, and shows its state. */
+/** Counts the events of `coherence/` and shows its state. */
 export function coherenceMetrics(
   registry: Registry,
   snapshot: () => CoherenceSnapshot | null,
@@ -15,14 +15,14 @@ export function coherenceMetrics(
   const decided = counter(
     registry,
     'fact_lookups_total',
-    'Decisions by where their facts were found.',
+    'Decisions by the place in which their facts were found.',
     'found',
   );
   const shared = counter(registry, 'shared_cache_reads_total', 'Reads of Redis.', 'outcome');
   const stale = counter(
     registry,
     'stale_facts_refused_total',
-    'Values too old to decide by, read again.',
+    'Values that were too old to decide by and were read again.',
     'from',
   );
   const leases = counter(
@@ -31,18 +31,27 @@ export function coherenceMetrics(
     'Renewals, failed renewals and lapses of the lease.',
     'event',
   );
-  const forgotten = counter(registry, 'coherence_restarts_total', 'Times this replica began anew.');
+  const forgotten = counter(
+    registry,
+    'coherence_restarts_total',
+    'Times this replica forgot all facts and started again.',
+  );
+  const differed = counter(
+    registry,
+    'facts_differed_total',
+    'Facts in memory that differed from PostgreSQL without a logged change, and were replaced.',
+  );
   const timedOut = counter(
     registry,
     'barrier_unheard_total',
-    'Replicas whose lease had to run out before a 2xx.',
+    'Changes whose 2xx waited until the lease of a replica ran out.',
   );
   const waits = waitHistogram(
     registry,
     'barrier_wait_seconds',
-    'Time mutations waited until every replica enforced them.',
+    'Time that changes waited until every replica enforced them.',
   );
-  const renewals = waitHistogram(registry, 'lease_renewal_seconds', 'Time a renewal of the lease took.');
+  const renewals = waitHistogram(registry, 'lease_renewal_seconds', 'Time that a renewal of the lease took.');
   let breaker: keyof typeof breakerStates = 'closed';
   gauge(registry, 'shared_cache_breaker', '0 closed, 1 half open, 2 open.', () => breakerStates[breaker]);
   replicaGauges(registry, snapshot);
@@ -62,6 +71,7 @@ export function coherenceMetrics(
     },
     leaseRenewalFailed: () => leases.count('renewal-failed'),
     leaseLapsed: () => leases.count('lapsed'),
+    factsDiffered: (keys) => differed.add(keys.size),
     forgotten: () => forgotten.count(),
     barrierWait: (ms, replicas) => {
       waits(ms / 1000);
@@ -70,12 +80,11 @@ export function coherenceMetrics(
   };
 }
 
-/** Shows the state of this replica. */
 function replicaGauges(registry: Registry, snapshot: () => CoherenceSnapshot | null): void {
   gauge(
     registry,
     'lease_remaining_seconds',
-    'How long this replica may go on deciding alone.',
+    'Time for which this replica may still decide without a renewal.',
     () => Math.max(0, (snapshot()?.leaseRemainingMs ?? 0) / 1000),
     'min',
   );
@@ -89,7 +98,7 @@ function replicaGauges(registry: Registry, snapshot: () => CoherenceSnapshot | n
   gauge(
     registry,
     'replicas',
-    'Replicas registered, as last counted.',
+    'Registered replicas at the last count.',
     () => snapshot()?.replicas.length ?? 0,
   );
   gauge(
@@ -98,6 +107,20 @@ function replicaGauges(registry: Registry, snapshot: () => CoherenceSnapshot | n
     'Keys and accounts held in memory.',
     () => snapshot()?.facts ?? 0,
     'sum',
+  );
+  gauge(
+    registry,
+    'clock_offset_seconds',
+    "By how much the wall clock of this machine is ahead of PostgreSQL's, by which keys expire.",
+    () => (snapshot()?.clockAheadMs ?? 0) / 1000,
+    'max',
+  );
+  gauge(
+    registry,
+    'oldest_fact_seconds',
+    'Time since the fact in memory was read from PostgreSQL that was read longest ago.',
+    () => (snapshot()?.oldestFactMs ?? 0) / 1000,
+    'max',
   );
 }
 

@@ -4,10 +4,10 @@ import type { Clock } from '../ports/clock.ts';
 import { gauge } from './metrics.ts';
 
 /**
- * Shows how the last reload of the configuration ended, under the names that Prometheus and its kin have for it. A start
- * counts as one that went well.
+ * Shows how the last reload of the configuration ended, under the names that Prometheus uses for its own. A start counts as
+ * a successful reload.
  *
- * @returns to be told of the end of each
+ * @returns function to call at the end of each reload
  */
 export function reloadMetrics(
   registry: Registry,
@@ -23,7 +23,7 @@ export function reloadMetrics(
   gauge(
     registry,
     'config_last_reload_success_timestamp_seconds',
-    'When the configuration in use was read.',
+    'Time at which the configuration in use was read.',
     () => last.succeededMs / 1000,
   );
   return (successful) => {
@@ -32,9 +32,9 @@ export function reloadMetrics(
 }
 
 /**
- * Shows until when the certificates in use are valid: as they were when the configuration was read.
+ * Shows until when the certificates in use are valid, as of the reading of the configuration.
  *
- * @param certificates asked at each scrape
+ * @param certificates called at each scrape
  */
 export function certificateMetrics(
   registry: Registry,
@@ -42,7 +42,7 @@ export function certificateMetrics(
 ): void {
   const metric: Gauge = new Gauge({
     name: 'tenancy_gateway_certificate_expiration_timestamp_seconds',
-    help: 'When a certificate in use expires, by what it is for and the route whose upstream it is for.',
+    help: 'Time at which a certificate in use expires, by its use and, towards an upstream, by route.',
     labelNames: ['use', 'route'],
     aggregator: 'min',
     registers: [],

@@ -1,4 +1,4 @@
-/** An error as it is logged. */
+/** The members of an error that go to the log. */
 export interface ErrorDescription {
   readonly type: string;
   readonly message: string;
@@ -12,8 +12,8 @@ const maxDepth = 5;
 const maxLength = 4000;
 
 /**
- * Tells an error for the log by the few members that are known to be safe: drivers hang queries, parameters, command
- * arguments and addresses with passwords on theirs. What looks like a secret in the text is blotted out as well.
+ * Copies the few members of an error that are safe to log: drivers attach queries, parameters, command arguments and
+ * addresses with passwords to theirs. Texts are scrubbed of secrets as well.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
@@ -32,7 +32,7 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   };
 }
 
-/** Blots out API keys, client secrets, bearer tokens and passwords in addresses. */
+/** Replaces API keys, client secrets, bearer tokens and passwords in addresses. */
 export function scrub(text: string): string {
   return text
     .slice(0, maxLength)

@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Why this process should get no requests right now. */
+/** A reason why this process should get no requests right now. */
 export interface Unreadiness {
   /** Stable, for programs. */
   readonly reason: 'starting' | 'migrations_pending' | 'lease_lapsed' | 'draining';
-  /** For people; nothing that only an operator may know. */
+  /** Text for people; it reveals nothing that only operators may know. */
   readonly detail: string;
 }
 
 /**
- * `/livez`: the process runs, restarting it would not help. `/readyz`: it can decide about requests. Redis is not
- * asked: without it the gateway is slower, and right.
+ * Adds `/livez` (the process runs; a restart would not help) and `/readyz` (the process can decide about requests). Redis
+ * does not count: without it the gateway is slower, but correct.
  *
- * @param unready everything that keeps it from deciding; empty when it is ready
+ * @param unready reasons that keep the process from deciding; empty if it is ready
  */
 export function healthRoutes(app: FastifyInstance, unready: () => readonly Unreadiness[]): void {
   app.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'live' }));

@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** One combination of labels; kept by the caller, so that it is looked up once. */
+/** Counts for one combination of labels. The caller keeps it, so that it is looked up once. */
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly buckets: Float64Array;
@@ -9,22 +9,22 @@ interface Series {
 }
 
 /**
- * A histogram for the hot path: prom-client hashes the labels of every observation, which costs more than the rest of
- * counting a request. Here a series is looked up once and observed by adding to two numbers.
+ * A histogram for the hot path: a series is looked up once, and an observation adds to three numbers. prom-client hashes
+ * the labels of every observation, which costs more than all other counting of a request.
  */
 export class Histogram {
   readonly #bounds: readonly number[];
   readonly #series = new Map<string, Series>();
 
-  /** @param bounds upper bounds of the buckets, rising */
+  /** @param bounds upper bounds of the buckets, in ascending order */
   constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
     this.#bounds = bounds;
     const metric = { name, help, type: 'histogram', aggregator: 'sum', get: () => this.#values(name, help) };
-    // The registry asks of a metric no more than this.
+    // The registry uses no other members of a metric.
     registry.registerMetric(metric as unknown as Metric);
   }
 
-  /** The series of these labels. There must be few: keep what clients write out of labels. */
+  /** The series of these labels. Labels never hold text from clients, so that there are few series. */
   series(labels: Readonly<Record<string, string>>): (value: number) => void {
     const id = JSON.stringify(labels);
     let found = this.#series.get(id);

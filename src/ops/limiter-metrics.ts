@@ -6,7 +6,7 @@ import { counter, gauge } from './metrics.ts';
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.3, 1];
 
-/** Shows what the limiter does, and says in the log when replicas cannot hear of each other. */
+/** Shows the state of the limiter, and logs when replicas cannot report limits to each other. */
 export function limiterMetrics(
   registry: Registry,
   limiter: () => { readonly degraded: boolean; readonly tracked: number; readonly quotasNearEnd: number },
@@ -15,7 +15,7 @@ export function limiterMetrics(
   gauge(
     registry,
     'limiter_degraded',
-    '1 while this replica enforces limits, or some of them, by its last shares, since it cannot hear of the others.',
+    '1 while this replica enforces some limits by its last shares because reports of other replicas do not reach it.',
     () => Number(limiter().degraded),
   );
   gauge(
@@ -28,30 +28,30 @@ export function limiterMetrics(
   gauge(
     registry,
     'limiter_quotas_near_end',
-    'Quotas of the month, used here, of which a tenth or less is left. The log names each once.',
+    'Month quotas in use on this replica with a tenth or less left. The log names each once.',
     () => limiter().quotasNearEnd,
   );
   const exchanged = counter(
     registry,
     'limiter_reports_total',
-    'Reports to the other replicas of what is used of a limit.',
+    'Reports to the other replicas about the use of a limit.',
   );
   const failed = counter(
     registry,
     'limiter_quota_failures_total',
-    'Times that use could not be added to the quotas of the month; it is kept and tried again.',
+    'Failed attempts to add requests to month quotas; they are kept and added later.',
   );
   const times = new Histogram(
     registry,
     'tenancy_gateway_limiter_exchange_seconds',
-    'Time replicas took to hear of each other, one exchange of many limits.',
+    'Time that one exchange of reports with other replicas took, for many limits at once.',
     bounds,
   ).series({});
   return {
     onDegraded: (degraded, error) => {
       if (degraded)
-        logger.warn({ err: error }, 'limits go on by the last shares: replicas cannot hear of each other');
-      else logger.info({}, 'replicas hear of each other again: limits are shared as before');
+        logger.warn({ err: error }, 'limits use their last shares: replicas cannot report to each other');
+      else logger.info({}, 'replicas report to each other again: limits use current shares');
     },
     onExchanged: (limits, ms) => {
       exchanged.add(limits);
@@ -59,6 +59,6 @@ export function limiterMetrics(
     },
     onMonthsFailed: () => failed.count(),
     onQuotaNearEnd: (limit, used, quota) =>
-      logger.info({ limit, used, quota }, 'nine tenths of a quota of the month are used'),
+      logger.warn({ limit, used, quota }, 'nine tenths of a month quota are used'),
   };
 }

@@ -3,37 +3,37 @@ import { describeError } from './describe-error.ts';
 
 export type { Logger };
 
-/** Where log lines go. */
+/** The log of a process. */
 export interface Log {
   readonly logger: Logger;
-  /** Writes out what is buffered, then calls `done`; what is logged after this is dropped. */
+  /** Writes out buffered lines, then calls `done`; later lines are dropped. */
   close(done: () => void): void;
 }
 
-/** Longest wait for a reader of the log that has stopped reading. */
+/** Longest wait at the end for a reader of the log that has stopped reading. */
 const closeMs = 1_000;
-/** How much is kept for a reader that has stopped reading; more is dropped, for the gateway matters more than its log. */
+/** Most bytes kept for a reader that has stopped reading; more are dropped, because the gateway matters more than its log. */
 const keptBytes = 16 * 2 ** 20;
-/** Most that is written at a time: what a pipe holds. */
+/** Most bytes in one write: the capacity of a pipe. */
 const writeBytes = 65_536;
-/** Lines of requests are written together: so many characters of them, or after so long. */
+/** Lines of requests are written in batches, after so many characters or milliseconds. */
 const batchLength = 8_192;
 const batchMs = 50;
-/** Most that is written at a time where others write as well: the kernel does not cut what is no longer than this (PIPE_BUF). */
+/** Most bytes in one write if several processes write to one output: the kernel keeps writes up to PIPE_BUF whole. */
 const sharedBytes = 4_096;
 
 /**
- * The process's log: one JSON object a line on standard output. Lines are written without blocking; an error is
- * written as {@link describeError} tells it, so that no secret can travel in one.
+ * Opens the log of the process: one JSON object per line on standard output, written without blocking. Errors are reduced
+ * by {@link describeError}, so that they carry no secrets.
  *
- * @param fd where to write instead of standard output
- * @param worker which one of several processes with one output this is; it stands in every line then
+ * @param fd file descriptor to write to instead of standard output
+ * @param worker number of this process if several write to one output; every line then holds it
  */
 export function openLog(level: string, fd = 1, worker?: number): Log {
   const alone = worker === undefined;
   const maxWrite = alone ? writeBytes : sharedBytes;
   const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite });
-  // The reader of the log is gone (a closed pipe): the gateway goes on without its log rather than end.
+  // A closed pipe: the gateway goes on without a log rather than end.
   output.on('error', () => undefined);
   const lines = new Lines(output, alone ? batchLength : sharedBytes);
   const logger = pino(
@@ -50,7 +50,7 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
   output.on('drop', () => (dropped += 1));
   output.on('drain', () => {
     if (dropped === 0) return;
-    logger.warn({ writes: dropped }, 'lines of this log were dropped: nobody read them');
+    logger.warn({ writes: dropped }, 'lines of this log were dropped: its reader does not keep up');
     dropped = 0;
   });
   let closing = false;
@@ -62,25 +62,25 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
       lines.close();
       setTimeout(done, closeMs);
       output.once('close', done);
-      // Not `flushSync`: it would lose lines that are being written at this moment.
+      // `flushSync` would lose the lines that are being written now.
       output.end();
     },
   };
 }
 
 /**
- * For lines that are many and made by hand, whole and with their line break. They are in order with the others, but may
- * be written {@link batchMs} later. With a logger that does not come from {@link openLog} they are written one by one.
+ * Returns a function that writes complete lines, line break included, in batches: in order with other lines, up to
+ * {@link batchMs} later. With a logger that does not come from {@link openLog} it writes them one by one.
  */
 export function lineWriter(logger: Logger): (line: string) => void {
-  // pino shows its stream under this symbol, for uses such as this one.
+  // pino exposes its stream under this symbol.
   const stream = (logger as unknown as Record<symbol, Lines | pino.DestinationStream>)[
     pino.symbols.streamSym
   ];
   return stream instanceof Lines ? (line) => stream.writeSoon(line) : (line) => stream?.write(line);
 }
 
-/** A write costs several times what it takes to make a line, so lines that can wait a moment share one. */
+/** Batches lines: a write costs several times as much as making a line. */
 class Lines {
   readonly #output: pino.DestinationStream;
   readonly #most: number;
@@ -111,7 +111,7 @@ class Lines {
     this.#closed = true;
   }
 
-  /** One write is never longer than a batch, but for a line that is. */
+  /** Keeps a write within the length of a batch, unless a single line is longer. */
   #makeRoom(line: string): void {
     if (this.#batch.length + line.length > this.#most) this.#flush();
   }

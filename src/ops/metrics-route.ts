@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 
-/** `/metrics`, in the text format of Prometheus. */
+/** Adds `/metrics`, in the text format of Prometheus. */
 export function metricsRoute(
   app: FastifyInstance,
   registry: Pick<Registry, 'metrics' | 'contentType'>,

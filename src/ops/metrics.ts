@@ -3,9 +3,9 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 const prefix = 'tenancy_gateway_';
 
 /**
- * A registry of its own: nothing global, so that a test or a second app in the process counts for itself.
+ * Creates a registry. No registry is global, so that a test or a second app in the process counts for itself.
  *
- * @param lookMs how often it is looked whether the event loop comes round in time; each look wakes the process up
+ * @param lookMs interval at which the delay of the event loop is measured; each measurement wakes the process up
  */
 export function createRegistry(lookMs = 10): Registry {
   const registry = new Registry();
@@ -13,7 +13,7 @@ export function createRegistry(lookMs = 10): Registry {
   return registry;
 }
 
-/** Shows which build runs. */
+/** Shows the version of the running build. */
 export function buildInfo(registry: Registry, version: string): void {
   const metric = new Gauge({
     name: `${prefix}build_info`,
@@ -29,7 +29,7 @@ export function buildInfo(registry: Registry, version: string): void {
 /**
  * Adds a gauge whose value is read at each scrape.
  *
- * @param together what several workers show as one: `max`, unless another of them is the one to look at, or they add up
+ * @param together how the values of several workers become one
  */
 export function gauge(
   registry: Registry,
@@ -48,7 +48,7 @@ export function gauge(
   registry.registerMetric(metric);
 }
 
-/** A counter that is cheap to count with: prom-client gets its values at each scrape. */
+/** A counter with cheap increments: prom-client gets its values at each scrape. */
 export function counter(
   registry: Registry,
   name: string,

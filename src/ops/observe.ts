@@ -3,10 +3,10 @@ import { outcomeOf } from '../http/outcome.ts';
 import { clientGone, type RequestObserver } from '../ports/request-record.ts';
 
 /**
- * Tells `observe` of every request that Fastify answers under `app`. Requests that a plugin took over (`hijack`) are
- * not told of, and cost nothing. To be called before plugins are registered: they inherit it.
+ * Calls `observe` for every request that Fastify answers under `app`, but not for requests that a plugin took over
+ * (`hijack`). Call it before plugins are registered: they inherit the hook.
  *
- * @param nameOf what a route is called, by its template; `undefined` where a request found none
+ * @param nameOf name of a route by its template, which is `undefined` if no route matched
  */
 export function observeReplies(
   app: FastifyInstance,
@@ -44,7 +44,7 @@ export function statusOf(reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.statusCode : clientGone;
 }
 
-/** As it was called, without its query: a query may hold a secret. */
+/** Path of a request without its query, which may hold a secret. */
 export function pathOf({ url }: FastifyRequest): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);

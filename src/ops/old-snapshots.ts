@@ -7,7 +7,7 @@ import { gauge } from './metrics.ts';
 
 export interface OldSnapshotParts {
   readonly source: OldSnapshots;
-  /** Under what id this process is registered; `null` before it is. */
+  /** Id under which this process is registered; `null` before that. */
   readonly replicaId: () => string | null;
   readonly registry: Registry;
   readonly clock: Clock;
@@ -16,16 +16,16 @@ export interface OldSnapshotParts {
 }
 
 const everyMs = 30_000;
-/** From this age on the log names what holds the snapshot, before the alert of the chart asks for it. */
+/** Age from which on the log names the holder of the snapshot: earlier than the chart's alert, which asks for it. */
 const toldAfterMs = 30 * 60_000;
-/** Two days of looks: an age beyond that is shown as two days, unless the database tells it. */
+/** Two days of looks: older snapshots are shown as two days old, unless the database tells their age. */
 const mostLooks = 5_760;
 
 /**
- * Shows how old the oldest snapshot in the database is: what it keeps from being cleared away costs each statement that
- * reads past it. One replica looks; the others show 0, and remember the numbers of transactions for when they take over.
+ * Shows the age of the oldest snapshot in the database: dead rows that it keeps slow down statements that read past them.
+ * One replica looks; the others show 0 and note transaction numbers, so that they can take over.
  *
- * @returns how to stop
+ * @returns function that stops it
  */
 export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
   const { registry, timers } = parts;
@@ -35,7 +35,7 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
   gauge(
     registry,
     'oldest_snapshot_seconds',
-    'Age of the oldest snapshot that keeps dead rows in the database; one replica looks, the others show 0.',
+    'Age of the oldest snapshot that keeps dead rows in the database; one replica measures it, the others show 0.',
     () => shownMs / 1000,
   );
 
@@ -68,11 +68,11 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
 }
 
 /**
- * Says how long ago a transaction was, by when later ones were first seen: the database does not tell every role. What
- * was before the first look is as old as that look.
+ * Estimates the age of a transaction by the time at which later ones were first seen, because the database does not tell
+ * every role. Transactions before the first look count as old as that look.
  */
 class TransactionAges {
-  /** In order. */
+  /** Looks in order of time. `next` is the next transaction number at that time. */
   readonly #looks: { readonly next: number; readonly atMs: number }[] = [];
 
   note(next: number, atMs: number): void {
@@ -80,13 +80,12 @@ class TransactionAges {
     if (this.#looks.length > mostLooks) this.#looks.shift();
   }
 
-  /** Milliseconds since the first look after it, at least. Looks before that are forgotten: what is oldest never gets older. */
+  /** Least age in milliseconds: time since the first look after the transaction. Drops earlier looks: the oldest snapshot only moves on. */
   sinceAfter(transaction: number, nowMs: number): number {
     while ((this.#looks[0]?.next ?? Infinity) <= transaction) this.#looks.shift();
     return nowMs - (this.#looks[0]?.atMs ?? nowMs);
   }
 
-  /** Nothing is held: no look is needed any more. */
   forget(): void {
     this.#looks.length = 0;
   }

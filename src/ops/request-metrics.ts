@@ -8,8 +8,8 @@ const prefix = 'tenancy_gateway_';
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Rate, errors, duration and bytes of requests by route and class of status, rejections by code, and acting decisions by
- * reason. No label holds anything a client wrote: there are as many series as routes times statuses, at most.
+ * Counts rate, errors, duration and bytes of requests by route and class of status, rejections by code, and acting decisions
+ * by reason. No label holds text from a client, so that there are at most routes × statuses series.
  */
 export function requestMetrics(registry: Registry): RequestObserver {
   const routes = new Routes(
@@ -20,13 +20,13 @@ export function requestMetrics(registry: Registry): RequestObserver {
   const upstreamWaits = new Histogram(
     registry,
     `${prefix}upstream_wait_seconds`,
-    'Time an upstream took until its headers arrived, by route.',
+    'Time until the headers of an upstream arrived, by route.',
     durationBounds,
   );
   const rejections = counter(
     registry,
     'refusals_total',
-    'Requests the gateway refused, by code of the problem.',
+    'Requests that the gateway rejected, by code of the problem.',
     'code',
   );
   const limited = counter(
@@ -39,12 +39,16 @@ export function requestMetrics(registry: Registry): RequestObserver {
   const upstreamErrors = counter(
     registry,
     'upstream_errors_total',
-    'Upstreams that failed.',
+    'Failures of upstreams, by route and code.',
     'route',
     'code',
   );
   routes.showBytes('request_body_bytes_total', 'Bytes of bodies of proxied requests.', 'bytesIn');
-  routes.showBytes('response_body_bytes_total', 'Bytes of bodies of their responses.', 'bytesOut');
+  routes.showBytes(
+    'response_body_bytes_total',
+    'Bytes of bodies of responses to proxied requests.',
+    'bytesOut',
+  );
 
   const waits = new Map<string, (seconds: number) => void>();
   return (record) => {
@@ -64,7 +68,7 @@ export function requestMetrics(registry: Registry): RequestObserver {
   }
 }
 
-/** The same of the operator API, apart: what callers see must not look better or worse by what operators do. */
+/** Counts requests to the operator API in metrics of their own, so that operators do not distort those about callers. */
 export function operatorRequestMetrics(registry: Registry): RequestObserver {
   const routes = new Routes(
     registry,
@@ -74,7 +78,7 @@ export function operatorRequestMetrics(registry: Registry): RequestObserver {
   const rejections = counter(
     registry,
     'operator_refusals_total',
-    'Requests to the operator API that were refused, by code of the problem.',
+    'Rejected requests to the operator API, by code of the problem.',
     'code',
   );
   return (record) => {
@@ -83,15 +87,15 @@ export function operatorRequestMetrics(registry: Registry): RequestObserver {
   };
 }
 
-/** What is counted of one route. */
+/** Counts of one route. */
 interface RouteCounts {
-  /** By class of status. */
+  /** Observers by class of status. */
   readonly durations: Map<number, (seconds: number) => void>;
   bytesIn: number;
   bytesOut: number;
 }
 
-/** Durations and bytes by route: one look-up a request for both. */
+/** Durations and bytes by route, with one look-up per request for both. */
 class Routes {
   readonly #registry: Registry;
   readonly #durations: Histogram;
@@ -118,7 +122,7 @@ class Routes {
     series(durationMs / 1000);
   }
 
-  /** Shows a sum of bytes, of the routes that have any. */
+  /** Shows a sum of bytes for each route that has any. */
   showBytes(name: string, help: string, which: 'bytesIn' | 'bytesOut'): void {
     const metric: Counter = new Counter({
       name: prefix + name,
@@ -136,22 +140,22 @@ class Routes {
 }
 
 /**
- * How many requests wait for their turn at the connections of a route, and for how long. Costs a request that does not wait
- * nothing: it is in neither.
+ * Shows how many requests wait for a connection of their route, and for how long. Requests that do not wait are in neither
+ * metric and cost nothing.
  *
- * @returns what is to be told of the waits, by the prefix of the route
+ * @returns observer of the waits of a route, by its prefix
  */
 export function turnWaitMetrics(registry: Registry): (route: string) => TurnWaits {
   const times = new Histogram(
     registry,
     `${prefix}upstream_queue_seconds`,
-    'Time requests waited for their turn at the connections of a route; those that did not wait are not counted.',
+    'Time that requests waited for a connection of their route; requests that did not wait are not counted.',
     durationBounds,
   );
   const byRoute = new Map<string, TurnWaits & { readonly count: () => number }>();
   const metric: Gauge = new Gauge({
     name: `${prefix}upstream_queue_requests`,
-    help: 'Requests that wait for their turn at the connections of a route.',
+    help: 'Requests that wait for a connection of their route.',
     labelNames: ['route'],
     aggregator: 'sum',
     registers: [],

@@ -14,9 +14,9 @@ import { readTraceContext, writeTraceContext } from './trace-context.ts';
 const maxPathLength = 1024;
 
 /**
- * Makes spans of requests: one for the request as a server, below it `authenticate`, `decide`, and one for the request
- * to the upstream as a client. Attributes follow OpenTelemetry's conventions for HTTP. None holds a key, a query, or
- * who a request is from or for: that stands in the log, under the request's id.
+ * Makes the spans of a request: a server span and, below it, `authenticate`, `decide` and a client span for the request to
+ * the upstream. Attributes follow OpenTelemetry's conventions for HTTP. They hold no key, no query, no caller and no tenant:
+ * the log has these under the request's id.
  */
 export function requestSpans(spans: SpanMaker, clock: Clock): Tracer {
   return {
@@ -41,7 +41,7 @@ class RequestSpans implements RequestTrace {
   readonly #span: Span;
   readonly #inside: Context;
   readonly #method: string;
-  /** What to add to the monotonic clock: one reading of the wall clock, so that durations hold when it is set. */
+  /** Offset from the monotonic clock to wall-clock time, read once: durations stay right if the wall clock is set. */
   readonly #epochMs: number;
   #decidingMs = 0;
   #authenticatedMs = 0;
@@ -70,7 +70,7 @@ class RequestSpans implements RequestTrace {
   }
 
   forward(headers: string[], { origin, socketPath }: TracedUpstream): void {
-    // A span below one that is not sampled is never sent.
+    // A request that is not sampled needs no client span.
     if (!this.#span.isRecording()) return writeTraceContext(headers, this.#span.spanContext());
     this.#forward ??= this.#spans.startSpan(
       this.#method,
@@ -115,13 +115,13 @@ class RequestSpans implements RequestTrace {
       'http.response.status_code': end.status,
       'tenancy_gateway.request_id': end.requestId,
     });
-    // What the client brought upon itself has a type, and is no error of ours.
+    // Rejections that the client caused get a type, but not the status of an error.
     const ours = end.status >= 500 || end.code === 'cut_by_upstream';
     fail(this.#span, end.code ?? (ours ? String(end.status) : null), ours);
     this.#span.end(endMs);
   }
 
-  /** @param rejected how the request ended, where it was rejected in this step */
+  /** @param rejected end of the request if this step rejected it; `null` otherwise */
   #child(name: string, startTime: number, endMs: number, rejected: TraceEnd | null): void {
     const span = this.#spans.startSpan(name, { startTime }, this.#inside);
     if (rejected !== null) fail(span, rejected.code, rejected.status >= 500);

@@ -4,23 +4,23 @@ import type { PoolState } from '../ports/pool-state.ts';
 import { Histogram } from './histogram.ts';
 import { gauge } from './metrics.ts';
 
-/** Few: there is a series for each of them and each statement. */
+/** Bounds of the buckets, few of them: each statement has a series for every one. */
 const bounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 
-/** Shows how busy the connections to the store are. */
+/** Shows how many connections to the store are in use. */
 export function poolMetrics(registry: Registry, state: () => PoolState): void {
   const show = (name: string, help: string, read: () => number): void =>
     gauge(registry, name, help, read, 'sum');
   show('store_connections_in_use', 'Connections to the store with a statement on them.', () => state().inUse);
-  show('store_connections_max', 'Connections to the store there may be.', () => state().most);
+  show('store_connections_max', 'Most connections to the store.', () => state().most);
   show('store_statements_waiting', 'Statements that wait for a connection.', () => state().waiting);
 }
 
 /**
- * Shows how long the store takes, by what it is asked for: the port and its method, such as `tenants.revokeKey`. Each method is one
- * statement or short transaction; waiting for a connection counts, and those that fail do, too.
+ * Shows how long the store takes by port and method, such as `tenants.revokeKey`. Each method is one statement or short
+ * transaction; time of waiting for a connection and failed calls are included.
  *
- * @returns makes a port of the store one whose calls are timed
+ * @returns function that wraps a port, so that its calls are timed
  */
 export function statementTimes(
   registry: Registry,
@@ -29,13 +29,13 @@ export function statementTimes(
   const times = new Histogram(
     registry,
     'tenancy_gateway_store_statement_duration_seconds',
-    'Time the store took, by port and method; waiting for a connection included.',
+    'Time that the store took, by port and method, waiting for a connection included.',
     bounds,
   );
   return (portName, port) => {
     const calls = Object.entries(port).map(([name, call]: [string, unknown]) => {
       if (typeof call !== 'function') return [name, call];
-      // Made with the first call: most processes make few of them.
+      // Created lazily: most processes use only a few of these methods.
       let observe: ((seconds: number) => void) | undefined;
       const timed = (...given: unknown[]): unknown => {
         const beganMs = clock.monotonicMs();

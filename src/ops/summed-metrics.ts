@@ -1,17 +1,17 @@
 import { AggregatorRegistry, type Registry } from 'prom-client';
 
-/** What one process has counted of one metric, as its registry gives it. */
+/** Values of one metric in one process, as its registry returns them. */
 export interface MetricValues {
   readonly name: string;
   readonly type: unknown;
-  /** How the values of several processes become one. */
+  /** Function that combines the values of several processes. */
   readonly aggregator?: string;
   readonly values: readonly unknown[];
 }
 
 /**
- * How Node's own gauges are put together where the library would not: the worst of the workers, for an average hides it.
- * Gauges of the gateway say it themselves.
+ * Aggregators of Node.js's own gauges: the worst worker counts, because the library's average would hide it. Gauges of the
+ * gateway name their own.
  */
 const together: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_seconds: 'max',
@@ -25,29 +25,29 @@ const together: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'min',
 };
 
-/** Of the primary's own, what belongs into a sum over processes. */
+/** Metrics of the primary that belong into the sum over processes. */
 const ofThePrimary = /^(tenancy_gateway_|process_)/;
 
 /**
- * The metrics of several processes as those of one. Counters and histograms are summed, and a process that has ended leaves
- * what it was last seen to have counted: a sum that went back would be read as a restart by Prometheus.
+ * Sums the metrics of several processes. The last counts of a process that has ended stay in the sum: Prometheus would read
+ * a lower sum as a restart.
  */
 export class SummedMetrics {
   readonly #own: Registry;
   readonly #last = new Map<number, readonly MetricValues[]>();
   #ended: readonly MetricValues[] = [];
 
-  /** @param own of the process that sums up */
+  /** @param own registry of the process that sums up */
   constructor(own: Registry) {
     this.#own = own;
   }
 
-  /** Takes what the process `id` has counted so far, in place of what it said before. */
+  /** Takes the counts of the process `id` so far, in place of its earlier ones. */
   counted(id: number, metrics: readonly MetricValues[]): void {
     this.#last.set(id, metrics.map(withAggregator));
   }
 
-  /** The process `id` has ended. */
+  /** Keeps the totals of the process `id`, which has ended. */
   async gone(id: number): Promise<void> {
     const last = this.#last.get(id)?.filter(({ type }) => isTotal(type)) ?? [];
     this.#last.delete(id);
@@ -55,14 +55,14 @@ export class SummedMetrics {
     this.#ended = await valuesOf(aggregate([this.#ended, last]));
   }
 
-  /** Everything, in the text format of Prometheus. */
+  /** All metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     const own = (await valuesOf(this.#own)).filter(({ name }) => ofThePrimary.test(name)).map(withAggregator);
     return aggregate([...this.#last.values(), this.#ended, own]).metrics();
   }
 }
 
-/** What a process has counted, as it can be sent to another one. */
+/** Counts of a registry in a form that can be sent to another process. */
 export async function valuesOf(registry: Registry): Promise<MetricValues[]> {
   return registry.getMetricsAsJSON();
 }

@@ -8,13 +8,13 @@ import {
 } from '@opentelemetry/api';
 import { headerValues } from '../domain/header-names.ts';
 
-/** Version, trace id, parent id, flags; later versions may say more (W3C Trace Context §3.2). */
+/** Version, trace id, parent id, flags; later versions may add fields (W3C Trace Context §3.2). */
 const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const ids = { noTrace: '0'.repeat(32), noSpan: '0'.repeat(16) };
 
 /**
- * The trace a client says its request is in. Clients write what they like: what is malformed, or said twice, counts as
- * not said, and a new trace begins (W3C Trace Context §3.2.2).
+ * Reads the trace that a request belongs to. A malformed or repeated `traceparent` is ignored, and a new trace begins
+ * (W3C Trace Context §3.2.2).
  */
 export function readTraceContext(rawHeaders: readonly string[]): Context {
   const [traceparent, ...more] = headerValues(rawHeaders, 'traceparent');
@@ -29,12 +29,12 @@ export function readTraceContext(rawHeaders: readonly string[]): Context {
     spanId,
     traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED,
     isRemote: true,
-    // Leaves out what is malformed.
+    // `createTraceState` drops malformed members.
     ...(tracestate === '' ? {} : { traceState: createTraceState(tracestate) }),
   });
 }
 
-/** Puts `span` in place of whatever `headers` say about traces. @param headers flat list of names and values */
+/** Replaces all trace headers by those of a span. @param headers flat list of names and values */
 export function writeTraceContext(
   headers: string[],
   { traceId, spanId, traceFlags, traceState }: SpanContext,

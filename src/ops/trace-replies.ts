@@ -4,10 +4,10 @@ import type { Tracer } from '../ports/tracer.ts';
 import { pathOf, statusOf } from './observe.ts';
 
 /**
- * Traces every request that Fastify answers under `app`, when it does. Requests that a plugin took over (`hijack`) are
- * not: that plugin traces them. To be called before plugins are registered: they inherit it.
+ * Traces every request that Fastify answers under `app`, but not requests that a plugin took over (`hijack`): that plugin
+ * traces them. Call it before plugins are registered: they inherit the hook.
  *
- * @param nameOf what a route is called, by its template; `undefined` where a request found none
+ * @param nameOf name of a route by its template, which is `undefined` if no route matched
  */
 export function traceReplies(
   app: FastifyInstance,

@@ -22,22 +22,22 @@ export interface TracingParts {
   readonly logger: Logger;
 }
 
-/** Traces that go to a collector. */
+/** A tracer that sends to a collector. */
 export interface Tracing {
   readonly tracer: Tracer;
-  /** Sends what is left, if the collector takes it soon. */
+  /** Sends the remaining spans, for a second at most. */
   close(): Promise<void>;
 }
 
-/** Spans that wait at most; what comes on top is lost, so that a collector that is away costs neither memory nor time. */
+/** Most spans that wait to be sent; more are dropped, so that an unreachable collector costs no memory. */
 const mostWaiting = 4096;
 const sendEveryMs = 1_000;
 const giveUpMs = 5_000;
 const closeMs = 1_000;
 
 /**
- * Starts sending traces by OTLP/HTTP. The sampled flag of the trace a request is in holds; others are sampled by ratio.
- * The variables `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and `…_COMPRESSION` count, as the exporter reads them.
+ * Starts sending traces by OTLP/HTTP. A request that arrives with a trace follows its sampled flag; others are sampled by
+ * ratio. The exporter reads the variables `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and `…_COMPRESSION` itself.
  */
 export function startTracing({ config, version, clock, timers, logger }: TracingParts): Tracing {
   const exporter = new OTLPTraceExporter({ url: config.endpoint, timeoutMillis: giveUpMs });
@@ -69,7 +69,7 @@ export function startTracing({ config, version, clock, timers, logger }: Tracing
 
 const sayAgainMs = 60_000;
 
-/** Says in the log, now and then, that spans are lost. To the gateway that is no failure. */
+/** Logs lost spans once a minute at most, and reports success to the processor. */
 function reporting(exporter: SpanExporter, logger: Logger, clock: Clock): SpanExporter {
   let quietUntilMs = -Infinity;
   let lost = 0;
@@ -81,7 +81,7 @@ function reporting(exporter: SpanExporter, logger: Logger, clock: Clock): SpanEx
           if (clock.monotonicMs() >= quietUntilMs) {
             logger.warn(
               { err: result.error, spans: lost },
-              'the collector does not take traces: spans are lost',
+              'the collector does not accept traces: spans are lost',
             );
             quietUntilMs = clock.monotonicMs() + sayAgainMs;
             lost = 0;

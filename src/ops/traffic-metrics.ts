@@ -4,21 +4,23 @@ import { gauge } from './metrics.ts';
 export interface Traffic {
   /** Open connections, by listener. */
   readonly connections: Readonly<Record<string, () => number>>;
-  /** How many proxied requests and WebSockets are in which state. */
+  /** Number of proxied requests and WebSockets by state. */
   readonly underWay: () => ReadonlyMap<string, number>;
   readonly ready: () => boolean;
 }
 
-/** States that last. Those that are none of these are over in the tick in which they began. */
+/** States that can last; all others end in the tick in which they began. */
 const states = ['deciding', 'receiving', 'queued', 'sent', 'responding', 'open'] as const;
 
-/** Shows what is going on right now. All of it is read at a scrape: requests pay nothing for it. */
+/** Shows open connections and requests in flight. Values are read at a scrape, so that requests pay nothing. */
 export function trafficMetrics(registry: Registry, { connections, underWay, ready }: Traffic): void {
-  gauge(registry, 'ready', '1 while requests can be decided about, as /readyz says.', () => Number(ready()));
+  gauge(registry, 'ready', '1 while this process can decide about requests, as /readyz says.', () =>
+    Number(ready()),
+  );
   labelled(registry, 'connections', 'Open connections, by listener.', 'listener', () =>
     Object.entries(connections).map(([name, count]) => [name, count()]),
   );
-  const help = 'Proxied requests and WebSockets under way, by what they wait for.';
+  const help = 'Proxied requests and WebSockets in flight, by the state they are in.';
   labelled(registry, 'requests_in_flight', help, 'state', () => {
     const counts = underWay();
     return states.map((state) => [state, counts.get(state) ?? 0]);

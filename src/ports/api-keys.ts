@@ -2,7 +2,7 @@ import type { ApiKey, ApiKeyStatus, KeyDigest, KeyHints } from '../domain/api-ke
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { Limits } from '../domain/limits/limits.ts';
 
-/** An API key to be created; the store sees digests only. */
+/** An API key to create; the store sees only digests. */
 export interface NewApiKey {
   readonly id: KeyId;
   readonly name: string;
@@ -15,38 +15,40 @@ export interface NewApiKey {
   readonly limits?: KeyLimits;
 }
 
-/** Limits of a key; it has none for months. */
+/** Limits of a key; keys have no monthly limit. */
 export type KeyLimits = Partial<Pick<Limits, 'requestsPerSecond' | 'burst'>>;
 
 /** An API key that was made elsewhere. It has no client secret. */
 export interface KeyToImport
   extends Omit<NewApiKey, 'clientSecretDigest' | 'prefix' | 'last4' | 'limits'>, KeyHints {
-  /** The parent that the import is for, or a sub-account of it. */
+  /** Parent of the import, or one of its sub-accounts. */
   readonly owner: AccountId;
+  /** Result of `importedUnder` in `src/domain/api-key.ts`; absent if it is not known. */
+  readonly importedUnder?: string;
 }
 
-/** What an import came to. */
+/** Result of an import. */
 export interface ImportedKeys {
-  /** How many are new; the others belonged to their owners already, and are left as they are. */
+  /** Number of new keys; the others belonged to their owners already and are unchanged. */
   readonly imported: number;
-  /** All of them, in the order given. */
+  /** All keys of the import, in the given order. */
   readonly keys: readonly ApiKey[];
 }
 
-/** Why nothing was imported, and which keys stood in the way: positions in the list, from 0. */
+/** Reason why nothing was imported, with the keys that caused it as positions in the list, from 0. */
 export interface ImportRejected {
   /**
-   * - `no-owner`: their owners are neither the parent nor sub-accounts of it
-   * - `taken`: other accounts have these keys
-   * - `limit`: their accounts would have more keys than they may
+   * - `no-owner`: the owner is neither the parent nor one of its sub-accounts
+   * - `taken`: another account has the key
+   * - `limit`: the account would exceed its limit on keys
    */
   readonly rejected: 'no-owner' | 'taken' | 'limit';
   readonly positions: readonly number[];
-  /** Keys that each account may have, where it is that. */
+  /** Most keys of an account, with `limit`. */
   readonly limit?: number;
 }
 
-/** What is to change of a key; a member that is absent stays. */
+/** A change of a key; absent members stay as they are. */
 export interface KeyChange {
   readonly name?: string;
   /** `null`: never. */
@@ -54,36 +56,43 @@ export interface KeyChange {
   readonly limits?: KeyLimits;
 }
 
-/** A key to be made in place of another one, whose name, scopes and limits it gets; the two count as one for these. */
+/** A key that replaces another one and takes over its name, scopes and limits; both count against the same limits. */
 export interface KeyRotation extends Omit<NewApiKey, 'name' | 'scopes' | 'limits'> {
-  /** Seconds until the other one expires, where it does not before; 0 revokes it. */
+  /** Seconds until the replaced key expires, unless it expires earlier; 0 revokes it. */
   readonly overlapS: number;
 }
 
-/** The key is revoked or has expired, so that it is too late for what was asked. */
+/** The key is revoked or has expired, so the change came too late. */
 export type KeyInactive = 'inactive';
 
-/** Which keys of all accounts to find; a member that is absent does not filter. */
+/** Two keys of the lineage are active already: the key and one that it was rotated to or from. */
+export interface KeyRotated {
+  /** The newest of them. */
+  readonly newest: KeyId;
+}
+
+/** Filter for keys of all accounts; absent members do not filter. */
 export interface KeyFilter {
   readonly id?: KeyId;
   readonly digest?: KeyDigest;
+  /** First characters of a key, fewer or more than its shown prefix. */
   readonly prefix?: string;
   readonly last4?: string;
   readonly account?: AccountId;
   readonly status?: ApiKeyStatus;
 }
 
-/** An account as far as an operator who looks at one of its keys wants to know it. */
+/** Account of a key, as operators see it with the key. */
 export interface KeyHolder {
   readonly id: AccountId;
   readonly name: string;
   readonly status: 'active' | 'deactivated' | 'suspended';
 }
 
-/** A key with whose it is. */
+/** A key with its account. */
 export interface HeldKey {
   readonly key: ApiKey;
   readonly account: KeyHolder & { readonly externalId: string | null };
-  /** Of a sub-account; `null` for a key of a parent. */
+  /** Parent of the account; `null` if the account is a parent. */
   readonly parent: KeyHolder | null;
 }

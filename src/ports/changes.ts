@@ -1,50 +1,49 @@
 import type { ParentCaller } from '../domain/caller.ts';
 import type { KeyId } from '../domain/ids.ts';
 
-/** Which request asks for a change: for the event of the change, no decision depends on it. */
+/** Request that asks for a change. It is recorded in the event; no decision depends on it. */
 export interface RequestOrigin {
   readonly requestId: string;
-  /** Where it came from, as the log says; `undefined` where the connection was gone. */
+  /** Address of the client, as in the log; `undefined` if the connection was gone. */
   readonly address: string | undefined;
 }
 
 /**
- * The parent's key that asks for a change. It is looked at once more where the change is made: a mutation with such a caller
- * throws `ProblemError` `invalid_api_key`, `api_key_revoked`, `api_key_expired` or `account_suspended`, and does nothing, where the key was revoked or has expired, or its account
- * was suspended, before that mutation was committed.
+ * Key of a parent that asks for a change. The transaction of the change checks the key again: if it was revoked or has
+ * expired, or its account was suspended, the change is not made, and the call throws `ProblemError` `invalid_api_key`,
+ * `api_key_revoked`, `api_key_expired` or `account_suspended`.
  */
 export type ChangeCaller = Pick<ParentCaller, 'accountId' | 'keyId'> & Partial<RequestOrigin>;
 
-/** The operator that asks for a change, by the name of its token. */
+/** Operator that asks for a change, by the name of its token. */
 export interface Operator extends Partial<RequestOrigin> {
   readonly operator: string;
 }
 
-/** Who asks for a change. Each change leaves an event that says so; where it is absent, the event says `system`. */
+/** Author of a change, which its event names; without an author the event says `system`. */
 export type ChangedBy = ChangeCaller | Operator;
 
 /**
- * The `Idempotency-Key` that a request came with, so that a client which got no response can send it again. A create
- * happens once: sent again, it returns what it made as that was then, marked {@link Replay}, with a position that covers
- * the first one. A change of status happens again. A request that changed nothing because it was rejected does not use
- * up its key, and after 24 hours a key is forgotten.
+ * The `Idempotency-Key` of a request, so that a client without a response can send it again. A create happens once: its
+ * repetition returns the resource as it was created, marked {@link Replay}, with a position that covers the creation. A
+ * change of status happens again. A rejected request does not use up its key. Keys are forgotten after 24 hours.
  *
- * A mutation with a claim throws `ProblemError` `idempotency_in_flight` while the first request is at work, and
- * `idempotency_mismatch` where the key came with another request.
+ * A change with a claim throws `ProblemError` `idempotency_in_flight` while the first request is running, and
+ * `idempotency_mismatch` if the key came with a different request.
  */
 export interface IdempotencyClaim {
-  /** The API key that called; two callers may use the same `Idempotency-Key`. */
+  /** API key of the caller; different callers may use the same `Idempotency-Key`. */
   readonly caller: KeyId | typeof operatorCaller;
   /** SHA-256 of the `Idempotency-Key`, base64url. */
   readonly key: string;
-  /** SHA-256 of what is asked for, base64url. */
+  /** SHA-256 of the canonical request, base64url. */
   readonly fingerprint: string;
 }
 
-/** The operator has no API key: all requests of operators share one set of idempotency keys. */
+/** Caller of requests of operators, who have no API key: they share one set of idempotency keys. */
 export const operatorCaller = 'operator';
 
-/** Marks what an earlier request with the same claim made. */
+/** Marks a result that an earlier request with the same claim made. */
 export interface Replay {
   readonly replayed?: true;
 }

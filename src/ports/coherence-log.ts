@@ -7,56 +7,67 @@ export interface ReplicaRow {
   readonly nonce: string;
   readonly acked: Seq;
   readonly leaseMs: number;
-  /** Streams it ended for the entries of its last acknowledgement. */
+  /** Exchanges that it ended because of the entries it confirmed last. */
   readonly streamsClosed: number;
-  /** Milliseconds since it last renewed its lease, by the store's clock: for the receipt, no decision depends on it. */
+  /** Milliseconds since its last renewal, by the store's clock. The receipt uses it; no decision depends on it. */
   readonly ageMs: number;
 }
 
-/** What a replica writes with every renewal of its lease. */
+/** The record that a replica writes with every renewal of its lease. */
 export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs'> {
-  /** For operators to read; no decision depends on it. */
+  /** Note for operators; no decision depends on it. */
   readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
+  /** By how much its wall clock is ahead of the store's, for operators; `null` where it does not know. */
+  readonly clockAheadMs?: number | null;
+}
+
+/** What comes of a renewal. */
+export interface Renewed {
+  /** Position that its row showed as confirmed, 0 where there was none: less than it confirmed where a crash of the store has undone that. */
+  readonly acked: Seq;
+  /** The store's clock, read after the call; milliseconds since 1970. */
+  readonly nowMs: number;
 }
 
 /** One change of a fact. */
 export interface LogEntry {
   readonly seq: Seq;
   readonly key: FactKey;
-  /** The fact no longer permits what it did: streams that depend on it must end before this replica confirms. */
+  /** The fact permits less than before: exchanges that depend on it must end before this replica confirms. */
   readonly revoked: boolean;
 }
 
 /**
- * What one look at the log saw, in one snapshot. The log keeps the newest change of a fact, and its newest revocation
- * where that is older: so a page that ends before {@link seq} may lack a change that a later one has replaced, and only a
- * reading that goes up to its own `seq` tells everything up to there.
+ * A page of the log, read in one snapshot. The log keeps only the newest change of a fact, and its newest revocation if that is
+ * older. A page that ends before {@link seq} may thus lack a change that a later one has replaced; only pages up to `seq` are
+ * complete together.
  */
 export interface LogReading {
+  /** Names the history. A promoted, restored or copied database has another one, whose name is made with the first renewal there. */
   readonly incarnation: string;
   /** Newest committed position. */
   readonly seq: Seq;
-  /** Position up to which the entries go: {@link seq}, or less where there are more to read after it. */
+  /** Position of the last entry of the page: {@link seq}, or less if more entries follow. */
   readonly through: Seq;
-  /** Oldest position from which on the log is complete: everything ≥ it is still there. */
+  /** Oldest position from which the log is complete: all entries ≥ it are still there. */
   readonly floor: Seq;
-  /** Entries after the position asked for, in order. */
+  /** Entries after the requested position, in order. */
   readonly entries: readonly LogEntry[];
 }
 
-/** What one look at the replicas saw, in one snapshot. */
+/** The registered replicas, read in one snapshot. */
 export interface ReplicaReading {
   readonly incarnation: string;
   /**
-   * Whether `rows` shows every replica that may hold a lease, as {@link CoherenceLog.noteComplete} noted it. A restored or
-   * copied database, or a promoted standby, does not show the leases that were given before.
+   * Whether `rows` holds every replica that may have a lease, as {@link CoherenceLog.noteComplete} recorded. A restored or
+   * copied database, or a promoted standby, lacks leases that were given before.
    */
   readonly complete: boolean;
   readonly seq: Seq;
   readonly rows: readonly ReplicaRow[];
 }
 
-/** What {@link CoherenceLog.prune} deletes. */
+/** Entries for {@link CoherenceLog.prune} to delete. */
 export interface PrunePortion {
   readonly incarnation: string;
   readonly before: Seq;
@@ -64,43 +75,43 @@ export interface PrunePortion {
 }
 
 /**
- * The coherence tables (`docs/coherence.md`). Implemented over PostgreSQL, on a connection of its own.
+ * The coherence tables (`docs/coherence.md`), over a PostgreSQL connection of their own.
  *
- * Every call settles in time: it rejects after the deadline that the store was opened with, which comes from the lease
- * (`storeMsFor`). What was asked for may still take effect after that.
+ * Every call settles in time: it rejects after a deadline that follows from the lease (`storeMsFor`). The call may still take
+ * effect later.
  */
 export interface CoherenceLog {
   /**
-   * Commits, durably, that this replica is alive and how long its lease is. Resolves to the position that its row showed as
-   * confirmed, 0 where there was none: less than it confirmed where a crash of the store has undone that.
+   * Durably commits the registration and its lease. A history without a name gets one before that, see
+   * {@link LogReading.incarnation}.
    */
-  register(replica: ReplicaRegistration): Promise<Seq>;
+  register(replica: ReplicaRegistration): Promise<Renewed>;
   /**
-   * Reads the log after `after`, in a snapshot taken later than the call.
+   * Reads the log after `after`, in a snapshot that is taken after the call.
    *
-   * @param after `null` for a replica that knows nothing yet: it gets the last `most` changes, and a floor to match
-   * @param most entries at most, but for the last position, of which all are told
+   * @param after `null` for a new replica: it gets the last `most` changes, and a floor to match
+   * @param most most entries; all entries of the last position are included even if they exceed it
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;
   /**
-   * Confirms that this replica decides by nothing older than `seq`. A late call never undoes a later one; a crash of the
-   * store may.
+   * Confirms that this replica decides by no fact older than `seq`. A delayed call never undoes a newer one; a crash of
+   * the store may.
    */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
-  /** Every registered replica and the newest position, in one snapshot that is taken later than the call. */
+  /** Reads every registered replica and the newest position, in one snapshot that is taken after the call. */
   replicas(): Promise<ReplicaReading>;
   /**
-   * Notes, durably, that every lease of an earlier incarnation has run out, so that the rows are {@link ReplicaReading.complete}
-   * from now on. Nothing happens where `incarnation` is not the present one.
+   * Durably records that every lease of an earlier incarnation has run out, so that the rows are {@link ReplicaReading.complete}
+   * from now on. Does nothing if `incarnation` is not the present one.
    */
   noteComplete(incarnation: string): Promise<void>;
-  /** Deletes a dead replica's row, if its nonce is still this one. */
+  /** Deletes the row of a dead replica if its nonce is unchanged. */
   removeReplica(id: string, nonce: string): Promise<void>;
   /**
-   * Deletes about `most` entries below the position `before`, the oldest first. Nothing happens where `incarnation` is
-   * not the present one, or while another replica does it. Resolves to whether there may be more.
+   * Deletes about `most` entries below the position `before`, oldest first. Does nothing if `incarnation` is not the present
+   * one, or while another replica prunes. Resolves to whether there may be more.
    */
   prune(portion: PrunePortion): Promise<boolean>;
-  /** Calls `listener` when there may be a new entry: only a hint, which may come late, twice or never. */
+  /** Calls `listener` when there may be a new entry. A hint may come late, twice or never. */
   onHint(listener: () => void): void;
 }

@@ -2,10 +2,10 @@ import type { KeyDigest } from '../domain/api-key.ts';
 import type { AccountId } from '../domain/ids.ts';
 import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 
-/** A fact that must be loaded before a decision can be made: an evaluation returns it in place of a decision. */
+/** A fact that must be loaded before a decision is possible. An evaluation returns it instead of a decision. */
 export class MissingFact {
   readonly key: FactKey;
-  /** Who asks for it, where its name does not say that: an account may be asked for by any parent. Tenants take turns. */
+  /** Tenant in whose turn the fact is loaded, if its key does not tell: any parent may ask for any account. */
   readonly tenant: AccountId | undefined;
 
   constructor(key: FactKey, tenant?: AccountId) {
@@ -15,8 +15,8 @@ export class MissingFact {
 }
 
 /**
- * Facts that may decide a request in this tick. `undefined`: not in memory, return a {@link MissingFact};
- * `null`: there is none.
+ * Facts that may decide a request in this tick. `undefined` means not in memory (return a {@link MissingFact}); `null`
+ * means that there is none.
  */
 export interface Facts {
   key(digest: KeyDigest): KeyFact | null | undefined;
@@ -25,13 +25,13 @@ export interface Facts {
   activeSubAccounts(parent: AccountId): number | null | undefined;
 }
 
-/** Makes a decision from facts. Synchronous and free of effects: it may run several times for one request. */
+/** Decides by facts. Synchronous and without side effects: it may run several times for one request. */
 export type Evaluate<Decision> = (facts: Facts) => Decision | MissingFact;
 
 /**
- * Where decisions get their facts. One implementation, `coherence/`, which promises that none of them is stale.
+ * Source of facts for decisions. Its implementation, `coherence/`, promises that none of them is stale.
  *
- * A decision is true in the tick that made it and not beyond, so it is acted on before anything is awaited:
+ * A decision is valid only in the tick that made it, so act on it before awaiting anything:
  *
  *     let decision = directory.decide(evaluate);
  *     if (decision === undefined) {
@@ -44,64 +44,66 @@ export interface Directory {
   /**
    * Decides from memory.
    *
-   * @returns `undefined` where a fact must be loaded first, or this replica may not decide before it has renewed its
-   *   lease; {@link Directory.lookUp} waits for both
+   * @returns `undefined` if a fact must be loaded or the lease must be renewed first; {@link Directory.lookUp} waits for both
    */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
-  /** Another number whenever facts have changed: decisions that were made before must be looked at again. */
+  /** Number that changes with the facts: an earlier decision must be made again if it differs. */
   factsVersion(): number;
 
   /**
-   * Whether a decision of this very tick may still be acted on. Nothing was awaited, so facts are as they were; but the
-   * process may have been stopped in the middle of the tick, and the lease have ended meanwhile. Asked in the instant
-   * before a request is written.
+   * Whether a decision of this tick may still take effect. Facts are unchanged within a tick, but the process may have been
+   * suspended in the middle of it while the lease ran out. Call it right before a request is written.
    */
   mayAct(): boolean;
 
   /**
-   * Begins the look-ups of one request, which has arrived just now.
+   * Begins the look-ups of a request that has just arrived.
    *
-   * @param from the network of its client: an API key that is looked up says of no tenant, so networks take turns
+   * @param from network of the client: networks take turns for API keys, whose tenant is not known before the look-up
    */
   lookUp(from?: string): Lookup;
 
   /**
-   * Calls `listener` with facts that no longer permit what they did (a revoked key, a deactivated or suspended account),
-   * before this replica confirms the change: exchanges that depend on them must be ended, and their number returned.
-   * Returns how to stop.
+   * Calls `listener` with facts that permit less than before (a revoked key, a deactivated or suspended account), before this
+   * replica confirms the change. The listener ends the exchanges that depend on them and returns their number.
+   *
+   * @returns function that removes the listener
    */
   onRevoked(listener: (keys: ReadonlySet<FactKey>) => number): () => void;
 
   /**
-   * Calls `listener` with API keys whose records have changed and may still permit what they did: they may expire at another
-   * time now. Returns how to stop.
+   * Calls `listener` with API keys whose records changed without a revocation: their expiry may differ now.
+   *
+   * @returns function that removes the listener
    */
   onKeysChanged(listener: (keys: ReadonlySet<FactKey>) => void): () => void;
 
   /**
-   * Calls `listener` when this replica can no longer tell what changed while it was away (the log was pruned past
-   * it, or the database is another one): every exchange must be ended. Returns how to stop.
+   * Calls `listener` when this replica cannot tell which facts have changed (the log was pruned past its position, or the
+   * database is another one): every exchange must be ended.
+   *
+   * @returns function that removes the listener
    */
   onForgotten(listener: () => number): () => void;
 }
 
-/** The look-ups of one request. What was loaded for it decides it even where memory keeps no such fact. */
+/** Look-ups of one request. Facts that were loaded for it are used even if memory does not keep them. */
 export interface Lookup {
-  /** As {@link Directory.decide}, over memory and over what was loaded for this request. */
+  /** As {@link Directory.decide}, also by the facts loaded for this request. */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
   /**
-   * Waits for whatever the last {@link Lookup.decide} was missing.
+   * Loads the fact, or renews the lease, that the last {@link Lookup.decide} was missing.
    *
-   * @throws ProblemError `unavailable` or `overloaded` where no safe decision can be made in time
+   * @throws ProblemError `unavailable` or `overloaded` if no safe decision is possible in time
    */
   load(): Promise<void>;
 }
 
 /**
- * Decides for a caller that has more to wait for before it acts, so that a tick more does not matter: a management call
- * whose effect the store decides, an explanation.
+ * Decides for callers that await something before they act anyway: management calls, whose change checks the caller again,
+ * and explanations.
  *
  * @param from as in {@link Directory.lookUp}
  * @throws ProblemError `unavailable` or `overloaded`, as {@link Lookup.load} does

@@ -2,10 +2,10 @@ import type { Event, EventType } from '../domain/event.ts';
 import type { AccountId, EventId } from '../domain/ids.ts';
 import type { Page, PageQuery } from './tenant-store.ts';
 
-/** Which events to list; a member that is absent does not filter. */
+/** Filter for events; absent members do not filter. */
 export interface EventFilter {
   readonly type?: EventType;
-  /** Of one parent and its sub-accounts. */
+  /** Events of one parent and its sub-accounts. */
   readonly account?: AccountId;
   readonly subAccount?: AccountId;
   /** Milliseconds since 1970, inclusive. */
@@ -14,30 +14,30 @@ export interface EventFilter {
   readonly toMs?: number;
 }
 
-/** What {@link EventStore.prune} deletes. */
+/** Events for {@link EventStore.prune} to delete. */
 export interface PrunedEvents {
-  /** Milliseconds since 1970, by the clock of this process: older events go, if they are older by the store's clock too. */
+  /** Present time by the clock of this process, milliseconds since 1970. Events are deleted only if the store's clock agrees. */
   readonly nowMs: number;
-  /** For how long events stay. */
+  /** Days for which events are kept. */
   readonly days: number;
-  /** Events at most. */
+  /** Most events to delete. */
   readonly most: number;
 }
 
 /**
- * Events, which the store writes by itself, each in the transaction of its change. Methods throw `ProblemError` `unavailable` where the
- * store cannot be reached.
+ * Events, which the store writes by itself in the transaction of each change. Methods throw `ProblemError` `unavailable` if
+ * the store cannot be reached.
  */
 export interface EventStore {
   /**
-   * One page, newest first. Of one parent's events those that are committed later have greater ids, so a reader that has come to
-   * an id has missed nothing before it. Over all parents that holds only once a change can no longer be under way.
+   * Lists one page, newest first. Ids of one parent's events ascend in the order of commits, so that a reader that has seen an id
+   * has missed none before it. Over all parents this holds only once no transaction can still be open.
    *
-   * @param tenant the parent that asks, since tenants take turns; absent where an operator does
+   * @param tenant parent in whose turn the call runs; absent for operators
    */
   list(filter: EventFilter, page: PageQuery, tenant?: AccountId): Promise<Page<Event>>;
-  /** `null` where there is none, or none of this parent. @param account the parent that asks; absent where an operator does */
+  /** `null` if there is no such event of this parent. @param account parent that asks; absent for operators */
   get(id: EventId, account?: AccountId): Promise<Event | null>;
-  /** Deletes the oldest, and resolves to how many. Nothing happens while another replica does it. */
+  /** Deletes the oldest events and resolves to their number. Does nothing while another replica prunes. */
   prune(portion: PrunedEvents): Promise<number>;
 }

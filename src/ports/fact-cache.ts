@@ -1,6 +1,6 @@
 import type { FactKey, FactValue, Seq } from './facts.ts';
 
-/** A value with the position it was read at; a reader checks it by that. */
+/** A value with the position at which it was read, by which readers check it. */
 export interface StampedFact {
   readonly value: FactValue;
   readonly seq: Seq;
@@ -8,8 +8,8 @@ export interface StampedFact {
 }
 
 /**
- * A shared cache that may lose, delay or resurrect what it was given: never authoritative.
- * Implemented over Redis. Methods never reject; a cache that is away has nothing.
+ * A shared cache over Redis. It may lose, delay or resurrect values and is never authoritative. Methods never reject; an
+ * unreachable cache is empty.
  */
 export interface FactCache {
   get(keys: readonly FactKey[]): Promise<ReadonlyMap<FactKey, StampedFact>>;

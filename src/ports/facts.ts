@@ -2,7 +2,7 @@ import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { KeyDigest } from '../domain/api-key.ts';
 import type { Limits } from '../domain/limits/limits.ts';
 
-/** What a decision knows about an API key. */
+/** Facts about an API key for decisions. */
 export interface KeyFact {
   readonly keyId: KeyId;
   readonly accountId: AccountId;
@@ -10,30 +10,30 @@ export interface KeyFact {
   /** Milliseconds since 1970, or `null`. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
-  /** `null` where there is none, so that a request without limits costs no more than a look. */
+  /** `null` if the key has no limits, so that requests without limits cost only this check. */
   readonly limits: Limits | null;
-  /** By which its limits are counted: its own id, or that of the first of the keys that it was rotated from. */
+  /** Id under which its limits count: its own, or that of the first key in its chain of rotations. */
   readonly limitId: KeyId;
 }
 
-/** What a decision knows about an account, parent or sub-account. */
+/** Facts about an account, parent or sub-account, for decisions. */
 export interface AccountFact {
   readonly id: AccountId;
   /** `null` for a parent. */
   readonly parentId: AccountId | null;
   readonly externalId: string | null;
   readonly status: 'active' | 'deactivated' | 'suspended';
-  /** `null` where there is none. */
+  /** `null` if the account has no limits. */
   readonly limits: Limits | null;
 }
 
 /**
- * Names one fact, in the log, in memory and in Redis. Never holds an API key, only its digest:
+ * Name of a fact in the log, in memory and in Redis. It holds only the digest of an API key:
  *
  * - `k:<digest>` → {@link KeyFact}
  * - `a:<account id>` → {@link AccountFact}
  * - `x:<parent id>:<external_id>` → {@link AccountId} of the sub-account that has it
- * - `n:<parent id>` → number of active sub-accounts, exact in whether it is 0
+ * - `n:<parent id>` → number of active sub-accounts; only whether it is 0 is exact
  */
 export type FactKey = ApiKeyName | `a:${string}` | `x:${string}:${string}` | `n:${string}`;
 
@@ -48,28 +48,28 @@ export const factKey = {
   activeSubAccounts: (parent: AccountId): FactKey => `n:${parent}`,
 } as const;
 
-/** Any fact; which one is told by its {@link FactKey}. `null` is a known absence. */
+/** Any fact; its {@link FactKey} tells the type. `null` is a known absence. */
 export type FactValue = KeyFact | AccountFact | AccountId | number | null;
 
-/** Position in the coherence log: every mutation that changes a decision takes the next one. */
+/** Position in the coherence log: every change that affects decisions takes the next one. */
 export type Seq = number;
 
-/** Facts read in one snapshot, with the position that snapshot saw. It may hold more than was asked for. */
+/** Facts read in one snapshot, with its position. There may be more than were asked for. */
 export interface FactReading {
   readonly seq: Seq;
-  /** Names the history the positions belong to: a restored or promoted database has another one. */
+  /** History that the positions belong to: a restored or promoted database has another one. */
   readonly incarnation: string;
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }
 
-/** What can be asked for at once: API keys of any accounts; or names (`x:`) of one parent; or accounts and counts of any. */
+/** Facts that one reading may ask for: API keys, or other facts, of any accounts. */
 export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 
-/** The truth. Implemented over PostgreSQL. Calls settle in time, as those of `CoherenceLog` do. */
+/** Authoritative source of facts, over PostgreSQL. Calls settle in time, as those of `CoherenceLog` do. */
 export interface FactSource {
   /**
-   * Reads facts and what a decision will ask for next (a key's account, its parent, …), in one statement. What does not
-   * exist is in the reading as `null`.
+   * Reads facts, and those that a decision asks for next (a key's account, its parent, …), in one statement. A fact that does
+   * not exist is `null` in the reading.
    */
   readFacts(asked: Asked): Promise<FactReading>;
 }

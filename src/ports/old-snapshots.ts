@@ -1,32 +1,32 @@
-/** What keeps dead versions of rows in the store: none that was alive after it began can be cleared away. */
+/** A holder of an old snapshot: row versions that died after the snapshot began cannot be removed. */
 export interface SnapshotHolder {
   readonly kind: 'session' | 'replication slot' | 'prepared transaction';
-  /** Of a session its process id. */
+  /** Name of the holder; of a session, its process id. */
   readonly name: string;
   readonly user: string | null;
-  /** What a session says it is, such as `pg_dump`. */
+  /** Application name of a session, such as `pg_dump`. */
   readonly application: string | null;
-  /** Milliseconds since its transaction began; `null` where the role of the gateway may not see that. */
+  /** Milliseconds since its transaction began; `null` if the role of the gateway may not see that. */
   readonly ageMs: number | null;
-  /** The oldest transaction that it keeps the traces of. */
+  /** Oldest transaction whose row versions it keeps. */
   readonly transaction: number;
 }
 
-/** One look at what keeps dead versions. */
+/** Result of one look for old snapshots. */
 export interface SnapshotReading {
-  /** The transaction that is next. They are numbered in order, as long as this is one database. */
+  /** Number of the next transaction. Numbers ascend within one database. */
   readonly nextTransaction: number;
-  /** Whether this was the replica that looks; the others are told the next transaction and nothing more. */
+  /** Whether this replica is the one that looks; others get only `nextTransaction`. */
   readonly looked: boolean;
-  /** The one that goes back furthest; `null` where nothing does. */
+  /** Holder of the oldest snapshot; `null` if there is none. */
   readonly oldest: SnapshotHolder | null;
 }
 
-/** Old snapshots in the store, for operators to know of. */
+/** Old snapshots in the store, for operators. */
 export interface OldSnapshots {
   /**
-   * Rejects with `unavailable` where the store cannot be asked.
-   * @param replica who asks; only one of the registered ones looks
+   * Rejects with `unavailable` if the store cannot be reached.
+   * @param replica id of the calling replica; only one of the registered replicas looks
    */
   read(replica: string): Promise<SnapshotReading>;
 }

@@ -1,9 +1,9 @@
-/** How busy the connections to the store are. */
+/** Use of the connections to the store. */
 export interface PoolState {
   /** Connections with a statement on them. */
   readonly inUse: number;
-  /** Connections there may be. */
+  /** Most connections. */
   readonly most: number;
-  /** Statements that wait for one. */
+  /** Statements that wait for a connection. */
   readonly waiting: number;
 }

@@ -1,6 +1,6 @@
 import type { Seq } from './facts.ts';
 
-/** What a replica reports about itself for operators; no decision depends on it. */
+/** A replica's note about itself for operators; no decision depends on it. */
 export interface ReplicaNote {
   readonly version: string;
   /** Name of its machine or pod. */
@@ -13,26 +13,28 @@ export interface ListedReplica {
   readonly leaseMs: number;
   /** Milliseconds since it last renewed its lease, by the store's clock. */
   readonly ageMs: number;
-  /** Position up to which it has confirmed. */
+  /** Position that it has confirmed. */
   readonly applied: Seq;
   /** `null` for replicas of earlier versions. */
   readonly version: string | null;
   readonly host: string | null;
-  /** It drains, and removes its row when it ends. */
+  /** Milliseconds by which its wall clock is ahead of the store's, to a tenth of a second; `null` for replicas of earlier versions. */
+  readonly clockAheadMs: number | null;
+  /** The replica drains, and removes its row at its end. */
   readonly leaving: boolean;
 }
 
-/** Every registered replica and the newest position, of one snapshot. */
+/** Every registered replica and the newest position, in one snapshot. */
 export interface ReplicaListReading {
   readonly seq: Seq;
   readonly incarnation: string;
-  /** Whether the rows hold every replica: for a while after a restore they may not. */
+  /** Whether `entries` holds every replica: for a while after a restore it may not. */
   readonly complete: boolean;
   readonly entries: readonly ListedReplica[];
 }
 
-/** The replicas that decide, for operators to look at. The protocol has its own reading (`coherence-log.ts`). */
+/** List of replicas for operators. The protocol has a reading of its own (`coherence-log.ts`). */
 export interface ReplicaList {
-  /** Rejects with `unavailable` where the store cannot be asked. */
+  /** Rejects with `unavailable` if the store cannot be reached. */
   read(): Promise<ReplicaListReading>;
 }

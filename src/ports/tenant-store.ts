@@ -11,37 +11,38 @@ import type {
   KeyChange,
   KeyFilter,
   KeyInactive,
+  KeyRotated,
   KeyRotation,
   KeyToImport,
   NewApiKey,
 } from './api-keys.ts';
 
 /**
- * What a mutation made, and the position that every replica must have reached before the client may get a 2xx.
- * `seq: null` where no replica can hold an old fact about it.
+ * Result of a change, and the position that every replica must reach before the client gets a 2xx. `seq: null` if no
+ * replica can hold an old fact about it.
  */
 export interface Committed<T> extends Replay {
   readonly value: T;
   readonly seq: Seq | null;
-  /** The history that `seq` belongs to. */
+  /** History that `seq` belongs to. */
   readonly incarnation: string;
 }
 
-/** Asks for one page, newest first. `after` is the id of the last row of the page before. */
+/** Query for one page, newest first. `after` is the id of the last row of the previous page. */
 export interface PageQuery {
   readonly limit: number;
   readonly after?: string;
 }
 
-/** Asks for one page of accounts, by (`created_at`, id). */
+/** Query for one page of accounts, sorted by (`created_at`, id). */
 export interface AccountPageQuery extends PageQuery {
-  /** Goes by id alone, as lists of 0.1.0 did: for a client whose cursor is from there. */
+  /** Sorts only by id, as lists of 0.1.0 do, for a cursor of 0.1.0. */
   readonly byId?: true;
 }
 
-/** Asks for one page of the keys of an account. */
+/** Query for one page of the keys of an account. */
 export interface KeyPageQuery extends PageQuery {
-  /** Only those with this status. */
+  /** Status to filter by. */
   readonly status?: ApiKeyStatus;
 }
 
@@ -51,24 +52,30 @@ export interface Page<T> {
   readonly hasMore: boolean;
 }
 
-/** Which sub-accounts to list; a member that is absent does not filter. */
+/** Filter for sub-accounts; absent members do not filter. */
 export interface SubAccountFilter {
   readonly status?: 'active' | 'deactivated';
   readonly externalId?: string;
-  /** How the name starts; case does not count. */
+  /** Start of the name, ignoring case. */
   readonly nameStart?: string;
-  /** Pairs it has, among others. */
+  /** Pairs that the metadata must contain. */
   readonly metadata?: Metadata;
+  /** What part of its quota is used this month, at least: 0 to 1. */
+  readonly near?: number;
 }
 
-/** Which parents to list, likewise. */
+/** Filter for parents; absent members do not filter. */
 export interface ParentFilter {
   readonly status?: 'active' | 'suspended';
   readonly externalId?: string;
   readonly nameStart?: string;
+  /** As of a sub-account; here its own quota, or that of one of its sub-accounts. */
+  readonly near?: number;
+  /** Only the parent of this sub-account. */
+  readonly subAccount?: AccountId;
 }
 
-/** A parent to be created. */
+/** A parent to create. */
 export interface NewParent {
   readonly id: AccountId;
   readonly name: string;
@@ -76,10 +83,10 @@ export interface NewParent {
   readonly metadata?: Metadata;
 }
 
-/** A sub-account to be created. */
+/** A sub-account to create. */
 export interface NewSubAccount {
   readonly id: AccountId;
-  /** The operator has chosen the id, so that another account may have it. */
+  /** The operator has chosen the id, so another account may already have it. */
   readonly idGiven?: true;
   readonly name: string;
   readonly externalId: string | null;
@@ -87,47 +94,48 @@ export interface NewSubAccount {
   readonly limits?: Partial<Limits>;
 }
 
-/** What the sub-account with an `external_id` is to be. */
+/** Desired state of the sub-account with an `external_id`. */
 export interface SubAccountToPut {
-  /** Its id, if it is to be created. */
+  /** Id for the sub-account if it is created. */
   readonly id: AccountId;
   readonly name: string;
-  /** Merged into what it has, as limits are; `null` removes a pair. */
+  /** Merged into existing metadata, as limits are; `null` removes a pair. */
   readonly metadata: Readonly<Record<string, string | null>>;
   readonly limits?: Partial<Limits>;
 }
 
-/** The `external_id` belongs to another sub-account of the same parent, or to another parent. */
+/** The account that already has the `external_id`. */
 export interface ExternalIdTaken {
   readonly taken: AccountId;
 }
 
-/** The id that the operator gave belongs to another account. */
+/** Another account has the id that the operator chose. */
 export interface IdTaken {
   readonly idTaken: true;
 }
 
-/** A limit of the configuration would be passed, or the one that the parent has in its place: this one. */
+/** The limit that would be exceeded: that of the parent, or of the configuration if the parent has none. */
 export interface LimitReached {
   readonly limit: number;
 }
 
 /**
- * Accounts and keys. Methods return `null` for what does not exist or belongs to another account, and throw
- * `ProblemError` `unavailable` where the store cannot be reached. Times are the database's.
- * Limits: `unavailable` while a replica is registered whose version keeps none, `invalid_request` for a burst without a rate.
+ * Accounts and keys. Methods return `null` for a record that does not exist or belongs to another account, and throw
+ * `ProblemError` `unavailable` if the store cannot be reached. Times are those of the database.
+ * Setting limits throws `unavailable` while a registered replica has a version without limits, and `invalid_request` for a
+ * burst without a rate.
  */
 export interface TenantStore {
-  /** An `externalId` is rejected while a replica is registered that does not send it to upstreams. */
+  /** An `externalId` is rejected while a registered replica does not send it to upstreams. */
   createParent(
     draft: NewParent,
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | ExternalIdTaken | IdTaken>;
-  /** @param tenant the parent that asks; absent where an operator does */
+  /** @param tenant parent in whose turn the call runs; absent for operators */
   getParent(id: AccountId, tenant?: AccountId): Promise<ParentAccount | null>;
   listParents(filter: ParentFilter, page: AccountPageQuery): Promise<Page<ParentAccount>>;
-  /** `'too-many-pairs'` where the merged metadata would hold too many pairs. */
+  /** Returns `'too-many-pairs'` if the merged metadata would hold too many pairs. */
   updateParent(
     id: AccountId,
     change: ParentChange,
@@ -140,7 +148,7 @@ export interface TenantStore {
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | null>;
 
-  /** @param limit most sub-accounts the parent may have, deactivated ones included, where the parent has no limit of its own */
+  /** @param limit most sub-accounts, deactivated ones included, if the parent has no limit of its own */
   createSubAccount(
     parent: AccountId,
     draft: NewSubAccount,
@@ -154,7 +162,7 @@ export interface TenantStore {
     filter: SubAccountFilter,
     page: AccountPageQuery,
   ): Promise<Page<SubAccount>>;
-  /** `'too-many-pairs'` where the merged metadata would hold too many pairs. */
+  /** Returns `'too-many-pairs'` if the merged metadata would hold too many pairs. */
   updateSubAccount(
     parent: AccountId,
     id: AccountId,
@@ -162,10 +170,10 @@ export interface TenantStore {
     caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   /**
-   * Creates the sub-account with this `external_id`, or changes it where it is there; its status stays. Where all is so
-   * already, nothing is written. Either way the position covers what its create had to wait for.
+   * Creates the sub-account with this `external_id`, or updates it without changing its status. Nothing is written if it has
+   * the desired state. The position always covers the creation.
    *
-   * @returns `null` where there is no such parent
+   * @returns `null` if there is no such parent
    */
   putSubAccount(
     parent: AccountId,
@@ -176,7 +184,7 @@ export interface TenantStore {
   ): Promise<
     (Committed<SubAccount> & { readonly created: boolean }) | LimitReached | 'too-many-pairs' | null
   >;
-  /** Idempotent: setting the status it has waits for the position its snapshot saw. */
+  /** Idempotent: setting the present status returns the position of its snapshot. */
   setSubAccountStatus(
     parent: AccountId,
     id: AccountId,
@@ -186,10 +194,10 @@ export interface TenantStore {
   ): Promise<Committed<SubAccount> | null>;
 
   /**
-   * Mints a key for any account; that the account is one of the caller's must have been checked before.
+   * Mints a key for any account. Callers must have checked that the account is theirs.
    *
-   * @param limit most active keys the account may have, where its parent has no limit of its own
-   * @param caller tenants take turns, here and below; operators have no turns
+   * @param limit most active keys of the account if its parent has no limit of its own
+   * @param caller author of the change, in whose turn it runs; operators do not take turns
    */
   createKey(
     account: AccountId,
@@ -199,12 +207,12 @@ export interface TenantStore {
     caller?: ChangedBy,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   /**
-   * Imports keys for a parent and its sub-accounts, all of them or none; `null` where there is no such parent. The keys
-   * are in use before they are imported, so a 2xx waits for the position.
+   * Imports keys for a parent and its sub-accounts, all of them or none; `null` if there is no such parent. Clients may use
+   * keys before they are imported, so a 2xx waits for the position.
    *
-   * @param keys no digest twice
-   * @param limit most active keys an account may have, where its parent has no limit of its own
-   * @throws ProblemError `unavailable` while a registered replica is of a version that could not enforce it
+   * @param keys keys with distinct digests
+   * @param limit most active keys of an account if the parent has no limit of its own
+   * @throws ProblemError `unavailable` while a registered replica has a version that could not enforce it
    */
   importKeys(
     parent: AccountId,
@@ -213,15 +221,15 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: Operator,
   ): Promise<Committed<ImportedKeys> | ImportRejected | null>;
-  /** @param tenant the parent that asks; absent where an operator does */
+  /** @param tenant parent in whose turn the call runs; absent for operators */
   listKeys(account: AccountId, page: KeyPageQuery, tenant?: AccountId): Promise<Page<ApiKey>>;
   /** @param tenant as for {@link listKeys} */
   getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;
-  /** Keys of all accounts, for operators. */
+  /** Finds keys of all accounts, for operators. */
   findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
-  /** The digest of a key of any account, by which decisions look it up. It appears in no response. */
+  /** Digest of a key of any account, by which decisions look it up. No response contains it. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
-  /** `'inactive'` where another `expiresAt` comes too late; a name may change whatever the status. */
+  /** Returns `'inactive'` for a new `expiresAt` of a key that is no longer active; names can always change. */
   updateKey(
     account: AccountId,
     key: KeyId,
@@ -229,7 +237,8 @@ export interface TenantStore {
     caller?: ChangedBy,
   ): Promise<Committed<ApiKey> | KeyInactive | null>;
   /**
-   * Makes a key in place of another one of the same account, which is revoked or expires soon. No limit counts it.
+   * Mints a key that replaces another one of the account, which is revoked or expires soon. Limits on keys do not apply, but
+   * at most two keys of a lineage are active afterwards.
    *
    * @returns the new key
    */
@@ -239,7 +248,7 @@ export interface TenantStore {
     rotation: KeyRotation,
     claim?: IdempotencyClaim | null,
     caller?: ChangedBy,
-  ): Promise<Committed<ApiKey> | KeyInactive | null>;
+  ): Promise<Committed<ApiKey> | KeyInactive | KeyRotated | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
   revokeKey(
     account: AccountId,

@@ -1,6 +1,6 @@
-/** Waiting, passed in so that tests can choose how time passes. */
+/** Timers, passed in so that tests can control time. */
 export interface Timers {
-  /** Runs `task` once, `ms` milliseconds from now or later. Returns how to call it off. */
+  /** Runs `task` once, after at least `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
 }
 

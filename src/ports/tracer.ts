@@ -3,15 +3,15 @@ import type { RequestRecord } from './request-record.ts';
 /** Traces requests. Its methods neither throw nor wait. */
 export interface Tracer {
   /**
-   * Begins a request's trace, or goes on with the one the client is in.
+   * Begins the trace of a request, or continues the client's.
    *
-   * @param route prefix or template, never something a client wrote
-   * @param agoMs how long ago the request came
+   * @param route prefix or template, never text from a client
+   * @param agoMs milliseconds since the request arrived
    */
   begin(request: TracedRequest, route: string, agoMs?: number): RequestTrace;
 }
 
-/** A request as it came. */
+/** A received request. */
 export interface TracedRequest {
   readonly method?: string | undefined;
   /** Flat list of names and values. */
@@ -19,26 +19,26 @@ export interface TracedRequest {
   readonly socket: object;
 }
 
-/** One request's trace. A method that is called twice counts the first time. */
+/** Trace of one request. Only the first call of each method counts. */
 export interface RequestTrace {
-  /** The gateway begins to find out who calls. */
+  /** Authentication begins. */
   deciding(): void;
-  /** It is known who calls, or that the key is not valid. */
+  /** The caller is known, or the key is rejected. */
   authenticated(): void;
-  /** It is decided whether the request may go on. */
+  /** The decision about the request is made. */
   decided(): void;
-  /** The request is about to go to `upstream`: says in `headers`, a flat list of names and values, which trace it is in. */
+  /** The request is about to go to `upstream`. Adds trace headers to `headers`, a flat list of names and values. */
   forward(headers: string[], upstream: TracedUpstream): void;
   end(end: TraceEnd): void;
 }
 
-/** Where a request goes. */
+/** Address of an upstream. */
 export interface TracedUpstream {
   readonly origin: URL;
   readonly socketPath: string | null;
 }
 
-/** How a request ended: it is known who called where `caller` is set, and the upstream's headers came where `upstreamMs` is. */
+/** End of a request. `caller` is set if it is known, `upstreamMs` if the upstream's headers arrived. */
 export type TraceEnd = Pick<
   RequestRecord,
   'requestId' | 'path' | 'status' | 'code' | 'caller' | 'upstreamMs'

@@ -1,6 +1,6 @@
-/** Is told of the requests of one route that wait for their turn at its connections. */
+/** Observes the requests of one route that wait for a connection. */
 export interface TurnWaits {
   began(): void;
-  /** It has a connection, or has waited for too long. @param ms since it began, the making of the connection included */
+  /** A request got a connection or timed out. @param ms time since it began to wait, connecting included */
   ended(ms: number): void;
 }

@@ -24,6 +24,7 @@ import type { FactKey } from '../ports/facts.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { overloaded } from '../limits/load-shedding.ts';
+import type { Share } from '../limits/shares.ts';
 import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
@@ -49,6 +50,8 @@ export class Decision {
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
+  /** Its place among the requests in flight. */
+  #place: Share | null = null;
   #hasTaken = false;
   /** It has been counted among what its parent asks for, while the gateway was short of time. */
   #hasShare = false;
@@ -92,13 +95,13 @@ export class Decision {
     this.#trace?.decided();
     if ('problem' in decision) return decision.problem;
     const { concurrency, shedding } = this.#route.deps;
-    const { resolvedTenant, parentTenant } = decision.permit;
     // Set while the gateway is short of time: then the parents that ask for most are turned away.
     if (shedding.shares !== null && !this.#hasShare) {
-      if (!shedding.shares.admits(parentTenant)) return overloaded;
+      if (!shedding.shares.admits(decision.permit.parentTenant)) return overloaded;
       this.#hasShare = true;
     }
-    if (!concurrency.enter(resolvedTenant)) return tooManyInFlight;
+    this.#place = concurrency.enter(decision.permit);
+    if (this.#place === null) return tooManyInFlight;
     this.admission = decision;
     this.#factsVersion = this.#route.deps.directory.factsVersion();
     return undefined;
@@ -106,7 +109,8 @@ export class Decision {
 
   /** Gives the slot back; the request is no longer admitted. */
   leave(): void {
-    if (this.admission !== null) this.#route.deps.concurrency.leave(this.admission.permit.resolvedTenant);
+    if (this.#place !== null) this.#route.deps.concurrency.leave(this.#place);
+    this.#place = null;
     this.admission = null;
   }
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cutResponse } from '../http/hang-up.ts';
+import { overloaded } from '../limits/load-shedding.ts';
 import { clientGone } from '../ports/request-record.ts';
-import { BufferedBody, mostBufferedBytes, mostHeldMs } from './body/buffered-body.ts';
+import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
 import { ResponseWriter } from './body/response-writer.ts';
 import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import { Exchange, type ResponseProgress } from './exchange.ts';
@@ -25,7 +26,7 @@ const mostEarlyHints = 10;
  * may be stopped at any instant: what was decided is looked at again right before it is written
  * ({@link HttpExchange.onSending}).
  */
-export class HttpExchange extends Exchange implements ResponseHandler {
+export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
   /** Bytes; `undefined` where the body ends when it ends. */
   #bodyLength: number | undefined = 0;
@@ -64,11 +65,25 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
-    if (this.#bodyLength === undefined && this.route.upstream.version !== '1.1') return this.#hold();
-    if (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes) return this.#stream();
+    // An upstream of HTTP/1.0 would take a request in chunks for one without a body: it is sent with its length.
+    const unseen = this.#bodyLength === undefined && this.route.upstream.version !== '1.1';
+    if (!unseen && (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes))
+      return this.#stream();
     this.state = 'receiving';
-    const body = new BufferedBody(this.request, () => this.#send(body.content));
-    this.#body = body;
+    this.waitingSinceMs = this.route.deps.clock.monotonicMs();
+    const shares = this.route.deps.concurrency.heldBodies;
+    this.#body = new BufferedBody(this.request, shares, this.decision.admission?.permit ?? null, this);
+  }
+
+  onBuffered(content: Buffer): void {
+    this.#send(content);
+  }
+
+  /** The body goes to the upstream as it comes, unless that would not see it. */
+  onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void {
+    const sees = this.#bodyLength !== undefined || this.route.upstream.version !== '1.0';
+    if (sees) this.#stream(body.handOver());
+    else this.reject(reason === 'too long' ? lengthRequired : overloaded);
   }
 
   #stream(begun?: readonly Buffer[]): void {
@@ -77,29 +92,14 @@ export class HttpExchange extends Exchange implements ResponseHandler {
     this.#send(body);
   }
 
-  /** An upstream of HTTP/1.0 would take a request in chunks for one without a body: this one is sent with its length. */
-  #hold(): void {
-    this.state = 'receiving';
-    this.waitingSinceMs = this.route.deps.clock.monotonicMs();
-    const body = new BufferedBody(
-      this.request,
-      () => this.#send(body.content),
-      () => {
-        if (this.route.upstream.version === '1.0') this.reject(lengthRequired);
-        else this.#stream(body.handOver());
-      },
-    );
-    this.#body = body;
-  }
-
   #send(body: StreamedBody | Buffer | null): void {
     const { upstream, deps } = this.route;
     this.state = this.state === 'deciding' ? 'ready' : 'queued';
     this.waitingSinceMs = deps.clock.monotonicMs();
     const headers = this.upstreamHeaders();
-    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
+    const { admission } = this.decision;
     upstream.send(
-      { method: this.request.method ?? '', target: this.target, headers, body, tenant },
+      { method: this.request.method ?? '', target: this.target, headers, body, admission },
       this,
       this,
     );

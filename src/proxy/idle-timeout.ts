@@ -26,6 +26,31 @@ export class IdleTimeout {
   }
 }
 
+/** The time over which a rate is looked at, milliseconds. */
+const rateWindowMs = 60_000;
+
+/** Tells whether a peer was slower than it may be, over a minute in which it was its turn. It is polled, and needs no timer. */
+export class LeastRate {
+  readonly #least: number;
+  #progress = 0;
+  #sinceMs: number | null = null;
+
+  /** @param least progress within a minute; 0 for no limit */
+  constructor(least: number) {
+    this.#least = least;
+  }
+
+  /** Parameters are those of {@link IdleTimeout.expired}. */
+  tooSlow(waiting: boolean, progress: number, nowMs: number): boolean {
+    const over = this.#sinceMs === null || nowMs - this.#sinceMs >= rateWindowMs;
+    if (waiting && !over) return false;
+    const slow = waiting && this.#sinceMs !== null && progress - this.#progress < this.#least;
+    this.#progress = progress;
+    this.#sinceMs = waiting ? nowMs : null;
+    return slow;
+  }
+}
+
 /** The progress of the two sides of an exchange. */
 export interface ExchangeProgress {
   /** It is the client's turn: to send more of its body, or to take more of the response. */
@@ -38,20 +63,26 @@ export interface ExchangeProgress {
   readonly awaited: 'head' | 'body';
 }
 
-/** Tells which side of an exchange has been silent for longer than it may be. It is polled, and needs no timer. */
+/** Tells which side of an exchange has been silent for longer, or slower, than it may be. It is polled, and needs no timer. */
 export class SideTimeouts {
   readonly #client: IdleTimeout;
+  readonly #clientRate: LeastRate;
   readonly #upstream: Readonly<Record<ExchangeProgress['awaited'], IdleTimeout>>;
 
-  constructor({ timeouts }: Pick<RouteConfig, 'timeouts'>, { bodyIdleMs }: Pick<LimitsConfig, 'bodyIdleMs'>) {
+  constructor(
+    { timeouts }: Pick<RouteConfig, 'timeouts'>,
+    { bodyIdleMs, minBodyBytesPerMinute }: Pick<LimitsConfig, 'bodyIdleMs' | 'minBodyBytesPerMinute'>,
+  ) {
     this.#client = new IdleTimeout(bodyIdleMs);
+    this.#clientRate = new LeastRate(minBodyBytesPerMinute);
     this.#upstream = { head: new IdleTimeout(timeouts.headersMs), body: new IdleTimeout(timeouts.bodyMs) };
   }
 
   /** @param nowMs monotonic */
   silentSide(progress: ExchangeProgress, nowMs: number): 'client' | 'upstream' | null {
     const { waitsForClient, clientProgress, upstreamProgress, awaited } = progress;
-    if (this.#client.expired(waitsForClient, clientProgress, nowMs)) return 'client';
+    const silent = this.#client.expired(waitsForClient, clientProgress, nowMs);
+    if (this.#clientRate.tooSlow(waitsForClient, clientProgress, nowMs) || silent) return 'client';
     const waitsForUpstream = upstreamProgress !== null && !waitsForClient;
     return this.#upstream[awaited].expired(waitsForUpstream, upstreamProgress ?? 0, nowMs)
       ? 'upstream'

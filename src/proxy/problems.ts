@@ -27,8 +27,11 @@ export const tooManyWebSockets: Problem = {
   limit: 'websockets',
 };
 
-/** The client stopped sending its body. */
-export const tooSlow: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
+/** The client stopped sending its body, or sends it too slowly. */
+export const tooSlow: Problem = {
+  code: 'request_timeout',
+  detail: 'The request body stopped coming, or came too slowly.',
+};
 
 /** The upstream takes HTTP/1.0, so a chunked body has to be held until its length is known. */
 export const lengthRequired: Problem = {

@@ -64,7 +64,7 @@ export interface Proxy {
   close(): Promise<void>;
 }
 
-/** How often the keys of open exchanges are noted as in use: `last_used_at` is never a minute behind (`0017_last_used.sql`). */
+/** How often the keys of open exchanges are noted as in use: `last_used_at` is never a minute behind (`usage_count`). */
 const useNotedEveryMs = 20_000;
 
 /** How often exchanges are looked at for a side that has fallen silent, at most. */

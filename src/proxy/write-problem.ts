@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { problemStatus, type Problem } from '../domain/problem.ts';
+import { boundRest } from '../http/unfinished-body.ts';
 import { problemBody, problemContentType, problemHeaders } from '../http/problem-body.ts';
 
 /**
@@ -29,5 +30,6 @@ export function writeProblem(
   for (const [name, value] of Object.entries(problemHeaders(problem))) headers.push(name, value);
   response.writeHead(problemStatus(problem.code), headers);
   response.end(body);
+  boundRest(response);
   return length;
 }

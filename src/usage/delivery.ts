@@ -7,7 +7,7 @@ export interface DeliveryParts {
   readonly store: Pick<UsageStore, 'add'>;
   readonly clock: StoreClock;
   readonly logger: Pick<Logger, 'error'>;
-  /** Told of every row that the store can never add. */
+  /** Called for every row that the store can never add. */
   readonly onSetAside?: (() => void) | undefined;
 }
 
@@ -21,22 +21,22 @@ export interface SealedBatch {
   readonly throughMs: number | null;
 }
 
-/** Rows in one transaction of the store. */
+/** Most rows in one transaction of the store. */
 const rowsAtOnce = 2_000;
-/** Positions of a batch: more than it can have rows. */
+/** Positions reserved for a batch; more than it can have rows. */
 const positionsPerBatch = 2 ** 20;
 
-/** The position of a row of a journal. @param index of the row in its batch */
+/** Position of a row in its journal. @param index index of the row in its batch */
 function positionOf(number: number, index: number): number {
   return number * positionsPerBatch + index;
 }
 
 /**
- * Adds a batch to the store, piece by piece. The store knows which of the rows it has by their positions, so this may be
- * done again at any time, by any process, and however far it came before. A row that the store can never add is set aside:
- * the rows around it, and all that come after, are added without it.
+ * Adds a batch to the store in portions. The store recognises rows that it has by their positions, so that any process may
+ * repeat this at any time, however far an earlier attempt got. A row that the store can never add is set aside, and all
+ * others are added.
  *
- * @throws where the store cannot be reached
+ * @throws if the store cannot be reached
  */
 export async function deliver(parts: DeliveryParts, batch: SealedBatch): Promise<void> {
   const { length } = batch.rows;
@@ -72,10 +72,10 @@ async function deliverRange(
     }
     parts.logger.error(
       { err, row: rows[from] },
-      'usage that the store can never add is set aside; the row says what is missing',
+      'usage that the store can never add is set aside; `row` holds the lost counts',
     );
     parts.onSetAside?.();
-    // Without its row the position still moves on.
+    // The position moves past the row.
     return add([]);
   }
 }

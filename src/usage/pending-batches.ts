@@ -15,11 +15,11 @@ export interface PendingBatchesParts extends DeliveryParts {
 /** A sealed batch that the store does not have. */
 interface PendingBatch extends Omit<SealedBatch, 'rows' | 'journal'> {
   readonly throughMs: number;
-  /** `null` where they are on disk alone. */
+  /** `null` if the rows are only on disk. */
   readonly rows: readonly OpenRow[] | null;
 }
 
-/** The sealed batches of this process that the store does not have, oldest first, and how far it has got with them. */
+/** Sealed batches of this process that the store does not have yet, oldest first. */
 export class PendingBatches {
   readonly #parts: PendingBatchesParts;
   readonly #batches: PendingBatch[] = [];
@@ -34,7 +34,7 @@ export class PendingBatches {
     return this.#batches.length;
   }
 
-  /** The store has everything from before this moment; 0 where nothing was added or announced yet. */
+  /** Time before which the store has all counts of this process; 0 before the first announcement. */
   get throughMs(): number {
     return this.#throughMs;
   }
@@ -43,7 +43,7 @@ export class PendingBatches {
     this.#batches.push(batch);
   }
 
-  /** Adds them to the store, in order. Where that fails, what is left is kept for the next time. */
+  /** Adds the batches to the store in order. If that fails, the remaining ones are kept for the next call. */
   async deliver(): Promise<void> {
     const { journal, logger, id } = this.#parts;
     try {
@@ -61,26 +61,26 @@ export class PendingBatches {
     }
   }
 
-  /** Says that this process has nothing from before a time left to add; `Infinity`: nothing at all. */
+  /** Tells the store that this process has no counts from before `throughMs` left to add; `Infinity`: none at all. */
   async announce(throughMs: number): Promise<void> {
     const { store, clock, id } = this.#parts;
     await clock.during(() => store.add({ journal: id, from: 0, to: 0, rows: [], throughMs }));
     this.#throughMs = throughMs;
   }
 
-  /** The same, where it may fail. */
+  /** As {@link announce}, but logs a failure. */
   async tryToAnnounce(throughMs: number): Promise<void> {
     await this.announce(throughMs).catch((err: unknown) => this.#cannotAdd(err));
   }
 
   #missing(batch: number): readonly [] {
-    this.#parts.logger.error({ batch }, 'a file of the usage journal is gone, and what was counted in it');
+    this.#parts.logger.error({ batch }, 'a file of the usage journal is gone, and the counts in it');
     return [];
   }
 
   #cannotAdd(err: unknown): void {
     if (!this.#failing)
-      this.#parts.logger.warn({ err }, 'usage cannot be added to the store; it is kept and tried again');
+      this.#parts.logger.warn({ err }, 'usage cannot be added to the store; it is kept and added later');
     this.#failing = true;
   }
 }

@@ -18,23 +18,23 @@ export interface UsageRecorderParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Name of the journal. */
   readonly id: string;
-  /** Told of every row that the store can never add. */
+  /** Called for every row that the store can never add. */
   readonly onSetAside?: () => void;
-  /** Told of every request that is counted nowhere: there is no room for another row in memory, nor on disk. */
+  /** Called for every request that is not counted because neither memory nor disk has room for another row. */
   readonly onLost?: () => void;
 }
 
-/** How often counts are added to the store while there are any, and how often it hears that there are none. */
+/** Interval at which counts are added to the store, and at which it is told that there are none. */
 const flushMs = 2_000;
 const idleMs = 10_000;
-/** A batch with this many rows is sealed though the store is away: it is on disk then, and no longer in memory. */
+/** Rows at which a batch is sealed even if the store cannot be reached: it is then on disk and no longer in memory. */
 const mostRows = 20_000;
-/** Rows in memory where there is no disk for them: some 50 MB. */
+/** Most rows in memory if the disk cannot take them, about 50 MB. */
 const mostRowsInMemory = 200_000;
 
 /**
- * Counts requests and adds them to the store every now and then. What is counted is in the journal before the request goes
- * out, and in the journal it stays until the store has it; where that cannot be written, it is in memory alone.
+ * Counts requests and adds the counts to the store at intervals. The journal holds a count from before the request goes out
+ * until the store has it; if the journal cannot be written, the count is only in memory.
  */
 export class UsageRecorder implements UsageSink {
   readonly #parts: UsageRecorderParts;
@@ -43,10 +43,10 @@ export class UsageRecorder implements UsageSink {
   readonly #health: JournalHealth;
   readonly #collectors = new Set<() => void>();
   #batch = new OpenBatch();
-  /** Hour that bytes are counted in. */
+  /** Hour in which bytes are counted. */
   #bytesHourMs: number | null = null;
   #storeId: string | null = null;
-  /** The journal has so many rows of the open batch that it is sealed before another request is counted. */
+  /** The open batch has {@link mostRows} rows on disk: it is sealed before the next request is counted. */
   #full = false;
   #stopped = false;
   #callOff: () => void = () => undefined;
@@ -77,7 +77,7 @@ export class UsageRecorder implements UsageSink {
   }
 
   takeBack({ accountId, keyId, hourMs }: CountedRequest, kind: CountedKind): void {
-    // It was counted in this very turn: no batch was sealed since.
+    // The request was counted in this tick, so its batch is still open.
     const row = this.#batch.find(accountId, keyId, hourMs);
     if (row === undefined) return;
     row.requests -= 1;
@@ -114,7 +114,7 @@ export class UsageRecorder implements UsageSink {
 
   touch(accountId: AccountId, keyId: KeyId): void {
     const nowMs = this.#clock.nowMs();
-    // A row that counts nothing: the store notes the key's use from it.
+    // A row without requests: the store takes the key's last use from it.
     const row = this.#row(accountId, keyId, hourOf(nowMs));
     row.lastUsedMs = nowMs;
     this.#note(row);
@@ -126,10 +126,10 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Announces this process to the store, so that reports wait for its counts, opens the journal, and begins to add.
-   * Rejects where the store cannot be reached; then nothing has begun.
+   * Announces this process to the store, so that reports wait for its counts, opens the journal, and starts adding.
+   * Rejects if the store cannot be reached; nothing has started then.
    *
-   * @returns names the store
+   * @returns id of the store
    */
   async begin(): Promise<string> {
     const { store } = this.#parts;
@@ -141,23 +141,23 @@ export class UsageRecorder implements UsageSink {
     return id;
   }
 
-  /** Before this moment nothing will be counted any more: the time in the store is known to half a second. */
+  /** Time before which no further request will be counted: the store's clock is known to half a second. */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;
   }
 
-  /** Milliseconds by which the store is behind; 0 before {@link begin}. */
+  /** Milliseconds by which the store lags behind; 0 before {@link begin}. */
   lagMs(): number {
     const { throughMs } = this.#pending;
     return throughMs === 0 ? 0 : Math.max(0, this.#clock.nowMs() - throughMs);
   }
 
-  /** Whether counts are in memory alone, or were a moment ago, because the journal cannot be written. */
+  /** Whether counts are only in memory, or were a moment ago, because the journal cannot be written. */
   get unwritable(): boolean {
     return this.#health.unwritable;
   }
 
-  /** Adds what is left, and says that there will be no more. To be called once nothing is counted any longer. */
+  /** Adds the remaining counts and announces the end. Call it once no more requests are counted. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#callOff();
@@ -185,7 +185,7 @@ export class UsageRecorder implements UsageSink {
   #schedule(): void {
     if (this.#stopped) return;
     const nowMs = this.#clock.nowMs();
-    // At the end of an hour, too: what passes before it is counted in it.
+    // A tick at the end of each hour counts the bytes of that hour in it.
     const endMs = hourOf(nowMs) + hourMs - nowMs;
     this.#callOff = this.#parts.timers.after(Math.max(1, Math.min(flushMs, endMs)), () => {
       this.#flushing = this.#tick();
@@ -204,7 +204,7 @@ export class UsageRecorder implements UsageSink {
     this.#schedule();
   }
 
-  /** Has requests under way note their bytes. What has passed since the last time counts in the hour in which that was. */
+  /** Makes requests in flight note their bytes. Bytes since the last call count in the hour of that call. */
   #collect(): void {
     const hour = hourOf(this.#clock.nowMs());
     this.#bytesHourMs ??= hour;
@@ -212,7 +212,7 @@ export class UsageRecorder implements UsageSink {
     this.#bytesHourMs = hour;
   }
 
-  /** What was counted so far becomes a batch of its own. While one waits for the store, the next stays on disk alone. */
+  /** Seals the open batch. If another one waits for the store, the new one stays only on disk. */
   #seal(): void {
     const { rows } = this.#batch;
     if (rows.length === 0) return;
@@ -236,7 +236,7 @@ export class UsageRecorder implements UsageSink {
   }
 }
 
-/** The index of a row for which there is no room. */
+/** Index of a row for which there is no room. */
 const lost = -1;
 
 function hourOf(ms: number): number {

@@ -5,25 +5,25 @@ import type { Timers } from '../ports/timers.ts';
 import type { UsageStore } from '../ports/usage.ts';
 
 const everyMs = 10 * 60_000;
-/** Rows deleted by one statement. */
+/** Most rows that one statement deletes. */
 const mostAtOnce = 1_000;
 
 export interface UsageRetentionParts {
   readonly usage: Pick<UsageStore, 'rollUp' | 'pruneHours' | 'pruneDays'>;
-  /** For how many days hours are kept. */
+  /** Days for which hourly usage is kept. */
   readonly hourlyDays: number;
-  /** For how many months days are kept. */
+  /** Months for which daily usage is kept. */
   readonly months: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
   readonly logger: { info(fields: object, message: string): void };
-  /** Is told how many rows of hours and of days were deleted. */
+  /** Called with the number of deleted rows. */
   readonly onDeleted: (rows: number) => void;
 }
 
 /**
- * Every now and then, portion by portion: adds up the days of hours that an earlier version stored, and deletes hours and days past
- * their retention. Returns how to stop.
+ * At intervals and in portions: adds up the days of hours that an earlier version stored, and deletes hours and days past
+ * their retention. Returns a function that stops it.
  */
 export function keepUsage(parts: UsageRetentionParts): () => void {
   return repeat(parts.timers, everyMs, async () => {

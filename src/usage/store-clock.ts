@@ -1,15 +1,15 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** A round trip that took longer than this says too little about the time in the store. */
+/** Longest round trip that tells the time in the store well enough. */
 const longestMs = 1_000;
 
 /**
- * The time in the store, by which hours begin: the clocks of replicas may differ. Between two responses of the store it goes
- * on by the monotonic clock, so a wall clock that is set does not move counts to another hour.
+ * The time in the store, which defines the hours of usage: the clocks of replicas may differ. Between two responses of the
+ * store it follows the monotonic clock, so that setting the wall clock does not move counts to another hour.
  */
 export class StoreClock {
   readonly #clock: Clock;
-  /** By how much the store's clock is ahead of the monotonic one. */
+  /** Milliseconds by which the store's clock is ahead of the monotonic one. */
   #aheadMs: number;
   #known = false;
 
@@ -23,7 +23,7 @@ export class StoreClock {
     return Math.floor(this.#clock.monotonicMs() + this.#aheadMs);
   }
 
-  /** Makes a call that says what time it is in the store, which is somewhere between its beginning and its end here. */
+  /** Makes a call whose result tells the time in the store; that time lies between the start and the end of the call. */
   async during<Result extends { readonly nowMs: number }>(call: () => Promise<Result>): Promise<Result> {
     const beganMs = this.#clock.monotonicMs();
     const result = await call();

@@ -5,16 +5,16 @@ import type { Generation } from './generation.ts';
 import { mustNotNeedRestart } from './restart-needed.ts';
 
 export interface ApplicationsParts {
-  /** The configuration that the process began with, as it was read. */
+  /** Configuration at the start of the process, as it was read. */
   readonly given: Config;
-  /** Fills in what a configuration leaves to the gateway. */
+  /** Fills in the parts that a configuration leaves to the gateway. */
   readonly complete: (read: Config) => Promise<Config>;
-  /** @throws where the configuration cannot be used; nothing is left behind then */
+  /** @throws if the configuration cannot be used; everything opened is closed then */
   readonly make: (config: Config) => Promise<Generation>;
   readonly logger: Logger;
 }
 
-/** The applications that are served, and those that a reload replaced while requests were still under way in them. */
+/** The applications in use, and replaced ones that still have active exchanges. */
 export class Applications {
   readonly #parts: ApplicationsParts;
   readonly #generations: Set<Generation>;
@@ -23,7 +23,7 @@ export class Applications {
   #reloading: Promise<void> = Promise.resolve();
   #ending = false;
 
-  /** Makes the first ones, for `config`, which is complete. */
+  /** Makes the first applications. @param config complete configuration */
   static async open(config: Config, parts: ApplicationsParts): Promise<Applications> {
     return new Applications(config, await parts.make(config), parts);
   }
@@ -44,12 +44,12 @@ export class Applications {
   }
 
   /**
-   * Replaces the current applications by those for `wanted`. Called while another call is under way, it comes after it.
+   * Replaces the current applications by new ones for `wanted`. Calls run one after the other.
    *
-   * @param prepare makes the listeners ready for new applications, and returns what makes them call these; where it throws, it
-   *   has changed nothing
-   * @param agreed is awaited when all is ready and before they are served; where it rejects, they are not
-   * @throws {NeedsRestart} or whatever keeps `wanted` from being used; then everything goes on as it was
+   * @param prepare prepares the listeners for new applications and returns the function that switches them; it changes nothing
+   *   if it throws
+   * @param agreed awaited right before the switch; if it rejects, the switch does not happen
+   * @throws {NeedsRestart} or another error that keeps `wanted` from being used; nothing has changed then
    */
   reload(
     wanted: Config,
@@ -61,20 +61,20 @@ export class Applications {
     return done;
   }
 
-  /** How many proxied requests and WebSockets are in which state. */
+  /** Number of active exchanges by state. */
   underWay(): ReadonlyMap<ExchangeState, number> {
     const counts = new Map<ExchangeState, number>();
     for (const { exchanges } of this.#generations) exchanges.countInto(counts);
     return counts;
   }
 
-  /** Rejects reloads from now on; resolves when the one under way is done. */
+  /** Rejects further reloads; resolves when a running one has ended. */
   endReloads(): Promise<void> {
     this.#ending = true;
     return this.#reloading;
   }
 
-  /** Tells WebSockets to connect elsewhere: they would not end by themselves. */
+  /** Asks WebSockets to connect elsewhere, because they do not end by themselves. */
   goAway(): void {
     for (const each of this.#generations) each.goAway();
   }
@@ -95,7 +95,7 @@ export class Applications {
     const made = await make(config);
     try {
       const serve = prepare();
-      // What all workers have agreed on must not fail in one of them: its connections would be cut.
+      // `prepare` comes first: once all workers agree, a failure in one of them would cut its connections.
       await agreed();
       serve(made, config.limits);
     } catch (error) {
@@ -106,10 +106,10 @@ export class Applications {
     const replaced = this.#current;
     [this.#current, this.#config] = [made, config];
     this.#generations.add(made);
-    // Without waiting for it: a WebSocket may stay open for days.
+    // Not awaited: a WebSocket may stay open for days.
     replaced.retire().then(
       () => this.#generations.delete(replaced),
-      (err: unknown) => logger.error({ err }, 'what a reload replaced could not be given up'),
+      (err: unknown) => logger.error({ err }, 'applications that a reload replaced could not be closed'),
     );
   }
 }

@@ -5,27 +5,28 @@ import type { Timers } from '../ports/timers.ts';
 import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import type { MigrationWait } from '../adapters/postgres/schema/migrate.ts';
+import { KeyPrefixTaken } from './key-prefix.ts';
 import type { Store } from './store.ts';
 
 export interface BringUpParts {
   readonly store: Pick<Store, 'migrate' | 'ping'>;
-  /** Run migrations, rather than wait until another process has. */
+  /** Run migrations instead of waiting until another process has run them. */
   readonly migrate: boolean;
-  /** No other process can open this store or migrate it: what fails once fails for good, so the start fails. */
+  /** No other process can open or migrate this store, so the first failure is final and the start fails. */
   readonly alone: boolean;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What can begin once the store is there with the right tables. May fail, and is then called again. */
+  /** Starts the parts that need the store and its tables. It is called again if it fails. */
   readonly begin: () => Promise<void>;
 }
 
 export interface BringUp {
-  /** Begins; until then the store is left alone. */
+  /** Starts to connect to the store. */
   start(): void;
-  /** What is still missing; `null` once everything has begun. */
+  /** Reason why the process is not ready; `null` once everything has started. */
   missing(): Unreadiness | null;
-  /** Resolves when everything has begun, or after {@link BringUp.stop}; rejects where trying again cannot help. */
+  /** Resolves when everything has started, or after {@link BringUp.stop}; rejects if another attempt cannot help. */
   readonly done: Promise<void>;
   stop(): void;
 }
@@ -35,8 +36,8 @@ const longestRetryMs = 5_000;
 const sayAgainMs = 30_000;
 
 /**
- * Waits for the store and its tables, for as long as it takes: a gateway that starts before its database is a gateway
- * that is not ready yet, not one that has failed.
+ * Waits for the store and its tables, as long as it takes: a gateway that starts before its database is not ready yet, but
+ * has not failed.
  */
 export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {
   let missing: Unreadiness | null = { reason: 'starting', detail: 'The store has not answered yet.' };
@@ -56,7 +57,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     } catch (error) {
       missing = reasonFor(error);
       if (stopped) return;
-      if (alone) return giveUp(error);
+      if (alone || error instanceof KeyPrefixTaken) return giveUp(error);
       sayWhyNot(missing, error);
       callOff = timers.after(retryMs, () => void attempt(Math.min(retryMs * 2, longestRetryMs)));
     }
@@ -66,11 +67,11 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     logger.info({ step }, 'migrated the database');
   }
 
-  /** Replicas of the version before serve meanwhile. */
+  /** A migration waits for a lock; replicas of the previous version serve meanwhile. */
   function onWait({ step, waitsFor }: MigrationWait): void {
     missing = {
       reason: 'migrations_pending',
-      detail: `Migration ${step} has to wait; the log says for what.`,
+      detail: `Migration ${step} has to wait; the log names the cause.`,
     };
     say(
       `migration ${step}`,
@@ -80,7 +81,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   }
 
   function sayWhyNot({ reason, detail }: Unreadiness, error: unknown): void {
-    // The message of a mismatch says all; a stack trace would only hide it.
+    // The message of a mismatch is enough; a stack trace would hide it.
     const mismatch = mismatchIn(error);
     const cause = storeCause(error);
     if (mismatch !== undefined) say(reason, { why: mismatch.message, reason }, `not ready: ${detail}`);
@@ -88,7 +89,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     else say(reason, { err: error, reason }, `not ready: ${detail}`);
   }
 
-  /** Once per reason and half minute: a database that is away for an hour needs no thousand lines. */
+  /** Logs a reason at most once in 30 seconds, so that a long outage does not fill the log. */
   function say(what: string, fields: object, message: string): void {
     const nowMs = clock.monotonicMs();
     if (said.what === what && nowMs - said.atMs < sayAgainMs) return;
@@ -112,7 +113,7 @@ function reasonFor(error: unknown): Unreadiness {
   if (mismatchIn(error) !== undefined) {
     return {
       reason: 'migrations_pending',
-      detail: 'The database and this version do not go together; the log says why.',
+      detail: 'The tables of the database do not fit this version; the log says why.',
     };
   }
   const cause = storeCause(error);
@@ -124,7 +125,7 @@ function mismatchIn(error: unknown): SchemaMismatch | undefined {
   return [error, (error as Error).cause].find((one) => one instanceof SchemaMismatch);
 }
 
-/** `Promise.withResolvers`, which Node 20 does not have. */
+/** `Promise.withResolvers`, which Node.js 20 lacks. */
 function promiseWithResolvers() {
   let resolve: () => void = () => undefined;
   let reject: (error: unknown) => void = () => undefined;

@@ -1,3 +1,4 @@
+import { databasePlace } from '../adapters/redis/database-place.ts';
 import { redisFactCache, type RedisFactCacheOptions } from '../adapters/redis/fact-cache.ts';
 import { noFactCache } from '../coherence/no-fact-cache.ts';
 import { readMacKeys } from '../config/redis/mac-keys.ts';
@@ -13,12 +14,12 @@ interface CacheParts extends Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'o
   readonly registry: Registry;
 }
 
-/** How long Redis keeps a value that is not read again. */
+/** Time after which Redis forgets a value. */
 const ttlMs = 3_600_000;
 
-/** The shared cache, or one that has nothing where there is no Redis. It is connected to behind the scenes. */
+/** Opens the shared cache, or an empty one without Redis. It connects in the background. */
 export function openCache(
-  { redisUrl, redisMacKeyFile }: Pick<Config, 'redisUrl' | 'redisMacKeyFile'>,
+  { redisUrl, redisMacKeyFile, store }: Pick<Config, 'redisUrl' | 'redisMacKeyFile' | 'store'>,
   { logger, registry, ...parts }: CacheParts,
 ): FactCache & { close(): Promise<void> } {
   if (redisUrl === null) return { ...noFactCache, close: async () => undefined };
@@ -30,7 +31,7 @@ export function openCache(
   gauge(
     registry,
     'shared_cache_connected',
-    '1 while Redis can be asked; absent where there is none.',
+    '1 while Redis is connected; absent without Redis.',
     () => Number(isConnected),
     'min',
   );
@@ -38,12 +39,13 @@ export function openCache(
     ...parts,
     address,
     macKeys,
+    place: databasePlace(store.kind === 'postgres' ? store.url : null),
     ttlMs,
     onConnected: (connected) => {
       isConnected = connected;
       if (!connected || !troubled) return;
       troubled = false;
-      logger.info('Redis is there again');
+      logger.info('Redis can be used again');
     },
     onTrouble: (code) => {
       troubled = true;

@@ -20,6 +20,7 @@ import type { Directory } from '../ports/directory.ts';
 import type { RateLimiter } from '../ports/limits/rate-limiter.ts';
 import type { Timers } from '../ports/timers.ts';
 import { bringUp } from './bring-up.ts';
+import { refuseTakenPrefix } from './key-prefix.ts';
 import { openLimiter } from './limits/rate-limiter.ts';
 import { openCache } from './cache.ts';
 import { makeCounting } from './usage/counting.ts';
@@ -37,32 +38,34 @@ export interface EngineParts {
   readonly registry: Registry;
 }
 
-/** What decides, and what counts: everything between the store and the listeners. */
+/** The parts between the store and the listeners: decisions, limits, usage. */
 export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
+  /** By which everything expires: the store's, once it is known. */
+  readonly clock: Clock;
   readonly usage: UsageSink;
-  /** Takes from limits over all replicas, also while the store is away. */
+  /** Limits over all replicas; it works even while the store cannot be reached. */
   readonly limiter: RateLimiter;
-  /** Exports usage again; `null` where it is not exported. */
+  /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
-  /** What keeps requests from being sent here: nothing can be decided, or the process is about to end. */
+  /** Reasons why this process should get no requests: it cannot decide, or is about to end. */
   unready(): readonly Unreadiness[];
-  /** Begins to wait for the store. To be called once the process listens: a port that is taken is told of before a store is made. */
+  /** Starts to connect to the store. Call it once the process listens, so that a taken port is reported before a store is made. */
   start(): void;
-  /** Resolves once the store is there and everything has begun. */
+  /** Resolves once the store is reached and everything has started. */
   readonly begun: Promise<void>;
-  /** By what name this replica is registered; `null` before it is. */
+  /** The replica's registered id; `null` before it is registered. */
   replicaId(): string | null;
-  /** Says where the platform and operators look that this process is about to end. It decides as before. */
+  /** Shows the platform and operators that this process is about to end; it goes on deciding. */
   leave(): void;
-  /** Adds the last usage and gives the lease back. To be called once no requests are served any more. */
+  /** Adds the last usage and releases the lease. Call it once no requests are served any more. */
   stop(): Promise<void>;
 }
 
-/** Makes it. The store may be away; then it rejects every request with `unavailable` and, once started, keeps trying. */
+/** Makes the engine. While the store cannot be reached, it rejects requests with `unavailable` and keeps trying. */
 export function makeEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
-  const coherence = lateCoherence();
+  const coherence = lateCoherence(clock);
   const counted = coherenceMetrics(registry, () => coherence.snapshot());
   let trouble: unknown;
   const events: CoherenceEvents = {
@@ -124,7 +127,8 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
 
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
-    // First, so that no report is called complete while requests of this replica are not in it.
+    await refuseTakenPrefix(store, config.keys.prefix);
+    // Comes first, so that no report counts as complete without the requests of this replica.
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const { log, facts: source } = store;
@@ -146,7 +150,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   };
   const starting = bringUp({
     store,
-    // No other process can migrate a store that only this one may open.
+    // Only this process can open an embedded store, so it must migrate it.
     migrate: config.migrate || alone,
     alone,
     timers,
@@ -159,6 +163,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   return {
     directory: coherence.directory,
     barrier: coherence.barrier,
+    clock: coherence.clock,
     usage: counting.usage,
     limiter,
     usageReplay: exporting.replay,
@@ -188,7 +193,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
 
 const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
 
-/** @param trouble what the last renewal failed with */
+/** @param trouble error of the last renewal */
 function lapsed(trouble: unknown): Unreadiness {
   const cause = storeCause(trouble);
   const why = cause === undefined ? 'the database does not answer.' : sayCause(cause);

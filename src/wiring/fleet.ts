@@ -2,16 +2,16 @@ import type { Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Unreadiness } from '../ops/health.ts';
 
-/** The workers that share the listeners, as one of them sees them. Each decides by itself; to the outside they are one. */
+/** The workers of one gateway, as one of them sees them. Each decides by itself; to the outside they are one process. */
 export interface Fleet {
   /**
-   * What keeps all of them together from deciding: what `/readyz` says on each.
+   * Makes the function that returns the reasons why no worker can decide, which `/readyz` reports on each of them.
    *
-   * @param own what keeps this one from it: the others are told
+   * @param own reasons of this worker, which the others get, too
    */
   unready(own: () => readonly Unreadiness[]): () => readonly Unreadiness[];
-  /** What all of them have counted. @param own what this one counts: it is asked for by the others */
+  /** Metrics of all workers. @param own metrics of this worker, which the others ask for */
   metrics(own: Registry): Pick<Registry, 'metrics' | 'contentType'>;
-  /** Keeps connections away from `server` while others are to take them. To be called before it listens. */
+  /** Keeps connections away from `server` while other workers should accept them. Call it before the server listens. */
   control(server: Server): void;
 }

@@ -4,28 +4,28 @@ import { ActiveExchanges } from '../proxy/active-exchanges.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { Application } from '../server/listener.ts';
 
-/** Both applications made from one reading of the configuration. */
+/** Both applications for one version of the configuration. */
 export interface Generation {
   readonly publicApp: Application;
   readonly internalApp: Application;
-  /** Requests and WebSockets that began here and are under way. */
+  /** Active exchanges that began in this generation. */
   readonly exchanges: Pick<ActiveExchanges, 'countInto'>;
-  /** Resolves once no exchange or WebSocket that began here is under way, and what it holds of upstreams is given up. */
+  /** Waits until its exchanges have ended, then closes it with its connections to upstreams. */
   retire(): Promise<void>;
-  /** Tells WebSockets to go elsewhere: they would not end by themselves. */
+  /** Asks WebSockets to connect elsewhere, because they do not end by themselves. */
   goAway(): void;
-  /** Gives everything up at once. */
+  /** Closes everything at once. */
   close(): Promise<void>;
 }
 
-/** How often an outgoing generation is looked at for exchanges and WebSockets under way. */
+/** Interval at which a replaced generation is checked for active exchanges. */
 const lookMs = 500;
 
 /**
  * Builds both applications.
  *
- * @param deps with the slots of all generations: a tenant has no more of them while there are two
- * @throws where the configuration cannot be used; nothing is left behind then
+ * @param deps dependencies; `concurrency` is shared by all generations, so that tenants get no extra slots during a reload
+ * @throws if the configuration cannot be used; everything opened is closed then
  */
 export async function generation(
   deps: AppDeps & { readonly concurrency: TenantConcurrency },

@@ -1,31 +1,34 @@
 import type { Coherence, CoherenceSnapshot } from '../coherence/coherence.ts';
 import { unavailable } from '../coherence/unavailable.ts';
 import type { Barrier } from '../ports/barrier.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Directory, Lookup } from '../ports/directory.ts';
 
-/** Coherence before there is any: the listeners are up, and the store's tables may not even exist. */
+/** Stands in for coherence while the store is not reached and its tables may not exist. */
 export interface LateCoherence {
   /** Rejects with `unavailable` until {@link begin}. */
   readonly directory: Directory;
   readonly barrier: Barrier;
+  /** The store's clock once it is known, that of this machine before. */
+  readonly clock: Clock;
   ready(): boolean;
   snapshot(): CoherenceSnapshot | null;
-  /** Hands everything over to `coherence`. */
+  /** Passes all calls to `coherence` from now on. */
   begin(coherence: Coherence): void;
   leave(): void;
   stop(): Promise<void>;
 }
 
-/** A request that comes before there is a store: it cannot be decided, and does not wait. */
+/** Look-up of a request before the store is reached: it fails at once. */
 const noLookup: Lookup = {
   decide: () => undefined,
   load: () => Promise.reject(unavailable()),
 };
 
-/** Lets the gateway listen, and answer 503, while its store cannot be reached yet. */
-export function lateCoherence(): LateCoherence {
+/** Lets the gateway listen, and respond with 503, while its store cannot be reached yet. @param own clocks of this machine */
+export function lateCoherence(own: Clock): LateCoherence {
   let coherence: Coherence | undefined;
-  /** What listeners wait for, until there is something to listen to. */
+  /** Listeners to register once coherence has started. */
   const early = new Set<(directory: Directory) => void>();
 
   const directory: Directory = {
@@ -54,6 +57,7 @@ export function lateCoherence(): LateCoherence {
       enforced: (seq, incarnation) =>
         coherence?.barrier.enforced(seq, incarnation) ?? Promise.reject(unavailable()),
     },
+    clock: { monotonicMs: () => own.monotonicMs(), wallMs: () => coherence?.clock.wallMs() ?? own.wallMs() },
     ready: () => coherence?.ready() ?? false,
     snapshot: () => coherence?.snapshot() ?? null,
     begin: (started) => {

@@ -1,11 +1,13 @@
 import { scrub } from '../ops/describe-error.ts';
 import type { Log } from '../ops/logger.ts';
 import { systemTimers } from '../ports/timers.ts';
+import { badConfigurationExitCode } from '../config/fault.ts';
+import { KeyPrefixTaken } from './key-prefix.ts';
 import type { RunningGateway } from './start.ts';
 import { version } from './version.ts';
 import { welcome } from './welcome.ts';
 
-/** A process that serves, from its start to its end. */
+/** The life of a serving process, from start to exit. */
 export class Lifecycle {
   readonly #log: Log;
   #gateway: RunningGateway | undefined;
@@ -21,7 +23,7 @@ export class Lifecycle {
     return this.#stopping;
   }
 
-  /** Goes on until it decides; where it cannot start, the process ends and the log says why. */
+  /** Waits until the gateway is ready. If it cannot start, logs the cause and ends the process. */
   async run(starting: Promise<RunningGateway>): Promise<void> {
     try {
       const { config, begun } = (this.#gateway = await starting);
@@ -34,7 +36,7 @@ export class Lifecycle {
     }
   }
 
-  /** Drains and ends the process, at the latest when the time to drain is over. */
+  /** Drains and ends the process, at the latest after `drainMs`. */
   stop(signal: NodeJS.Signals): void {
     this.#stopping = true;
     if (this.#gateway === undefined) return this.#end(0);
@@ -56,18 +58,18 @@ export class Lifecycle {
 
   fail(error: unknown, message: string): void {
     this.#log.logger.fatal({ err: error }, message);
-    // For people who started it in a terminal: there the log may go elsewhere.
+    // Also printed for people in a terminal, whose log may go elsewhere.
     if (error instanceof Error) process.stderr.write(`${message}: ${scrub(error.message)}\n`);
-    this.#end(1);
+    this.#end(error instanceof KeyPrefixTaken ? badConfigurationExitCode : 1);
   }
 
-  /** The last lines of the log say why the process ends: they are written before it does. */
+  /** Ends the process after the last log lines, which say why, are written. */
   #end(code: number): void {
     this.#log.close(() => process.exit(code));
   }
 }
 
-/** What every process says of itself first. */
+/** Members of the first log line of every process. */
 export function identity(): { readonly version: string; readonly node: string } {
   return { version: version(), node: process.version };
 }

@@ -10,26 +10,26 @@ import { generation, type Generation } from './generation.ts';
 import type { Services } from './services.ts';
 import type { Stage, Stages } from './stages.ts';
 
-/** Both listeners, open, and the applications that they serve. */
+/** Both open listeners, and the applications that they serve. */
 export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** How many connections each of them has. */
+  /** Number of connections of each listener. */
   readonly connections: Readonly<Record<'public' | 'internal', () => number>>;
   /**
-   * Makes both ready to serve new applications.
+   * Prepares both listeners for new applications.
    *
-   * @returns makes them serve them
-   * @throws where a certificate cannot be used; nothing has changed then
+   * @returns function that switches to the applications
+   * @throws if a certificate cannot be used; nothing has changed then
    */
   readonly prepare: () => (made: Generation, limits: LimitsConfig) => void;
 }
 
-/** Part of the time to drain that is kept for storing usage and giving the lease back. */
+/** Fraction of the drain time reserved for storing usage and releasing the lease. */
 const finishShare = 0.2;
 
-/** Makes the applications and opens the listeners that serve them; from then on the process is there for requests. */
+/** Makes the applications and opens the listeners that serve them. */
 export async function openListeners(
   services: Services,
   stages: Stages<Stage>,
@@ -37,8 +37,8 @@ export async function openListeners(
 ): Promise<OpenListeners> {
   const { given, complete, deps, observersOf, timers, engine, waitsOf } = services;
   const { config, logger } = deps;
-  // One for all generations: a tenant has no more places while there are two.
-  const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant, waitsOf);
+  // Shared by all generations, so that tenants get no extra places during a reload.
+  const concurrency = new TenantConcurrency(config.limits, waitsOf);
   const applications = await stages.open(
     'applications',
     () => {
@@ -67,7 +67,7 @@ export async function openListeners(
       const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
       const goAway = (): void => applications.goAway();
       goAway();
-      // WebSockets opened since then are told as well.
+      // `onRefusing` asks WebSockets that were opened since.
       const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
       if (cut > 0)
         logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
@@ -94,7 +94,7 @@ export async function openListeners(
       return (made, limits) => {
         servePublic(made.publicApp, limits);
         serveInternal(made.internalApp, limits);
-        concurrency.most = limits.inFlightPerTenant;
+        concurrency.limits = limits;
       };
     },
   };

@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Where the operator's token of the embedded store is kept. */
+/** File with the operator's token of the embedded store. */
 export function operatorTokenFile(dataDir: string): string {
   return join(dataDir, 'admin-token');
 }
 
-/** The token in `dataDir`; `undefined` where there is none. @throws where the file is there and cannot be read */
+/** Reads the token in `dataDir`; `undefined` if there is none. @throws if the file exists but cannot be read */
 export function readOperatorToken(dataDir: string): string | undefined {
   try {
     const token = readFileSync(operatorTokenFile(dataDir), 'utf8').trim();
@@ -17,7 +17,7 @@ export function readOperatorToken(dataDir: string): string | undefined {
   }
 }
 
-/** The token in `dataDir`, made there the first time, for the eyes of this user alone. */
+/** Returns the token in `dataDir`. The first call creates it, readable only for this user. */
 export function ensureOperatorToken(dataDir: string, randomBytes: (size: number) => Buffer): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const present = readOperatorToken(dataDir);
@@ -27,7 +27,7 @@ export function ensureOperatorToken(dataDir: string, randomBytes: (size: number)
   const draft = `${file}.new`;
   rmSync(draft, { force: true });
   writeFileSync(draft, `${token}\n`, { mode: 0o600 });
-  // Whole or not at all: a process killed in the middle must not leave half a token behind.
+  // The rename is atomic: a killed process must not leave half a token behind.
   renameSync(draft, file);
   return token;
 }

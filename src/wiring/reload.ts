@@ -1,22 +1,22 @@
 import type { Fault } from '../config/fault.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Logger } from '../ops/logger.ts';
+import { KeyPrefixTaken } from './key-prefix.ts';
 import { NeedsRestart } from './restart-needed.ts';
 import type { RunningGateway } from './start.ts';
 
 type Reloaded = Pick<RunningGateway, 'reload' | 'noteReload'>;
 
-/** Logs what will be wrong with a configuration that can be used. */
+/** Logs warnings about a usable configuration. */
 export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): void {
   for (const { where, detail } of warnings) logger.warn({ where }, `the configuration: ${detail}`);
 }
 
 /**
- * Makes the function that reads the configuration anew and hands it to a gateway: all of it or nothing. The log says
- * which, and every fault.
+ * Makes the function that reloads the configuration of a gateway, as a whole or not at all. The log has the outcome and every
+ * fault.
  *
- * One reading at a time. Calls that come during one share the next, which begins after the last of them came and so
- * sees each change that one of them was sent for.
+ * Reloads run one at a time. All calls during a reload are served by a single next one, which sees the changes of each.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();
@@ -44,11 +44,12 @@ async function reload(gateway: Reloaded, env: NodeJS.ProcessEnv, logger: Logger)
       'the configuration was reloaded',
     );
   } catch (error) {
-    if (error instanceof NeedsRestart) logger.error(`${rejected} ${error.message}`);
+    if (error instanceof NeedsRestart || error instanceof KeyPrefixTaken)
+      logger.error(`${rejected} ${error.message}`);
     else logger.error({ err: error }, `${rejected} it cannot be used`);
   } finally {
     gateway.noteReload(successful);
   }
 }
 
-const rejected = 'the configuration was not reloaded, and the one before goes on:';
+const rejected = 'the configuration was not reloaded, and the previous one stays in use:';

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config.ts';
 
-/** A configuration that differs in what a running process cannot exchange. */
+/** A configuration that differs in sections that a running process cannot change. */
 export class NeedsRestart extends Error {
   override readonly name = 'NeedsRestart';
 }
 
-/** What is held by something that a running process cannot exchange, by its name in the file. */
+/** Parts of the configuration that a running process cannot change, with their names in the file. */
 const fixed = {
   listen: 'listen',
   internal: 'internal',
@@ -23,13 +23,13 @@ const fixed = {
   tracing: 'tracing',
 } as const satisfies Partial<Record<keyof Config, string>>;
 
-/** @throws {NeedsRestart} where `wanted` cannot take the place of `running` in a process. Both as they were read */
+/** @throws {NeedsRestart} if `wanted` cannot replace `running` without a restart. Both are as they were read */
 export function mustNotNeedRestart(running: Config, wanted: Config): void {
   const fixed = restartNeeded(running, wanted);
   if (fixed.length > 0) throw new NeedsRestart(`takes effect only with a restart: ${fixed.join('; ')}`);
 }
 
-/** Sections of the file that differ and take effect only with a restart. Both as they were read. */
+/** Sections of the file that differ and need a restart. Both configurations are as they were read. */
 export function restartNeeded(running: Config, wanted: Config): string[] {
   const names = Object.entries(fixed)
     .filter(([key]) => !isDeepStrictEqual(running[key as keyof Config], wanted[key as keyof Config]))

@@ -19,26 +19,26 @@ import { measured, openStore, type Store } from './store.ts';
 import { openTracing } from './tracing.ts';
 import { version } from './version.ts';
 
-/** What the listeners need, open. */
+/** Open services that the listeners need. */
 export interface Services {
-  /** As it was read. */
+  /** Configuration as it was read. */
   readonly given: Config;
-  /** Fills in what a configuration leaves to the gateway: the echo upstream, the operator's token. */
+  /** Fills in the parts that a configuration leaves to the gateway: the echo upstream and the operator's token. */
   readonly complete: (read: Config) => Promise<Config>;
   readonly store: Store;
   readonly engine: Engine;
-  /** For the applications; its configuration is complete. */
+  /** Dependencies of the applications; their configuration is complete. */
   readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
-  /** What is told of each request, by the trusted proxies of that configuration. */
+  /** Makes the observers of requests for a configuration. */
   readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
   readonly timers: Timers;
-  /** Of this process alone. */
+  /** Metrics of this process only. */
   readonly registry: Registry;
-  /** Shows the requests that wait for a connection, by the prefix of their route. */
+  /** Observes requests that wait for a connection, by the prefix of their route. */
   readonly waitsOf: (prefix: string) => TurnWaits;
 }
 
-/** Opens what is behind the listeners: the store, the echo upstream, tracing, and what decides over the store. */
+/** Opens the services behind the listeners: the store, the echo upstream, tracing and the engine. */
 export async function openServices(
   given: Config,
   logger: Logger,
@@ -98,7 +98,7 @@ export async function openServices(
     usageReplay: engine.usageReplay,
     counting: engine.usage,
     rateLimiter: engine.limiter,
-    clock,
+    clock: engine.clock,
     randomBytes,
     logger,
     registry: fleet?.metrics(registry) ?? registry,

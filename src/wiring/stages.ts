@@ -1,19 +1,18 @@
 /**
- * The stages of the process in the order in which they are closed, both when the gateway is stopped and when one of
- * them cannot be opened.
+ * Stages of the process in the order in which they are closed, when the gateway stops or when a stage fails to open.
  */
 export const shutdownOrder = [
-  // `/readyz` says `draining`. Requests are still taken for `drain_delay_ms`: balancers need time to notice.
+  // `/readyz` says `draining`. Requests are still accepted for `drain_delay_ms`, so that balancers notice in time.
   'readiness',
-  // No new connections. Requests come to their end, WebSockets are told to go; what is left at the end is cut.
+  // New connections are refused, requests finish, WebSockets are asked to leave; the rest is cut at the end.
   'public listener',
-  // Connections to upstreams.
+  // Connections to upstreams are closed.
   'applications',
-  // Usage of the last requests is stored, then the lease is given back.
+  // Usage of the last requests is stored, then the lease is released.
   'engine',
-  // Usage and lease did not wait for the collector of traces.
+  // Traces come after usage and lease, which must not wait for the collector.
   'tracing',
-  // Until here the platform can see that this process is unready, and why.
+  // The platform can see until here why this process is unready.
   'internal listener',
   'echo',
   'store',
@@ -21,12 +20,12 @@ export const shutdownOrder = [
 
 export type Stage = (typeof shutdownOrder)[number];
 
-/** What is told of a stage: each step once at most, before it is taken. */
+/** Step of a stage; each is reported before it happens, at most once. */
 export type StageStep = 'opening' | 'closing';
 
 /**
- * The parts of a process. Each is opened under its name when what it needs is there, and all of them are closed in
- * one written order.
+ * The parts of a process. Each is opened under its name once its dependencies are open; all of them are closed in a fixed
+ * order.
  */
 export class Stages<Name extends string> {
   readonly #closingOrder: readonly Name[];
@@ -34,13 +33,13 @@ export class Stages<Name extends string> {
   readonly #open = new Map<Name, () => unknown>();
   #closing: Promise<void> | undefined;
 
-  /** @param tell is called before a stage is opened and before it is closed; where it throws, that step fails */
+  /** @param tell called before a stage is opened or closed; if it throws, that step fails */
   constructor(closingOrder: readonly Name[], tell: (step: StageStep, name: Name) => void = () => undefined) {
     this.#closingOrder = closingOrder;
     this.#tell = tell;
   }
 
-  /** Opens a stage. What `open` throws is thrown on; the stage counts as not opened then, and `close` is not called. */
+  /** Opens a stage. If `open` throws, so does this method, and `close` is never called. */
   async open<T>(name: Name, open: () => T | Promise<T>, close: (opened: T) => unknown): Promise<T> {
     this.#tell('opening', name);
     const opened = await open();
@@ -49,10 +48,10 @@ export class Stages<Name extends string> {
   }
 
   /**
-   * Closes the stages that are open, one after the other. One that fails does not keep those after it from being closed.
-   * Nothing is opened after it was called; calling it again gives the same promise.
+   * Closes the open stages one after the other, even if some of them fail. Open no stage after this call. Further calls return
+   * the same promise.
    *
-   * @throws the first failure, once all have been closed
+   * @throws the first failure, once all stages are closed
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#closeAll());

@@ -5,39 +5,40 @@ import { systemClock } from '../ports/clock.ts';
 import { trafficMetrics } from '../ops/traffic-metrics.ts';
 import type { Address } from '../server/listen.ts';
 import type { Fleet } from './fleet.ts';
+import { refuseTakenPrefix } from './key-prefix.ts';
 import { openListeners } from './listeners.ts';
 import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
 import type { Store } from './store.ts';
 
-/** A gateway that listens. It may not be ready yet. */
+/** A listening gateway. It may not be ready yet. */
 export interface RunningGateway {
   readonly config: Config;
   readonly store: Store;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** Resolves once the store is there and everything has begun. */
+  /** Resolves once the store is reached and everything has started. */
   readonly begun: Promise<void>;
   /**
-   * Decides and forwards by `wanted` from now on; open connections stay. What is under way ends by what it began with.
-   * Called while another call is under way, it comes after it.
+   * Decides and forwards by `wanted` from now on. Connections stay open, and active exchanges end by the configuration they
+   * began with. Calls run one after the other.
    *
-   * @param agreed is awaited once `wanted` can be used and before it is; where it rejects, it is not
-   * @throws {NeedsRestart} or whatever keeps `wanted` from being used; then everything goes on as it was
+   * @param agreed awaited right before `wanted` is used; if it rejects, `wanted` is not used
+   * @throws {NeedsRestart} or another error that keeps `wanted` from being used; nothing has changed then
    */
   reload(wanted: Config, agreed?: () => Promise<void>): Promise<void>;
-  /** Shows how an attempt to reload ended. */
+  /** Notes the outcome of a reload for metrics. */
   noteReload(successful: boolean): void;
   /** Closes every stage, in {@link shutdownOrder}. */
   stop(): Promise<void>;
 }
 
 /**
- * Puts the process together: the store, what decides over it, the two listeners. The store is looked for once these are open.
- * PostgreSQL may be away; then it listens, answers 503 and keeps trying.
+ * Assembles and starts the process: store, engine, two listeners. It connects to the store once it listens. While PostgreSQL
+ * cannot be reached, it responds with 503 and keeps trying.
  *
- * @param fleet where this process is one of several that share the listeners
- * @throws where it cannot listen, or the directory of the embedded store cannot be had; nothing is left behind then
+ * @param fleet the workers of this gateway, if this process is one of several
+ * @throws if it cannot listen or cannot lock the directory of the embedded store; everything opened is closed then
  */
 export async function startGateway(
   given: Config,
@@ -55,7 +56,7 @@ export async function startGateway(
       underWay: () => applications.underWay(),
       ready: () => services.deps.unready().length === 0,
     });
-    // Of several processes the primary reads the configuration.
+    // With several workers the primary reads the configuration and counts reloads.
     const noteReload = fleet === null ? reloadMetrics(services.registry, systemClock) : () => undefined;
     services.engine.start();
     return {
@@ -66,7 +67,11 @@ export async function startGateway(
       publicAddress,
       internalAddress,
       begun: services.engine.begun,
-      reload: (wanted, agreed) => applications.reload(wanted, prepare, agreed),
+      reload: async (wanted, agreed) => {
+        const { prefix } = wanted.keys;
+        if (prefix !== applications.config.keys.prefix) await refuseTakenPrefix(services.store, prefix);
+        return applications.reload(wanted, prepare, agreed);
+      },
       noteReload,
       stop: () => stages.close(),
     };

@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 
 export type { Store };
 
-/** Opens the store the configuration asks for. It is connected to, and an embedded one made, when it is first used. */
+/** Opens the configured store. It connects, or makes an embedded store, at the first use. */
 export async function openStore(
   { store, coherence }: Pick<Config, 'store' | 'coherence'>,
   logger: Pick<Logger, 'info'>,
@@ -16,14 +16,14 @@ export async function openStore(
   if (store.kind === 'postgres') {
     return openPostgres({ ...store, deadlines: { coherenceMs: storeMsFor(coherence.leaseMs) } });
   }
-  // Loaded only where it is wanted: the container image does without it.
+  // Loaded on demand: the container image does not contain it.
   const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);
   return openEmbedded(store.dataDir, () =>
-    logger.info({ data_dir: store.dataDir }, 'making the embedded store, which takes some seconds'),
+    logger.info({ data_dir: store.dataDir }, 'making the embedded store; this takes some seconds'),
   );
 }
 
-/** The same store, with its connections and the time that each of its calls takes shown in `registry`. */
+/** Wraps a store, so that `registry` shows its connections and the time of its calls. */
 export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'monotonicMs'>): Store {
   poolMetrics(registry, store.pool);
   const timed = statementTimes(registry, clock);

@@ -16,8 +16,8 @@ import { operatorTokenFile } from './operator-token.ts';
 import type { RunningGateway } from './start.ts';
 
 /**
- * What the embedded store greets people with. The very first time it makes a parent account with a key, and shows
- * three calls that work when pasted; the key is shown here, once, and nowhere else.
+ * Greeting for people with the embedded store. The first start creates a parent account with a key, and shows three calls to
+ * paste. The key is shown only here and only once.
  */
 export async function welcome({
   config,
@@ -37,7 +37,8 @@ export async function welcome({
     `  internal   ${origin('http', internalAddress)}   health, metrics, operator API`,
     `  data       ${dataDir}   (operator token: ${operatorTokenFile(dataDir)})`,
   ];
-  if (echo) lines.push(`  upstream   the built-in echo: it answers with what your service would get`);
+  if (echo)
+    lines.push(`  upstream   the built-in echo: it answers with the request that your service would get`);
   const first = (await store.tenants.listParents({}, { limit: 1 })).rows.length === 0;
   lines.push(
     '',
@@ -78,10 +79,10 @@ function firstSteps(url: string, key: string, actingHeader: string): string[] {
     dim('1. Create a sub-account for one of your customers, under the name you have for it:'),
     `curl -sS -w '\\n' -X POST ${url}/v1/sub-accounts ${auth} ${json} -d '{"name":"Ada Logistics","external_id":"ada"}'`,
     '',
-    dim('2. From now on a write must say whom it is for. This one does not, and is told how:'),
+    dim('2. A write must now name its tenant. This one does not, and the response explains how:'),
     `curl -sS -w '\\n' -X POST ${url}/v1/shipments ${auth} ${json} -d '{"carrier":"MAEU"}'`,
     '',
-    dim('3. Act as that customer. The upstream is told which tenant to work on, and can trust it:'),
+    dim('3. Act as that customer. The upstream learns which tenant to work on, and can trust it:'),
     `curl -sS -w '\\n' -X POST ${url}/v1/shipments ${auth} ${json} -H '${actingHeader}: ext:ada' -d '{"carrier":"MAEU"}'`,
   ];
 }

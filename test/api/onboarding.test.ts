@@ -47,3 +47,36 @@ t.test('it does not speak of the time before such writes were counted', async (t
   const since = Date.parse(String(body['since']));
   t.ok(since <= Date.now() && since > began - 7 * dayMs, 'the database is younger than seven days');
 });
+
+t.test('the create of a first sub-account warns of writes that it ends', async (t) => {
+  const apis = await startApis(t);
+  const warned = async (create: () => Promise<{ status: number; body: Record<string, unknown> }>) => {
+    const { status, body } = await create();
+    t.equal(status, 201);
+    return body['warnings'];
+  };
+  const users = [await apis.parent(), await apis.parent(), await apis.parent()] as const;
+  const quiet = await apis.parent();
+  await addUsage(
+    apis,
+    users.map(({ id, keyId }) =>
+      usageRow(id, Date.now(), {
+        ...{ keyId, requests: 9, writes: 9, writesByDefault: 7, lastWriteByDefaultMs: Date.now() },
+      }),
+    ),
+  );
+  const expected = [{ code: 'acting_tenant_required', detail: /7 writes with one API key[^]*onboarding/ }];
+  const body = { name: 'Ada' };
+  t.match(await warned(() => users[0].call('POST', '', { body })), expected);
+  t.match(await warned(() => users[1].call('PUT', '/by-external-id/ada', { body })), expected);
+  t.match(
+    await warned(() => apis.operator('POST', `/accounts/${users[2].id}/sub-accounts`, { body })),
+    expected,
+  );
+  t.equal(
+    await warned(() => users[0].call('POST', '', { body })),
+    undefined,
+    'the second one changes nothing',
+  );
+  t.equal(await warned(() => quiet.call('POST', '', { body })), undefined);
+});

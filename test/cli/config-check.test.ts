@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -22,3 +22,26 @@ t.test('config check says what a start would say, for people and for programs', 
   });
   t.match(missing, { code: 78, stderr: /no such file/ });
 });
+
+t.test(
+  'the placeholders of the examples are faults, and a token that can be guessed is a warning',
+  async (t) => {
+    const example = readFileSync(new URL('../../examples/linux/environment', import.meta.url), 'utf8');
+    const lines = example.split('\n').filter((line) => /^[A-Z_]+=/.test(line));
+    const env = Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2))) as Record<
+      string,
+      string
+    >;
+    const UPSTREAM_URL = 'http://127.0.0.1:9';
+    const check = (more: Record<string, string>) => cli({ UPSTREAM_URL, ...more }, 'config', 'check');
+    t.match(await check(env), {
+      code: 78,
+      stderr: /ADMIN_TOKEN +is a placeholder[^]*DATABASE_URL +has a placeholder/,
+    });
+    t.match(await check({ ADMIN_TOKEN: 'abc' }), {
+      code: 0,
+      stdout: /Warnings:[^]*ADMIN_TOKEN +can be guessed/,
+    });
+    t.notMatch(await check({ ADMIN_TOKEN: 'A'.repeat(32) }), { stdout: /Warnings/ });
+  },
+);

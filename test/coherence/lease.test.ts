@@ -158,7 +158,7 @@ t.test('a store that never responds counts as one that is away', async (t) => {
 t.test('having lost track, it forgets everything, ends every stream and comes back as another', async (t) => {
   const { time, log, view, revocations, lease } = await startedLease();
   revocations.onForgotten(() => log.asked.push('end every stream'));
-  view.keep('n:a', { value: 1, seq: 5, incarnation: 'i' });
+  view.keep('n:a', { value: 1, seq: 5, incarnation: 'i' }, 0);
   log.reading = { incarnation: 'restored', seq: 3, through: 3, floor: 1, entries: [] };
   await time.advance(leaseMs / 4);
   t.same(log.asked, [
@@ -227,3 +227,26 @@ t.test('stopped, it decides no more and takes its row away', async (t) => {
   t.same(log.asked, ['remove r1 r2']);
   t.match(await rejection(lease), { code: 'unavailable' });
 });
+
+t.test(
+  'hints are paced, and one pass takes in all changes since the last; renewals do not wait',
+  async (t) => {
+    const { time, log, lease } = await startedLease({ paceMs: 20 });
+    await time.advance(20);
+    for (let seq = 6; seq <= 9; seq++) {
+      log.reading = { ...log.reading, seq };
+      lease.hint();
+      await time.advance(4);
+    }
+    t.same(
+      log.asked.filter((question) => question.startsWith('read')),
+      ['read after 5'],
+      'the first at once, the others not yet',
+    );
+    await time.advance(10);
+    t.same(log.asked, ['read after 5', 'ack r1 6 0', 'read after 6', 'ack r1 9 0']);
+    lease.hint();
+    await lease.renewed();
+    t.match(log.asked.at(-2) ?? '', /^register/);
+  },
+);

@@ -5,7 +5,7 @@ import type { Page, PageQuery } from '../../src/ports/tenant-store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { createKey, createParent, createSub } from '../support/store.ts';
 
-export async function accountListContract(t: Test, { tenants }: Store): Promise<void> {
+export async function accountListContract(t: Test, { tenants, monthTotals }: Store): Promise<void> {
   await t.test('parents are listed newest first', async (t) => {
     const made = [await createParent(tenants), await createParent(tenants)].map(({ id }) => id);
     const page = await tenants.listParents({}, { limit: 2 });
@@ -37,6 +37,40 @@ export async function accountListContract(t: Test, { tenants }: Store): Promise<
     const first = await tenants.listKeys(id, { limit: 2 });
     const second = await tenants.listKeys(id, { limit: 2, after: first.rows[1]?.id ?? '' });
     t.same([first.hasMore, second.hasMore, second.rows.length], [true, false, 2]);
+  });
+
+  await t.test('the parent of a sub-account is found by it', async (t) => {
+    const parent = await createParent(tenants);
+    const { value: sub } = await createSub(tenants, parent.id);
+    const ids = async (filter: Parameters<typeof tenants.listParents>[0]): Promise<string[]> =>
+      (await tenants.listParents(filter, { limit: 10 })).rows.map(({ id }) => id);
+    t.same(await ids({ subAccount: sub.id }), [parent.id]);
+    t.same(await ids({ subAccount: sub.id, status: 'suspended' }), []);
+    t.same(await ids({ subAccount: parent.id }), [], 'a parent has none itself');
+  });
+
+  await t.test('accounts near the end of their quota are listed, and the parents of such', async (t) => {
+    const [parent, other] = [await createParent(tenants), await createParent(tenants)];
+    const { value: sub } = await createSub(tenants, parent.id);
+    await createSub(tenants, parent.id);
+    const limits = { requestsPerSecond: null, burst: null, requestsPerMonth: 100 };
+    await tenants.updateSubAccount(parent.id, sub.id, { limits });
+    await tenants.updateParent(other.id, { limits });
+    const monthMs = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth());
+    const used = (limit: string, requests: number) => ({ limit, monthMs, requests, quota: 100 });
+    const additions = [used(`sub_account:${sub.id}`, 90), used(`parent:${other.id}`, 89)];
+    await monthTotals.add(`near-${parent.id}`, 1, additions, { at: new Date().toISOString() });
+    const ids = async (near: number): Promise<string[]> =>
+      (await tenants.listParents({ near }, { limit: 10 })).rows.map(({ id }) => id);
+    t.same(await ids(0.9), [parent.id]);
+    t.same(await ids(0.85), [parent.id, other.id].sort().reverse());
+    const subs = await tenants.listSubAccounts(parent.id, { near: 0.9 }, { limit: 10 });
+    t.same(
+      subs.rows.map(({ id }) => id),
+      [sub.id],
+    );
+    await tenants.updateSubAccount(parent.id, sub.id, { limits: { ...limits, requestsPerMonth: null } });
+    t.same(await ids(0.9), [], 'without a quota there is no end of it');
   });
 
   await t.test('filters narrow a list, together too', async (t) => {

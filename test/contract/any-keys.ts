@@ -34,6 +34,13 @@ export async function anyKeysContract(t: Test, { tenants }: Store): Promise<void
     t.same(await ids({ id: newKeyId() }), []);
   });
 
+  await t.test('a key is found by fewer and by more characters than its prefix shows', async (t) => {
+    for (const prefix of ['tgw_fi', 'tgw_fin', 'tgw_find', 'tgw_find9', `tgw_find${'x'.repeat(40)}`])
+      t.same(await ids({ prefix }), all, prefix);
+    for (const prefix of ['tgw_fine', 'gw_find', 'TGW_find', 'tgw_f%', 'tgw_____'])
+      t.same(await ids({ prefix }), [], prefix);
+  });
+
   await t.test('the states are those that keys are shown with: what is revoked is not expired', async (t) => {
     t.same(await ids({ status: 'active' }), [subs.key.id, parents.key.id]);
     t.same(await ids({ status: 'expired' }), [expired.key.id]);

@@ -2,8 +2,8 @@
 import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { digestSecret, type ApiKey } from '../../src/domain/api-key.ts';
-import type { AccountId } from '../../src/domain/ids.ts';
-import type { KeyRotation } from '../../src/ports/api-keys.ts';
+import type { AccountId, KeyId } from '../../src/domain/ids.ts';
+import type { KeyRotated, KeyRotation } from '../../src/ports/api-keys.ts';
 import { factKey, type FactKey, type KeyFact } from '../../src/ports/facts.ts';
 import type { IdempotencyClaim } from '../../src/ports/changes.ts';
 import type { Committed } from '../../src/ports/tenant-store.ts';
@@ -20,10 +20,10 @@ export async function keyLifeContract(t: Test, { tenants, log, facts }: Store): 
   }
 
   /** What was done, with what it logged. */
-  async function observe(change: () => Promise<Committed<ApiKey> | 'inactive' | null>) {
+  async function observe(change: () => Promise<Committed<ApiKey> | KeyRotated | 'inactive' | null>) {
     const { seq: before } = await log.replicas();
     const made = await change();
-    if (made === null || made === 'inactive') throw new Error(`not done: ${made}`);
+    if (made === null || made === 'inactive' || 'newest' in made) throw new Error('not done');
     const { entries } = await log.readAfter(before, 10);
     return { ...made, before, logged: entries.map(({ key, revoked, seq }) => ({ key, revoked, seq })) };
   }
@@ -172,6 +172,30 @@ export async function keyLifeContract(t: Test, { tenants, log, facts }: Store): 
     );
     t.equal(outcomes.filter((outcome) => outcome === 'inactive').length, 5);
     t.equal((await tenants.listKeys(id, { limit: 10, status: 'active' })).rows.length, 1);
+  });
+
+  await t.test('at most two keys of a rotation are active, whichever of them is rotated', async (t) => {
+    const { id } = await createParent(tenants);
+    const { key: first } = await createKey(tenants, id);
+    const active = async (): Promise<readonly string[]> =>
+      (await tenants.listKeys(id, { limit: 10, status: 'active' })).rows.map((key) => key.id);
+    const rotated = async (key: KeyId, overlapS: number): Promise<KeyId> =>
+      (await observe(() => tenants.rotateKey(id, key, rotation(overlapS)))).value.id;
+    const second = await rotated(first.id, 600);
+    for (const key of [first.id, second])
+      t.same(await tenants.rotateKey(id, key, rotation(600)), { newest: second });
+    t.same(await active(), [second, first.id]);
+    const third = await rotated(second, 0);
+    t.same(await active(), [third, first.id]);
+    t.same(await tenants.rotateKey(id, first.id, rotation(60)), { newest: third });
+    await tenants.revokeKey(id, first.id);
+    const fourth = await rotated(third, 600);
+    t.same(await active(), [fourth, third]);
+    t.ok(await createKey(tenants, id), 'another key is none of them');
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, () => tenants.rotateKey(id, fourth, rotation(600))),
+    );
+    t.ok(outcomes.every((outcome) => outcome !== null && typeof outcome === 'object' && 'newest' in outcome));
   });
 
   await t.test('revoked and expired keys make room, and a rotation needs none', async (t) => {

@@ -3,18 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { documentedOperations } from '../support/openapi.ts';
-import { collectionOf, requestOf } from './api-page/collection.ts';
 import { examplesOf, readResponse, textOf, valueAt, withResponses, type Example } from './api-page/page.ts';
 import { startForPage, type Outcome, type Run } from './api-page/run.ts';
 import { FixedValues, Kinds } from './api-page/values.ts';
 
 /**
- * `TEST_WRITE_API_PAGE=1 npm test -- test/docs/api.test.ts` writes the responses into the page, and its calls into
- * docs/api.http. Both are to be looked at before they are committed.
+ * `TEST_WRITE_API_PAGE=1 npm test -- test/docs/api.test.ts` writes the responses into the page. Look at it before you
+ * commit it.
  */
 const write = process.env['TEST_WRITE_API_PAGE'] === '1';
 const file = new URL('../../docs/api.md', import.meta.url);
-const collection = new URL('../../docs/api.http', import.meta.url);
 const page = readFileSync(file, 'utf8');
 const examples = examplesOf(page);
 
@@ -37,11 +35,6 @@ t.test('every command of docs/api.md runs, and every response is as the page sho
         expected.split('\n'),
         `line ${example.line}: ${example.command}`,
       );
-    const { method, url } = requestOf(example.command);
-    const target = url
-      .replace(/^\{\{\w+\}\}/, '')
-      .replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => variables[name] ?? '');
-    t.same([method, target], [outcome.method, outcome.target], 'the collection has the same call');
     const status = Number(response.status.split(' ')[1]);
     done.push({ outcome, status });
     const documented = fixed.of(text);
@@ -96,10 +89,3 @@ function patternOf(path: string): RegExp {
     `^${path.replace('{external_id}', '[^/]+').replaceAll(/\{\w+\}/g, '[0-9a-f]{8}-[0-9a-f-]{27}')}$`,
   );
 }
-
-t.test('docs/api.http has the calls of the page', (t) => {
-  const calls = collectionOf(examples);
-  if (write) writeFileSync(collection, calls);
-  t.equal(readFileSync(collection, 'utf8'), calls);
-  t.end();
-});

@@ -77,7 +77,7 @@ t.test('what is no period is rejected with the parameter that is wrong', (t) => 
     const faults = readUsagePeriod(asked, now);
     t.same('fromMs' in faults ? [] : faults.map(({ pointer }) => pointer), pointers, name);
     // A response says "The query parameter `from`" before it.
-    for (const { detail } of 'fromMs' in faults ? [] : faults) t.match(detail, /^(?:must|lies) /, detail);
+    for (const { detail } of 'fromMs' in faults ? [] : faults) t.match(detail, /^(?:must|is) /, detail);
   }
   t.end();
 });

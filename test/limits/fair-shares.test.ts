@@ -73,7 +73,7 @@ t.test(
     const gateway = await startGateway(t, {
       routes: { '/': upstream.url },
       limits: { maxEventLoopDelayMs: 100 },
-      pressure: () => ({ delayMs: windows++ < 7 ? 500 : 0, heapBytes: 0 }),
+      pressure: () => ({ delayMs: windows++ < 7 ? 500 : 0, heapBytes: 0, memoryBytes: 0 }),
     });
     const modest = gateway.directory.addParent(['tracking:read']);
     const statuses = { greedy: new Set<number>(), modest: new Set<number>(), management: new Set<number>() };
@@ -99,7 +99,7 @@ t.test('a parent has one share, however many sub-accounts it has', async (t) => 
   const { call, directory, parent } = await startGateway(t, {
     routes: { '/': upstream.url },
     limits: { maxEventLoopDelayMs: 100 },
-    pressure: () => ({ delayMs: windows++ < 7 ? 500 : 0, heapBytes: 0 }),
+    pressure: () => ({ delayMs: windows++ < 7 ? 500 : 0, heapBytes: 0, memoryBytes: 0 }),
   });
   const subs = Array.from({ length: 20 }, (_, i) => directory.addSubAccount(parent, `sub-${i}`));
   const modest = directory.addParent(['tracking:read']);
@@ -118,7 +118,7 @@ t.test('a parent has one share, however many sub-accounts it has', async (t) => 
 t.test('a request that is decided again is counted once among what its parent asks for', (t) => {
   const asked: AccountId[] = [];
   const shares = { admits: (parent: AccountId) => asked.push(parent) > 0 };
-  const concurrency = new TenantConcurrency(1);
+  const concurrency = new TenantConcurrency({ inFlightPerTenant: 1, maxConnections: 10 });
   const deps = { shedding: { active: false, shares }, concurrency, directory: new MemoryDirectory() };
   const decision = new Decision({ deps } as unknown as Route, null);
   const caller = {

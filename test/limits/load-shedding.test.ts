@@ -4,11 +4,12 @@ import { installErrorReplies } from '../../src/http/errors.ts';
 import { overload, shedLoad } from '../../src/limits/load-shedding.ts';
 import { eventually } from '../support/eventually.ts';
 
-const limits = { maxEventLoopDelayMs: 100, maxHeapBytes: 1000 };
+const limits = { maxEventLoopDelayMs: 100, maxHeapBytes: 1000, maxMemoryBytes: 5000 };
 
-const late = { delayMs: 101, heapBytes: 0 };
-const fine = { delayMs: 100, heapBytes: 1000 };
-const full = { delayMs: 0, heapBytes: 1001 };
+const late = { delayMs: 101, heapBytes: 0, memoryBytes: 0 };
+const fine = { delayMs: 100, heapBytes: 1000, memoryBytes: 5000 };
+const full = { delayMs: 0, heapBytes: 1001, memoryBytes: 1001 };
+const fullOfBuffers = { delayMs: 0, heapBytes: 10, memoryBytes: 5001 };
 
 t.test('one late window is a pause that is over; two in a row are too much', (t) => {
   const levels = [late, fine, late, late, late, fine, late].map(overload(limits));
@@ -25,8 +26,9 @@ t.test('where shares do not bring it down, everything is shed', (t) => {
 
 t.test('a full heap sheds everything at once, and a limit of 0 is none', (t) => {
   t.same([full, full, fine].map(overload(limits)), ['watched', 'all', 'none']);
-  const unlimited = overload({ maxEventLoopDelayMs: 0, maxHeapBytes: 0 });
-  const worst = { delayMs: Infinity, heapBytes: Infinity };
+  t.same([fullOfBuffers, fullOfBuffers, fine].map(overload(limits)), ['watched', 'all', 'none']);
+  const unlimited = overload({ maxEventLoopDelayMs: 0, maxHeapBytes: 0, maxMemoryBytes: 0 });
+  const worst = { delayMs: Infinity, heapBytes: Infinity, memoryBytes: Infinity };
   t.same([worst, worst, worst].map(unlimited), ['none', 'none', 'none']);
   t.end();
 });

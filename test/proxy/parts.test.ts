@@ -5,8 +5,9 @@ import type { AccountId } from '../../src/domain/ids.ts';
 import { namedByConnection, headerRules } from '../../src/proxy/headers/header-rules.ts';
 import { FailureLog } from '../../src/proxy/failure-log.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
+import type { Tenancy } from '../../src/limits/shares.ts';
 import { headReader, type ParsedHead } from '../../src/proxy/ingress/framing.ts';
-import { SideTimeouts, IdleTimeout } from '../../src/proxy/idle-timeout.ts';
+import { IdleTimeout, LeastRate, SideTimeouts } from '../../src/proxy/idle-timeout.ts';
 import { ActiveExchanges, type ActiveExchange } from '../../src/proxy/active-exchanges.ts';
 import { upstreamProblem } from '../../src/proxy/problems.ts';
 import { UpstreamTimeout } from '../../src/proxy/upstream/errors.ts';
@@ -84,12 +85,47 @@ t.test('the length of a body is given once, in one way', async (t) => {
   t.match(problemOf({ rawHeaders: chunked, httpVersion: '1.0' }), { code: 'invalid_request' });
 });
 
-t.test('slots are counted by tenant and given back', async (t) => {
-  const [a, b] = ['a', 'b'] as AccountId[] as [AccountId, AccountId];
-  const slots = new TenantConcurrency(2);
-  t.strictSame([slots.enter(a), slots.enter(a), slots.enter(a), slots.enter(b)], [true, true, false, true]);
-  slots.leave(a);
-  t.strictSame([slots.enter(a), slots.enter(a)], [true, false]);
+t.test('places in flight are counted by tenant and given back', (t) => {
+  const slots = new TenantConcurrency({ inFlightPerTenant: 2, maxConnections: 100 });
+  const [a, b] = ['a', 'b'].map((id) => ({
+    resolvedTenant: id as AccountId,
+    parentTenant: id as AccountId,
+  })) as [Tenancy, Tenancy];
+  const taken = [slots.enter(a), slots.enter(a), slots.enter(a), slots.enter(b)];
+  t.strictSame(
+    taken.map((place) => place?.tenant),
+    ['a', 'a', undefined, 'b'],
+  );
+  if (taken[0]) slots.leave(taken[0]);
+  t.strictSame([slots.enter(a)?.tenant, slots.enter(a)], ['a', null]);
+  t.end();
+});
+
+t.test('a parent with many sub-accounts leaves places in flight for other parents', (t) => {
+  const slots = new TenantConcurrency({ inFlightPerTenant: 100, maxConnections: 100 });
+  let taken = 0;
+  for (let i = 0; i < 1_000; i++) {
+    const child = { resolvedTenant: String(i) as AccountId, parentTenant: 'parent' as AccountId };
+    if (slots.enter(child) !== null) taken += 1;
+  }
+  t.equal(taken, 75);
+  const other = { resolvedTenant: 'other' as AccountId, parentTenant: 'other' as AccountId };
+  for (let i = 0; i < 10; i++) t.not(slots.enter(other), null);
+  t.end();
+});
+
+t.test('places in flight do not grow by tenants that came and left', (t) => {
+  const slots = new TenantConcurrency({ inFlightPerTenant: 1, maxConnections: 100 });
+  const kept = { resolvedTenant: 'kept' as AccountId, parentTenant: 'parent' as AccountId };
+  t.not(slots.enter(kept), null);
+  for (let i = 0; i < 25_000; i++) {
+    const id = String(i) as AccountId;
+    const place = slots.enter({ resolvedTenant: id, parentTenant: id });
+    if (place === null) throw new Error('there was no place');
+    slots.leave(place);
+  }
+  t.equal(slots.enter(kept), null, 'a place that is taken is not forgotten');
+  t.end();
 });
 
 t.test('what is under way is found, whatever the order in which others left', async () => {
@@ -145,6 +181,26 @@ t.test('failures of one route are logged once a second, with the number of those
   t.match(lines[2], { route: '/', request_id: 'r', more_like_it: 4 });
 });
 
+t.test('a peer is too slow only over a whole minute in which it was its turn', (t) => {
+  const rate = new LeastRate(100);
+  for (const [waiting, progress, nowMs, slow] of [
+    [true, 0, 0, false],
+    [true, 1, 59_999, false],
+    [true, 100, 60_000, false],
+    [true, 150, 119_999, false],
+    [true, 199, 120_000, true],
+    [true, 199, 130_000, false],
+    [false, 199, 140_000, false],
+    [true, 199, 200_000, false],
+    [true, 199, 259_999, false],
+    [true, 199, 260_000, true],
+  ] as const) {
+    t.equal(rate.tooSlow(waiting, progress, nowMs), slow, `${progress} at ${nowMs} ms`);
+  }
+  t.notOk([0, 60_000, 120_000].some((nowMs) => new LeastRate(0).tooSlow(true, 0, nowMs)));
+  t.end();
+});
+
 t.test('a peer is stalled once it was its turn for too long without anything happening', async (t) => {
   const watch = new IdleTimeout(100);
   t.equal(watch.expired(true, 1, 0), false);
@@ -160,7 +216,10 @@ t.test(
   'an upstream may be silent for as long as its route says, before its response and within it',
   async (t) => {
     const timeouts = (headersMs: number, bodyMs: number): SideTimeouts =>
-      new SideTimeouts({ timeouts: { connectMs: 1, headersMs, bodyMs } }, { bodyIdleMs: 50 });
+      new SideTimeouts(
+        { timeouts: { connectMs: 1, headersMs, bodyMs } },
+        { bodyIdleMs: 50, minBodyBytesPerMinute: 0 },
+      );
     const standing = { waitsForClient: false, clientProgress: 0, upstreamProgress: 0 };
     const head = { ...standing, awaited: 'head' } as const;
     const body = { ...standing, awaited: 'body' } as const;

@@ -41,10 +41,22 @@ export const guardMutations: readonly GuardMutation[] = [
       'pushTrusted(headers, own, context);\n    return named === undefined ? headers : withoutNamed(headers, named);',
   },
   {
+    attack: 'costly-target',
+    source: 'src/proxy/ingress/path-readings.ts',
+    guard: 'if (left.characters < 0 || hasManySegments(reading)) return false;',
+    instead: '',
+  },
+  {
+    attack: 'crowding-parent',
+    source: 'src/limits/shares.ts',
+    guard: 'if (parent.held > 0 && 4 * (parent.held + more) > 3 * forParent) return false;',
+    instead: '',
+  },
+  {
     attack: 'crowding-tenant',
-    source: 'src/limits/concurrency.ts',
-    guard: 'return held === 0 ? this.taken < most : held + this.taken + 2 <= most;',
-    instead: 'return held >= 0 && this.taken < most;',
+    source: 'src/limits/shares.ts',
+    guard: 'return held === 0 || 6 * (held + more) <= 3 * forParent - 4 * (parent.held - held);',
+    instead: 'return true;',
   },
   {
     attack: 'error-body-leak',
@@ -65,6 +77,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'said.for =',
   },
   {
+    attack: 'handshake-response',
+    source: 'src/proxy/websocket/handshake.ts',
+    guard: 'if (httpVersionMajor !== 1) return `the upstream responded with HTTP/${httpVersionMajor}`;',
+    instead: '',
+  },
+  {
     attack: 'header-count',
     source: 'src/http/server-options.ts',
     guard: 'server.maxHeadersCount = 0;',
@@ -83,6 +101,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'maxHeaderSize: 1024 * 1024,',
   },
   {
+    attack: 'held-bodies',
+    source: 'src/proxy/body/buffered-body.ts',
+    guard: 'this.#shares.take(share, chunk.length);',
+    instead: '',
+  },
+  {
     attack: 'hop-by-hop-from-upstream',
     source: 'src/proxy/headers/response-headers.ts',
     guard: 'reserved || hopByHop.has(folded) ||',
@@ -93,6 +117,12 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/server/turns.ts',
     guard: 'if (response.socket !== null) return serve(request, response);',
     instead: 'return serve(request, response);',
+  },
+  {
+    attack: 'keyless-preflights',
+    source: 'src/limits/shares.ts',
+    guard: 'if (tenant === null && held > 0 && held + more > most * withoutKey) return false;',
+    instead: '',
   },
   {
     attack: 'late-change',
@@ -121,14 +151,44 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'path-confusion',
     source: 'src/proxy/ingress/target.ts',
-    guard: 'for (const reading of readings.paths) if (land(folded, reading) !== landing) return elsewhere;',
+    guard: 'if (other !== place) return elsewhere(places, other, place);',
     instead: '',
+  },
+  {
+    attack: 'path-invisibles',
+    source: 'src/proxy/ingress/path-readings.ts',
+    guard: "return text.replace(/\\p{Default_Ignorable_Code_Point}+/gu, '');",
+    instead: 'return text;',
+  },
+  {
+    attack: 'path-letters',
+    source: 'src/proxy/ingress/path-readings.ts',
+    guard: '.toLowerCase().toUpperCase().toLowerCase();',
+    instead: '.toLowerCase();',
   },
   {
     attack: 'poisoned-connection',
     source: 'src/proxy/upstream/pool.ts',
-    guard: 'let own = this.#tenants.get(tenant);',
-    instead: 'let own = [...this.#tenants.values()][0];',
+    guard: 'let own = owners.get(tenant);',
+    instead: 'let own = [...owners.values()][0];',
+  },
+  {
+    attack: 'poisoned-connection',
+    source: 'src/proxy/upstream/pool.ts',
+    guard: 'let owners = this.#owners.get(caller);',
+    instead: 'let owners = [...this.#owners.values()][0];',
+  },
+  {
+    attack: 'preflight-body',
+    source: 'src/proxy/ingress/preflight.ts',
+    guard: 'head.bodyLength === 0 &&',
+    instead: '',
+  },
+  {
+    attack: 'rejected-half-body',
+    source: 'src/http/unfinished-body.ts',
+    guard: 'if (!hasBody(request)) return;',
+    instead: 'return;',
   },
   {
     attack: 'repeated-acting-header',
@@ -162,6 +222,12 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'if (!this.#writer.started) return this.decideAgain();',
   },
   {
+    attack: 'rewritten-path',
+    source: 'src/domain/header-names.ts',
+    guard: "if (wordOfProxies.test(name)) return 'forwarding';",
+    instead: "if (/^(?:forwarded$|x-forwarded-|x-request-id$)/.test(name)) return 'forwarding';",
+  },
+  {
     attack: 'second-credential',
     source: 'src/authz/authenticate.ts',
     guard: 'if (authorization.length + apiKeys.length > 1)',
@@ -180,10 +246,22 @@ export const guardMutations: readonly GuardMutation[] = [
     instead: 'return false;',
   },
   {
+    attack: 'slow-handshake',
+    source: 'src/http/server-options.ts',
+    guard: 'below.setTimeout(server.headersTimeout, () => below.destroy());',
+    instead: '',
+  },
+  {
     attack: 'slow-loris-head',
     source: 'src/http/server-options.ts',
     guard: 'headersTimeout: limits.headTimeoutMs,',
     instead: 'headersTimeout: 0,',
+  },
+  {
+    attack: 'slow-management-body',
+    source: 'src/api/rest/json-body.ts',
+    guard: 'if (carries) watchBody(request.raw, bodyIdleMs, giveUp);',
+    instead: '',
   },
   {
     attack: 'tls-unverified',
@@ -196,6 +274,12 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/proxy/headers/response-headers.ts',
     guard: "if (ruleFor(name) !== 'pass' || neverTrailers.has(name.toLowerCase())) continue;",
     instead: '',
+  },
+  {
+    attack: 'trickling-body',
+    source: 'src/proxy/idle-timeout.ts',
+    guard: 'const slow = waiting && this.#sinceMs !== null && progress - this.#progress < this.#least;',
+    instead: 'const slow = false;',
   },
   {
     attack: 'underscore-dot-variants',
@@ -224,7 +308,7 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'upgrade-path',
     source: 'src/proxy/ingress/target.ts',
-    guard: 'return land(folded, path.toLowerCase()) === landing ? landing : elsewhere;',
-    instead: 'return landing;',
+    guard: 'inLowerCase === place ? targetAt(places, place) :',
+    instead: 'inLowerCase !== -2 ? targetAt(places, place) :',
   },
 ];

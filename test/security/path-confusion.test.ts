@@ -153,6 +153,12 @@ t.test('a path that some reader takes to another route is rejected', async (t) =
     '/billing%20/x',
     '/billing%20',
     '/billing%09',
+    '/billing+',
+    '/billing+/x',
+    '/billing%2B',
+    '/x/..+/billing/y',
+    '/b%C4%B1lling/x',
+    '/b%C4%B0lling/x',
     '/x/..%20/billing/y',
   ]) {
     t.equal((await call('GET', target)).status, 400, target);
@@ -184,6 +190,8 @@ t.test('ordinary paths go through byte for byte', async (t) => {
     '/a...b/..c/d..',
     '/a./b.../c.',
     '/a%20b%20/c%20',
+    '/a+b/c++',
+    '/repository/+/refs/heads/main',
     '/report.json',
     '/search?q=a%00b&path=../x&u=http://y/z\\w',
     '/search?a=%zz',

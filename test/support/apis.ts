@@ -141,7 +141,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     directory: around(Object.assign(new DirectDirectory(store.facts), options.deps?.directory)),
   };
 
-  const concurrency = new TenantConcurrency(config.limits.inFlightPerTenant);
+  const concurrency = new TenantConcurrency(config.limits);
   const publicApp = await publicServer({ ...deps, exchanges: new ActiveExchanges(), concurrency });
   const { destinationOf } = publicApp;
   const { origin } = await listening(t, publicApp, config);

@@ -51,7 +51,7 @@ export function startFakes(size = 2) {
   const time = new ManualTime();
   const forked: FakeWorker[] = [];
   const ended: number[] = [];
-  const config = { current: { drainMs: 1 } as unknown as Config };
+  const config = { current: { drainMs: 1, coherence: { leaseMs: 3_000 } } as unknown as Config };
   const workers = new Workers({
     size,
     config: () => config.current,

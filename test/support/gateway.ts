@@ -110,8 +110,8 @@ export async function startGateway(t: Scope, options: GatewayOptions): Promise<T
     tracer: null,
     unready: () => [],
     exchanges: options.exchanges ?? new ActiveExchanges(),
-    pressure: options.pressure ?? (() => ({ delayMs: 0, heapBytes: 0 })),
-    concurrency: new TenantConcurrency(config.limits.inFlightPerTenant),
+    pressure: options.pressure ?? (() => ({ delayMs: 0, heapBytes: 0, memoryBytes: 0 })),
+    concurrency: new TenantConcurrency(config.limits),
     rateLimiter: options.rateLimiter ?? new OneReplicaLimiter(),
   });
   const { server, port } = await listening(t, app, config);
@@ -236,6 +236,7 @@ export const defaultLimits: LimitsConfig = {
   maxHeaderBytes: 16_384,
   headTimeoutMs: 10_000,
   bodyIdleMs: 10_000,
+  minBodyBytesPerMinute: 6_000,
   keepAliveMs: 60_000,
   managementBodyBytes: 65_536,
   maxConnections: 1_000,
@@ -245,4 +246,5 @@ export const defaultLimits: LimitsConfig = {
   keysPerAccount: 100,
   maxEventLoopDelayMs: 0,
   maxHeapBytes: 0,
+  maxMemoryBytes: 0,
 };

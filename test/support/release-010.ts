@@ -114,7 +114,7 @@ interface Reading010 {
 export async function read010(sql: Statements, after: number): Promise<Reading010> {
   const [reading] = await sql<[Reading010]>`
     select s.v::int as seq, s.floor::int, coherence_incarnation() as incarnation, coalesce((
-      select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
+      select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq, l.key)
       from coherence_log l where l.seq > ${after}
     ), '[]') as entries
     from coherence_seq s`;

@@ -25,6 +25,7 @@ export const migrated: Template = {
   // No replica has ever had a lease from it; left alone, a copy would have its writers wait for those of the original.
   async copied(url) {
     const sql = connectByUrl(url, 60_000)();
+    await sql`select coherence_name()`;
     await sql`update coherence_adopted set history = coherence_history()`;
     await sql.end();
   },

@@ -1,12 +1,12 @@
 /** Pool to an upstream without the gateway around them. */
 import type { AccountId } from '../../src/domain/ids.ts';
-import { Shares } from '../../src/limits/concurrency.ts';
+import { Shares } from '../../src/limits/shares.ts';
 import { HandOvers } from '../../src/proxy/upstream/hand-overs.ts';
 import { noCounting } from './usage-sinks.ts';
 import { connector } from '../../src/proxy/upstream/connect.ts';
 import type { ResponseHandler, InFlightRequest } from '../../src/proxy/upstream/upstream-client.ts';
 import { Pool } from '../../src/proxy/upstream/pool.ts';
-import type { OutgoingRequest } from '../../src/proxy/upstream/message-head.ts';
+import type { AdmittedAs, OutgoingRequest } from '../../src/proxy/upstream/message-head.ts';
 import { certificate } from './config-certificates.ts';
 import type { Scope } from './servers.ts';
 
@@ -39,14 +39,19 @@ export function ask(
     readonly onInFlight?: (inFlight: InFlightRequest) => void;
     /** Whom it is for; `a` by default. */
     readonly tenant?: string | null;
+    /** The tenant's parent; the tenant itself by default. */
+    readonly parent?: string;
+    /** Whose key it comes with; the tenant's own by default. */
+    readonly caller?: string;
   } = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const method = body === null ? 'GET' : 'POST';
-    const { tenant = 'a' } = hears;
+    const { tenant = 'a', parent = tenant, caller = tenant } = hears;
+    const admission = tenant === null ? null : admitted(tenant, parent ?? tenant, caller ?? tenant);
     to.send(
-      { method, target, headers: [], body, tenant: tenant as AccountId | null },
+      { method, target, headers: [], body, admission },
       {
         onReserved: () => undefined,
         onHandOver: () => true,
@@ -64,6 +69,12 @@ export function ask(
       },
     );
   });
+}
+
+/** The accounts that a request is for. */
+export function admitted(tenant: string, parent: string, caller: string): AdmittedAs {
+  const permit = { resolvedTenant: tenant as AccountId, parentTenant: parent as AccountId };
+  return { permit, caller: { accountId: caller as AccountId } };
 }
 
 /** A response with a length. @param extra header lines, each with its end */

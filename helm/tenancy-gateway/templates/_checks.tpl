@@ -29,6 +29,13 @@
 {{- if and .autoscaling.enabled (gt (int .autoscaling.minReplicas) (int .autoscaling.maxReplicas)) -}}
 {{- $faults = append $faults "autoscaling: minReplicas is above maxReplicas" -}}
 {{- end -}}
+{{- $workers := .config.workers | default 1 -}}
+{{- $memory := dig "limits" "memory" "" .resources | toString -}}
+{{- if eq ($workers | toString) "auto" -}}
+{{- $faults = append $faults "config.workers: auto counts the cores of the node, which says nothing of the pod; say how many, or take more replicas" -}}
+{{- else if and (gt (int $workers) 1) $memory (lt (int64 (include "gateway.bytes" $memory)) (mul (int $workers) 536870912)) -}}
+{{- $faults = append $faults (printf "resources.limits.memory: %s is too little for config.workers: %d; each worker needs 512Mi, as a pod by itself does, or the kernel kills workers where Kubernetes does not see it" $memory (int $workers)) -}}
+{{- end -}}
 {{- range .extraEnv -}}
 {{- if has .name (list "CONFIG" "DATABASE_URL" "PORT" "INTERNAL_PORT") -}}
 {{- $faults = append $faults (printf "extraEnv: %s is set by the chart; use config, database or service.port" .name) -}}
@@ -48,4 +55,11 @@
 {{- if $faults -}}
 {{- fail (printf "\n  - %s" (join "\n  - " $faults)) -}}
 {{- end -}}
+{{- end }}
+
+{{/* A quantity of memory, such as 512Mi, in bytes. */}}
+{{- define "gateway.bytes" -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $unit := regexFind "[a-zA-Z]*$" . -}}
+{{- mulf (trimSuffix $unit . | float64) (get $units $unit | default 1 | float64) | int64 -}}
 {{- end }}

@@ -39,6 +39,12 @@ export const problem: Json = {
       },
     },
     scope: { description: 'The scope that is missing; with `insufficient_scope`.', type: 'string' },
+    reason: {
+      description:
+        'With `unavailable`: `slow` if the store is there and took too long, so that a smaller request may succeed.',
+      type: 'string',
+      enum: ['slow'],
+    },
     limited: {
       description: 'Whose limit has no room; with `rate_limited` and `quota_exceeded`.',
       type: 'string',
@@ -46,6 +52,11 @@ export const problem: Json = {
     },
     sub_account_id: {
       description: 'The sub-account that has the external_id; with `external_id_taken`.',
+      type: 'string',
+      format: 'uuid',
+    },
+    api_key_id: {
+      description: 'The newest key of the rotation; with `key_rotated`.',
       type: 'string',
       format: 'uuid',
     },

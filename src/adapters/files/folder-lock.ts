@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdtemp, open, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
@@ -75,8 +76,14 @@ async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> 
   }
 }
 
+/**
+ * Asks the process behind a socket. Only the kernel's word that nobody listens means `gone`: an error of our own, such as
+ * EMFILE, says nothing about the other process.
+ *
+ * @throws where it cannot be asked
+ */
 function ask(path: string): Promise<State | 'gone'> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let reply = '';
     const socket = connect(path);
     socket
@@ -88,7 +95,14 @@ function ask(path: string): Promise<State | 'gone'> {
       })
       .on('data', (text: string) => (reply += text))
       .on('end', () => resolve(reply === 'holding' ? reply : 'asking'))
-      .on('error', () => resolve('gone'));
+      .on('error', (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve('gone');
+        // A full queue of connections is that of a living process, and stopped as well.
+        else if (error.code === 'EAGAIN') resolve('holding');
+        // It ended while it was asked, which the next connection finds out.
+        else if (error.code === 'ECONNRESET') resolve(ask(path));
+        else reject(error);
+      });
   });
 }
 
@@ -104,10 +118,17 @@ function listen(server: Server, path: string): Promise<void> {
 const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
-/** Runs `work` with a path to `wanted` that leaves room for a name: its own, or a link in the temporary directory. */
+/**
+ * Runs `work` with a path to `wanted` that leaves room for a name: its own, that of an open descriptor on Linux (containers often have
+ * no writable temporary directory), or a link in the temporary directory.
+ */
 async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(wanted);
   if (Buffer.byteLength(path) + longestName <= longestSocketPath) return work(path);
+  if (process.platform === 'linux') {
+    const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+    return work(`/proc/self/fd/${folder.fd}`).finally(() => folder.close());
+  }
   const folder = await mkdtemp(join(tmpdir(), 'tgw-'));
   try {
     await symlink(path, join(folder, 'wanted'));

@@ -23,6 +23,7 @@ import { Limit, Pool, type Runner } from './connection/pool.ts';
 import { oldSnapshots } from './coherence/old-snapshots.ts';
 import { replicaList } from './coherence/replica-list.ts';
 import { connectByUrl, leadsToPooler, type Connect, type ConnectOptions } from './connection/sql.ts';
+import { importedKeysLike } from './tenants/imported-keys-like.ts';
 import { tenantStore } from './tenants/tenant-store.ts';
 import { usageExportStore } from './usage/export-store.ts';
 import { usageStore } from './usage/usage-store.ts';
@@ -49,6 +50,11 @@ export interface Store {
   migrate(events?: MigrationEvents): Promise<number>;
   /** Resolves while the store can be reached and its schema is one this code can work on. */
   ping(): Promise<void>;
+  /**
+   * How many active imported keys begin with `prefix` and `_` as far as they are shown, or may, and were not imported while it was
+   * `keys.prefix`. Reads all keys, which may take seconds.
+   */
+  importedKeysLike(prefix: string): Promise<number>;
   /** Notes that a backup was brought back: what replicas have in memory belongs to a history that is gone. */
   markRestored(): Promise<void>;
   /** Ends every connection; calls after that reject. */
@@ -197,6 +203,7 @@ export function assembleStore(parts: StoreParts): Store {
     ping: async () => {
       await queries.run(checkSchema);
     },
+    importedKeysLike: (prefix) => importedKeysLike(migrations, prefix),
     markRestored: async () => {
       await queries.run(
         (sql) => sql`

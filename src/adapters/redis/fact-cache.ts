@@ -16,6 +16,8 @@ export interface RedisFactCacheOptions extends RedisEvents {
   readonly ttlMs: number;
   /** Keys that values are authenticated by, see {@link sealFor}; none: they are not. */
   readonly macKeys: readonly Buffer[];
+  /** Of the database that facts come from, see `databasePlace`. */
+  readonly place: string;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly onBreakerState?: (state: BreakerState) => void;
@@ -30,7 +32,7 @@ const timeoutMs = 50;
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
-  const seal = sealFor(options.macKeys);
+  const seal = sealFor(options.macKeys, options.place);
   const trouble = watchReachability(client, options);
   client.connect().catch(() => undefined);
   const breaker = new Breaker(options.clock, options.onBreakerState);

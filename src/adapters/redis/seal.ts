@@ -11,8 +11,7 @@ export interface Seal {
 }
 
 /** Values as they are: a program that can write to Redis can make them up. */
-const unsealed: Seal = {
-  prefix: 'tg:2:',
+const unsealed: Omit<Seal, 'prefix'> = {
   close: (_, text) => text,
   open: (_, stored) => stored,
 };
@@ -26,12 +25,13 @@ const codeLength = Math.ceil((codeBytes * 4) / 3);
  * in turn on what comes back, so that keys can be exchanged one replica after the other. Without any, values are not protected.
  *
  * @param keys at least 32 bytes each
+ * @param place of the database that values come from, see `databasePlace`
  */
-export function sealFor(keys: readonly Buffer[]): Seal {
+export function sealFor(keys: readonly Buffer[], place: string): Seal {
   const [first, ...others] = keys.map((key) => createSecretKey(key));
-  if (first === undefined) return unsealed;
+  if (first === undefined) return { prefix: `tg:2:${place}:`, ...unsealed };
   return {
-    prefix: 'tg:2s:',
+    prefix: `tg:2s:${place}:`,
     close: (name, text) => codeOf(first, name, text).toString('base64url') + text,
     open: (name, stored) => {
       if (stored.length < codeLength) return undefined;

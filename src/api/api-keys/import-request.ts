@@ -16,12 +16,12 @@ import {
 
 const importedKey = closed({ ...importedKeyFields, sub_account_id: Type.Optional(nullableText()) });
 
-/** The request to import. */
+/** Body of an import. */
 export const importBody = closed({
   keys: Type.Array(importedKey, { minItems: 1, maxItems: mostImported }),
 });
 
-/** What an import is read by. */
+/** Context for reading an import. */
 export interface ImportRules extends KeyRules {
   /** The account in the path. */
   readonly parent: AccountId | undefined;
@@ -31,10 +31,10 @@ export interface ImportRules extends KeyRules {
 type Sent = Static<typeof importedKey>;
 
 /**
- * Reads an import: the keys, or one problem that names every fault of every key.
+ * Reads an import. Returns the keys, or one problem that names every fault of every key.
  *
- * @param body as it was sent
- * @param schemaFaults what its schema found
+ * @param body body as it was sent
+ * @param schemaFaults faults that the schema found
  */
 export function readImport(
   body: unknown,
@@ -52,7 +52,7 @@ export function readImport(
   return { keys: (list as readonly Sent[]).map((key) => toImport(key, rules)) };
 }
 
-/** The position of the key that a fault is about. */
+/** Index of the key that a fault is about. */
 function indexOf({ pointer }: FieldFault): number {
   return Number(pointer.split('/')[2] ?? -1);
 }
@@ -66,7 +66,7 @@ function ownerFaults(list: readonly unknown[]): FieldFault[] {
   });
 }
 
-/** What is said of a `sub_account_id` that names none of the account, whatever else it names. */
+/** Fault of a `sub_account_id` that is not a sub-account of this account; it does not tell whether the id exists elsewhere. */
 export const noSubAccount = 'is no sub-account of this account.';
 
 /** @param key without faults */

@@ -17,7 +17,7 @@ import { importBody, noSubAccount, readImport } from './import-request.ts';
 import { mostImported } from './imported-key.ts';
 import { apiKeyBody, apiKeyToBody } from './resource.ts';
 
-/** What the route needs. */
+/** Dependencies of the route. */
 export interface ImportRouteDeps {
   readonly tenants: Pick<TenantStore, 'importKeys'>;
   readonly barrier: Barrier;
@@ -26,13 +26,13 @@ export interface ImportRouteDeps {
   /** Name of the receipt header. */
   readonly enforcedHeader: string;
   readonly keysPerAccount: number;
-  /** What new keys begin with; one that is imported and begins like that needs our checksum. */
+  /** Prefix of new keys; an imported key with this prefix needs our checksum. */
   readonly keyPrefix: string;
 }
 
-/** A thousand keys with names and scopes; more than other bodies may be long, since one call takes one position in the log. */
+/** Bytes for a thousand keys with names and scopes. Large imports are cheap: a call takes one position in the log. */
 export const importBodyLimit = 8 * 1024 * 1024;
-/** A key has eight members, and fifty scopes at most. */
+/** A key has eight members and at most fifty scopes. */
 const mostItems = mostImported * 60;
 
 const accountPath = closed({ owner_id: Type.String() });
@@ -42,7 +42,7 @@ const importedBody = closed({
   data: Type.Array(apiKeyBody),
 });
 
-/** `POST …/api-keys/import`: keys that customers use already, for a parent and its sub-accounts; all of them or none. */
+/** `POST …/api-keys/import`: imports existing keys for a parent and its sub-accounts, all of them or none. */
 export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
   const { tenants, barrier, clock, randomBytes } = deps;
   const readApiKey = apiKeyReader(deps.keyPrefix);
@@ -58,7 +58,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
       },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // So that what the schema finds and what it cannot say are reported together.
+      // Faults of the schema and of further checks are reported together.
       attachValidation: true,
     },
     async (request, reply) => {
@@ -71,14 +71,16 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
       const read = readImport(body, schemaFaults, {
         parent,
         readApiKey,
+        keyPrefix: deps.keyPrefix,
         nowMs,
         newId: () => uuidV7(nowMs, randomBytes(10)) as KeyId,
       });
       if ('problem' in read) throw new ProblemError(read.problem);
 
-      const of = found(parent);
+      const of = found(parent, 'account');
       const outcome = found(
         await tenants.importKeys(of, read.keys, deps.keysPerAccount, claim, operatorOf(request)),
+        'account',
       );
       if ('rejected' in outcome) throw new ProblemError(rejection(outcome, read.keys));
       noteReplay(reply, outcome);
@@ -89,7 +91,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
   );
 }
 
-/** The parent is named for all of them, and the sub-account where it is the owner. */
+/** Writes a key with its parent, and with its sub-account if that is the owner. */
 function toBody(key: ApiKey, parent: AccountId, nowMs: number): Static<typeof apiKeyBody> {
   if (key.accountId === parent) return apiKeyToBody(key, 'account_id', nowMs);
   return { account_id: parent, ...apiKeyToBody(key, 'sub_account_id', nowMs) };
@@ -111,8 +113,8 @@ function rejection(
     case 'limit':
       return {
         code: 'limit_reached',
-        detail: `There may be ${limit} API keys of an account at most, so none was imported.`,
-        errors: faults(positions, '', 'is of an account that would have more keys than it may.'),
+        detail: `An account may have at most ${limit} API keys, so none was imported.`,
+        errors: faults(positions, '', 'would exceed the limit of its account.'),
       };
   }
 }

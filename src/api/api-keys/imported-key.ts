@@ -4,6 +4,7 @@ import {
   apiKeyPattern,
   digestSecret,
   hintsOfAnyKey,
+  importedUnder,
   mostShown,
   type KeyDigest,
   type KeyHints,
@@ -17,10 +18,10 @@ import { displayName } from '../rest/display-name.ts';
 import { nullableText } from '../rest/typebox.ts';
 import { expiresAtField, scopesField } from './resource.ts';
 
-/** Keys in one import at most. */
+/** Most keys in one import. */
 export const mostImported = 1_000;
 
-/** What a request says of a key that was made elsewhere, be it for a parent or for one of its sub-accounts. */
+/** Members of a key to import, for a parent or a sub-account. */
 export const importedKeyFields = {
   api_key: Type.Optional(
     Type.String({
@@ -46,34 +47,36 @@ export const importedKeyFields = {
 };
 
 type Sent = Static<TObject<typeof importedKeyFields>>;
-/** What was sent, where the schema may have found faults: any member may be missing or of another type. */
+/** A key as it was sent: any member may be missing or of another type. */
 type Unchecked = { readonly [name in keyof Sent]?: unknown };
 
-/** What keys are read by. */
+/** Context for reading keys. */
 export interface KeyRules {
   readonly readApiKey: ReadApiKey;
+  /** Prefix of new keys. */
+  readonly keyPrefix: string;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** Faults of keys that no schema can say. */
+/** Faults of keys that no schema can express. */
 export interface KeyFaults {
   /** Scopes that a key of a sub-account may not hold. */
   readonly ungrantable: readonly FieldFault[];
   readonly others: readonly FieldFault[];
 }
 
-/** The keys of a body, as far as it has such a list. */
+/** The keys of a body, or none if it has no such list. */
 export function keysIn(body: unknown): readonly unknown[] {
   const sent = (body as { readonly keys?: unknown } | null | undefined)?.keys;
   return Array.isArray(sent) ? (sent as readonly unknown[]).slice(0, mostImported) : [];
 }
 
 /**
- * What is wrong with keys beyond what their schema finds.
+ * Finds faults of keys that their schema cannot find.
  *
- * @param list of a body, as it was sent
- * @param subMember the member by which a key names a sub-account as its owner
+ * @param list keys as they were sent
+ * @param subMember member by which a key names a sub-account as its owner
  */
 export function keyFaults(list: readonly unknown[], subMember: string, rules: KeyRules): KeyFaults {
   const ungrantable: FieldFault[] = [];
@@ -90,8 +93,8 @@ export function keyFaults(list: readonly unknown[], subMember: string, rules: Ke
   return { ungrantable, others };
 }
 
-/** What is stored of a key without faults, but for its id and its owner. */
-export function readKey(key: Sent, { readApiKey }: KeyRules): Omit<KeyToImport, 'id' | 'owner'> {
+/** Reads a key without faults into its stored form, without id and owner. */
+export function readKey(key: Sent, { readApiKey, keyPrefix }: KeyRules): Omit<KeyToImport, 'id' | 'owner'> {
   const { api_key: text, name, scopes = [], expires_at: expiry } = key;
   return {
     name,
@@ -99,10 +102,11 @@ export function readKey(key: Sent, { readApiKey }: KeyRules): Omit<KeyToImport, 
     digest: keyDigestOf(text, key.sha256, readApiKey) as KeyDigest,
     expiresAt: typeof expiry === 'string' ? new Date(parseInstant(expiry) as number) : null,
     ...hintsOf(key),
+    importedUnder: importedUnder(text, keyPrefix),
   };
 }
 
-/** Keys that are twice in a list. */
+/** Faults of keys that are in the list twice. */
 export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyRules): FieldFault[] {
   const seen = new Map<KeyDigest, number>();
   return list.flatMap((element, index) => {
@@ -113,11 +117,11 @@ export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyR
     const before = digest === undefined ? undefined : seen.get(digest);
     if (digest !== undefined && before === undefined) seen.set(digest, index);
     const pointer = `/keys/${index}/${text === undefined ? 'sha256' : 'api_key'}`;
-    return before === undefined ? [] : [{ pointer, detail: `is the key of \`/keys/${before}\` once more.` }];
+    return before === undefined ? [] : [{ pointer, detail: `repeats the key of \`/keys/${before}\`.` }];
   });
 }
 
-/** Whether there is one key or one digest of it, and it is right. */
+/** Requires either a key or its digest, and a right checksum. */
 function secretFaults(
   { api_key: text, sha256 }: Unchecked,
   at: string,
@@ -126,16 +130,18 @@ function secretFaults(
   if (text === undefined && sha256 === undefined)
     return [{ pointer: at, detail: 'needs `api_key` or `sha256`.' }];
   if (text !== undefined && sha256 !== undefined)
-    return [{ pointer: `${at}/sha256`, detail: 'stands beside `api_key`: send one of them.' }];
-  // Of another form the schema has said so already.
+    return [{ pointer: `${at}/sha256`, detail: 'is sent together with `api_key`: send only one of them.' }];
+  // The schema reports a key of another form.
   const isMistyped = typeof text === 'string' && anyForm.test(text) && readApiKey(text) === undefined;
   return isMistyped ? [{ pointer: `${at}/api_key`, detail: mistyped }] : [];
 }
 
 const anyForm = new RegExp(apiKeyPattern);
-const mistyped = 'begins like a key of this service, but its checksum is wrong: it is mistyped or cut short.';
+const mistyped =
+  'begins like `keys.prefix`, and so must have the checksum of a key of this gateway, which is wrong: it is mistyped or cut short. ' +
+  'Or it is of another make: then choose another `keys.prefix`.';
 
-/** The digest of a key, where it or its digest is right. */
+/** Digest of a key from its text or its SHA-256; `undefined` if that is malformed. */
 export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {
   if (typeof text === 'string') {
     const key = readApiKey(text);
@@ -153,10 +159,10 @@ function expiryFaults({ expires_at }: Unchecked, at: string, nowMs: number): Fie
     : [];
 }
 
-/** What is said of a key that has expired already. */
+/** Fault of an expiry that has passed. */
 export const pastExpiry = 'must lie in the future.';
 
-/** A hint must be a part of the key, and leave most of it out. Of a digest there is nothing to compare it with. */
+/** Requires hints to be a small part of the key. With only a digest there is nothing to compare them with. */
 function hintFaults(
   { api_key: text, prefix, last4 }: Unchecked,
   at: string,
@@ -165,13 +171,13 @@ function hintFaults(
   if (typeof text !== 'string' || readApiKey(text) === undefined) return [];
   const faults: FieldFault[] = [];
   if (typeof prefix === 'string' && !text.startsWith(prefix))
-    faults.push({ pointer: `${at}/prefix`, detail: 'is not what the key begins with.' });
+    faults.push({ pointer: `${at}/prefix`, detail: 'is not the start of the key.' });
   if (typeof last4 === 'string' && !text.endsWith(last4))
-    faults.push({ pointer: `${at}/last4`, detail: 'is not what the key ends with.' });
+    faults.push({ pointer: `${at}/last4`, detail: 'is not the end of the key.' });
   const shown = lengthOf(prefix) + lengthOf(last4);
   const most = mostShown(text);
   if (faults.length === 0 && shown > most) {
-    const detail = `shows too much of the key: with \`last4\` ${most} characters at most.`;
+    const detail = `shows too much of the key: at most ${most} characters together with \`last4\`.`;
     faults.push({ pointer: `${at}/prefix`, detail });
   }
   return faults;
@@ -195,7 +201,7 @@ function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
   );
 }
 
-/** Those given; where neither is, they are taken from the key. */
+/** Hints that were given, or those of the key's text if none was. */
 function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
   return text !== undefined && prefix === undefined && last4 === undefined
     ? hintsOfAnyKey(text)

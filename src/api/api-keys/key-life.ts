@@ -6,25 +6,27 @@ import { ProblemError } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { KeyRotated } from '../../ports/api-keys.ts';
 import type { ChangedBy } from '../../ports/changes.ts';
 import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../changed-by.ts';
 import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { keyLimitsOf } from '../rest/limits.ts';
-import { noQuery, type TypedApp } from '../rest/typebox.ts';
+import { noQuery, type RoutesWith } from '../rest/typebox.ts';
 import {
   apiKeyBody,
   apiKeyToBody,
   mintedKeyBody,
   newApiKey,
+  ownerThing,
   readExpiry,
   rotateBody,
   updateBody,
 } from './resource.ts';
 import { keyPath, type ApiKeyRoutesRules } from './routes.ts';
 
-/** What changes of a key work with. */
+/** Dependencies of changes to a key. */
 export interface KeyLifeDeps {
   readonly tenants: Pick<TenantStore, 'updateKey' | 'rotateKey' | 'revokeKey'>;
   readonly barrier: Barrier;
@@ -32,40 +34,40 @@ export interface KeyLifeDeps {
   readonly randomBytes: (size: number) => Uint8Array;
   /** Name of the receipt header. */
   readonly enforcedHeader: string;
-  /** What new keys begin with. */
+  /** Prefix of new keys. */
   readonly keyPrefix: string;
 }
 
-/** Which key it is. */
+/** A key and the account that holds it. */
 export interface KeyPlace {
   readonly account: AccountId;
   readonly id: KeyId;
 }
 
-/** A key that is to change, and who asks for that. */
+/** A requested change of a key. */
 export interface KeyToChange<Place extends KeyPlace> {
-  /** Looks it up, once nothing is wrong with the request itself. @throws ProblemError `not_found` */
+  /** Looks the key up; called after the request itself is validated. @throws ProblemError `not_found` */
   readonly find: () => Promise<Place>;
-  /** The parent's key or the operator that asks. */
+  /** Key of the parent, or operator, that asks for the change. */
   readonly caller: ChangedBy;
-  /** What changes are counted by; absent where there is no limit. */
+  /** Counts changes; absent if there is no limit. */
   readonly countChange?: CountChange | undefined;
 }
 
-/** What a key has become. */
+/** A key after a change. */
 export interface ChangedKey<Place extends KeyPlace> {
   readonly key: ApiKey;
   readonly place: Place;
 }
 
-/** A new key with its secrets, which only the request that made it gets. */
+/** A new key with its secrets, which only the first response holds. */
 export interface RotatedKey<Place extends KeyPlace> extends ChangedKey<Place> {
   readonly secrets: { readonly api_key?: string; readonly client_secret?: string };
-  /** When it was as it is shown, milliseconds since 1970. */
+  /** Time of the state that is shown, milliseconds since 1970. */
   readonly asOfMs: number;
 }
 
-/** Changes a key by a PATCH. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
+/** Changes a key as a PATCH asks. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
 export async function updateKey<Place extends KeyPlace>(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange<Place>,
@@ -79,11 +81,11 @@ export async function updateKey<Place extends KeyPlace>(
   };
   const place = await find();
   const { account, id } = place;
-  const made = stillActive(found(await deps.tenants.updateKey(account, id, change, caller)));
+  const made = stillActive(found(await deps.tenants.updateKey(account, id, change, caller), 'API key'));
   return { key: await enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange), place };
 }
 
-/** Puts a new key in place of another one. @throws ProblemError as {@link updateKey} */
+/** Replaces a key by a new one. @throws ProblemError as {@link updateKey} */
 export async function rotateKey<Place extends KeyPlace>(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange<Place>,
@@ -97,17 +99,19 @@ export async function rotateKey<Place extends KeyPlace>(
   const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, deps.randomBytes);
   const place = await find();
   const { account, id } = place;
-  const made = stillActive(found(await deps.tenants.rotateKey(account, id, stored, claim, caller)));
+  const made = notRotated(
+    stillActive(found(await deps.tenants.rotateKey(account, id, stored, claim, caller), 'API key')),
+  );
   const key = await enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
   reply.code(201).header('cache-control', 'no-store');
   noteReplay(reply, made);
-  // Not stored, so a replay cannot have them.
+  // Secrets are not stored, so a replay cannot show them.
   return made.replayed
     ? { key, place, secrets: {}, asOfMs: key.createdAt.getTime() }
     : { key, place, secrets: { api_key: apiKey, client_secret: clientSecret }, asOfMs: nowMs };
 }
 
-/** Revokes a key, with the same result however often. @throws ProblemError `not_found` */
+/** Revokes a key; idempotent. @throws ProblemError `not_found` */
 export async function revokeKey<Place extends KeyPlace>(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange<Place>,
@@ -116,16 +120,16 @@ export async function revokeKey<Place extends KeyPlace>(
   const claim = idempotencyClaim(reply.request, claimantOf(caller));
   const place = await find();
   const { account, id } = place;
-  const committed = found(await deps.tenants.revokeKey(account, id, claim, caller));
+  const committed = found(await deps.tenants.revokeKey(account, id, claim, caller), 'API key');
   noteReplay(reply, committed);
   return { key: await enforced(committed, deps.barrier, reply, deps.enforcedHeader, countChange), place };
 }
 
-/** Change, rotate and revoke the keys of one account: a list of routes, one after the other. */
-export function keyLifeRoutes(
-  app: TypedApp,
+/** Adds the routes that change, rotate and revoke keys of one account. */
+export function keyLifeRoutes<Access>(
+  app: RoutesWith<Access>,
   deps: KeyLifeDeps,
-  rules: Pick<ApiKeyRoutesRules, 'path' | 'ownerField' | 'owner' | 'caller' | 'write'> & {
+  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'owner' | 'caller' | 'write'> & {
     readonly countChange?: CountChange;
   },
 ): void {
@@ -136,8 +140,8 @@ export function keyLifeRoutes(
     params: { readonly owner_id: string; readonly key_id: string },
   ): KeyToChange<KeyPlace> => ({
     find: async () => ({
-      account: found(await rules.owner(request, params.owner_id)),
-      id: found(parseKeyId(params.key_id)),
+      account: found(await rules.owner(request, params.owner_id), ownerThing(ownerField)),
+      id: found(parseKeyId(params.key_id), 'API key'),
     }),
     caller: rules.caller(request),
     countChange,
@@ -180,10 +184,21 @@ export function keyLifeRoutes(
   );
 }
 
-function stillActive(made: Committed<ApiKey> | 'inactive'): Committed<ApiKey> {
+function stillActive<T extends object>(made: T | 'inactive'): T {
   if (made !== 'inactive') return made;
   throw new ProblemError({
     code: 'key_not_active',
-    detail: 'This API key is revoked or has expired, and stays so. Mint a new one.',
+    detail: 'This API key is revoked or has expired, which is final. Mint a new one.',
+  });
+}
+
+function notRotated(made: Committed<ApiKey> | KeyRotated): Committed<ApiKey> {
+  if (!('newest' in made)) return made;
+  throw new ProblemError({
+    code: 'key_rotated',
+    detail:
+      `This API key and another one of its rotation are active; the newest is ${made.newest}. ` +
+      'Revoke one of them first, or rotate with `expires_in` 0.',
+    extra: { api_key_id: made.newest },
   });
 }

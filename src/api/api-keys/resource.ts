@@ -17,12 +17,18 @@ import type { NewApiKey } from '../../ports/api-keys.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { displayName } from '../rest/display-name.ts';
 import { keyLimits, limitsBody, limitsToBody } from '../rest/limits.ts';
+import type { Thing } from '../../http/not-found.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
-/** The member that names the account a key belongs to: parents' keys are the operator's, the others their parent's. */
+/** Member that names the account of a key: `account_id` in the operator API, `sub_account_id` in the management API. */
 export type OwnerField = 'account_id' | 'sub_account_id';
 
-/** What a key can be. */
+/** Name of the owner of keys in a 404. */
+export function ownerThing(field: OwnerField): Thing {
+  return field === 'account_id' ? 'account' : 'sub-account';
+}
+
+/** Statuses of a key. */
 export const statuses = ['active', 'expired', 'revoked'] as const satisfies readonly ApiKeyStatus[];
 
 /** The members of a key in every response. */
@@ -43,10 +49,10 @@ export const apiKeyFields = {
   limits: limitsBody,
 };
 
-/** A key in responses. The schema is what keeps secrets out: a member it does not name is not written. */
+/** A key in responses. The schema keeps secrets out: members that it does not name are not written. */
 export const apiKeyBody = closed(apiKeyFields);
 
-/** The secrets of a key, in the response to the request that made it; replayed, it has them no more. */
+/** Secrets of a key in the response to the request that made it; a replayed response lacks them. */
 export const secretFields = {
   api_key: Type.Optional(Type.String()),
   client_secret: Type.Optional(Type.String()),
@@ -67,7 +73,7 @@ export const scopesField = Type.Optional(
   ),
 );
 
-/** When a key expires. */
+/** Expiry of a key. */
 export const expiresAtField = Type.Optional(
   Type.Unsafe<string | null>({
     type: ['string', 'null'],
@@ -76,7 +82,7 @@ export const expiresAtField = Type.Optional(
   }),
 );
 
-/** The request to mint. */
+/** Body of a mint. */
 export const mintBody = closed({
   name: displayName('name', nameMaxLength),
   scopes: scopesField,
@@ -84,7 +90,7 @@ export const mintBody = closed({
   limits: keyLimits,
 });
 
-/** The request to change one. */
+/** Body of a change. */
 export const updateBody = closed(
   {
     name: Type.Optional(displayName('name', nameMaxLength)),
@@ -94,15 +100,15 @@ export const updateBody = closed(
   { minProperties: 1 },
 );
 
-/** Seconds for which a key may go on working beside the one that takes its place: 30 days. */
+/** Longest time for which a key may work beside its replacement: 30 days in seconds. */
 const longestOverlapS = 2_592_000;
 
-/** The request to rotate one. */
+/** Body of a rotation. */
 export const rotateBody = closed({
   expires_in: Type.Integer({
     minimum: 0,
     maximum: longestOverlapS,
-    description: 'seconds for which the old key goes on working; 0 revokes it at once',
+    description: 'seconds for which the old key keeps working; 0 revokes it at once',
   }),
   expires_at: expiresAtField,
 });
@@ -126,7 +132,7 @@ export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Sta
   };
 }
 
-/** Reads when a key is to expire. @throws ProblemError `invalid_request` unless that is in the future */
+/** Reads the expiry of a key. @throws ProblemError `invalid_request` unless it is in the future */
 export function readExpiry(text: string | null, nowMs: number): Date | null {
   const instant = text === null ? null : parseInstant(text);
   if (instant === null) return null;
@@ -134,14 +140,14 @@ export function readExpiry(text: string | null, nowMs: number): Date | null {
   return new Date(instant);
 }
 
-/** What of a new key is made here. */
+/** Members of a new key that {@link newApiKey} makes. */
 type Made = Pick<NewApiKey, 'id' | 'digest' | 'clientSecretDigest' | 'prefix' | 'last4'>;
 
 /**
- * A new key: the secrets for the client, and what is stored of them.
+ * Makes a new key: the secrets for the client, and the record to store.
  *
- * @param draft what else there is to store
- * @param prefix what the key begins with
+ * @param draft further members to store
+ * @param prefix prefix of the key
  */
 export function newApiKey<Draft extends object>(
   draft: Draft,

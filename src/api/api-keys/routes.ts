@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { parseKeyId, type AccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
@@ -13,6 +13,7 @@ import {
   mintBody,
   mintedKeyBody,
   newApiKey,
+  ownerThing,
   readExpiry,
   statuses,
   type OwnerField,
@@ -21,40 +22,44 @@ import { idempotencyClaim, noteReplay, withinLimit } from '../rest/changes.ts';
 import { found } from '../../http/not-found.ts';
 import { keyLimitsOf } from '../rest/limits.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 
-/** What the routes need beside the account that owns the keys. */
+/** Dependencies of the routes. */
 export interface ApiKeyRoutesDeps {
   readonly tenants: Pick<TenantStore, 'createKey' | 'listKeys' | 'getKey'>;
   readonly clock: Clock;
   readonly randomBytes: (size: number) => Uint8Array;
   readonly keysPerAccount: number;
-  /** What new keys begin with. */
+  /** Prefix of new keys. */
   readonly keyPrefix: string;
 }
 
-/** How the keys of parents and those of sub-accounts differ. */
-export interface ApiKeyRoutesRules {
-  /** Where the keys of an account are, below the prefix of the app. */
+/** Differences between keys of parents and of sub-accounts. `Access` is the type of a route's statement about access. */
+export interface ApiKeyRoutesRules<Access> {
+  /** Path of the keys of an account, below the prefix of the app. */
   readonly path: `${string}/:owner_id/api-keys`;
-  /** What the owner is called in responses. */
+  /** Member that names the owner in responses. */
   readonly ownerField: OwnerField;
-  /** The account in the path, if the caller may manage its keys; `null` otherwise. */
+  /** Finds the account in the path; `null` if the caller may not manage its keys. */
   readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
-  /** The parent's key or the operator that asks. */
+  /** Key of the parent, or operator, that makes the call. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
-  readonly read: FastifyContextConfig;
-  readonly write: FastifyContextConfig;
+  readonly read: Access;
+  readonly write: Access;
 }
 
 const ownerPath = closed({ owner_id: Type.String() });
-/** Where one of them is. */
+/** Path parameters of one key. */
 export const keyPath = closed({ owner_id: Type.String(), key_id: Type.String() });
 
-/** Mint, list and get the keys of one account (spec section 4): a list of routes, one after the other. */
-export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKeyRoutesRules): void {
+/** Adds the routes that mint, list and get keys of one account (spec section 4). */
+export function apiKeyRoutes<Access>(
+  app: RoutesWith<Access>,
+  deps: ApiKeyRoutesDeps,
+  rules: ApiKeyRoutesRules<Access>,
+): void {
   const { tenants, clock, randomBytes } = deps;
   const { path, ownerField } = rules;
 
@@ -75,17 +80,20 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
         if (fault !== undefined) throw invalidField(`/scopes/${index}`, fault);
       });
       const expiresAt = readExpiry(expiry ?? null, nowMs);
-      const owner = found(await rules.owner(request, request.params.owner_id));
+      const owner = found(await rules.owner(request, request.params.owner_id), ownerThing(ownerField));
 
       const draft = { name, scopes, expiresAt, ...(limits && { limits: keyLimitsOf(limits) }) };
       const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, randomBytes);
       const key = withinLimit(
-        found(await tenants.createKey(owner, stored, deps.keysPerAccount, claim, caller)),
+        found(
+          await tenants.createKey(owner, stored, deps.keysPerAccount, claim, caller),
+          ownerThing(ownerField),
+        ),
         'API keys',
       );
       reply.code(201).header('cache-control', 'no-store');
       noteReplay(reply, key);
-      // Only the request that made the key gets its secrets: they are not stored, so a replay cannot have them.
+      // Secrets are not stored, so only the request that made the key gets them, not a replay.
       const secrets = key.replayed ? {} : { api_key: apiKey, client_secret: clientSecret };
       const asOfMs = key.replayed ? key.createdAt.getTime() : nowMs;
       return { ...apiKeyToBody(key, ownerField, asOfMs), ...secrets };
@@ -104,10 +112,10 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
     },
     async (request) => {
       const { status } = request.query;
-      // Without a filter the name that 0.1.0 gives the list, so that its cursors are good here.
+      // Without a filter the list is named as in 0.1.0, so that cursors of 0.1.0 stay valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
-      const owner = found(await rules.owner(request, request.params.owner_id));
+      const owner = found(await rules.owner(request, request.params.owner_id), ownerThing(ownerField));
       const nowMs = clock.wallMs();
       return writePage(
         await tenants.listKeys(owner, page, tenantOf(rules.caller(request))),
@@ -125,9 +133,9 @@ export function apiKeyRoutes(app: TypedApp, deps: ApiKeyRoutesDeps, rules: ApiKe
       config: rules.read,
     },
     async (request) => {
-      const owner = found(await rules.owner(request, request.params.owner_id));
-      const id = found(parseKeyId(request.params.key_id));
-      const key = found(await tenants.getKey(owner, id, tenantOf(rules.caller(request))));
+      const owner = found(await rules.owner(request, request.params.owner_id), ownerThing(ownerField));
+      const id = found(parseKeyId(request.params.key_id), 'API key');
+      const key = found(await tenants.getKey(owner, id, tenantOf(rules.caller(request))), 'API key');
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },
   );

@@ -17,10 +17,10 @@ export const eventQuery = {
   to: Type.Optional(Type.String()),
 };
 
-/** The response. */
+/** Body of the response. */
 export const eventListBody = closed(pageOf(eventBody));
 
-/** What a client asks for; only operators name an account. */
+/** Query of a client; only operators name an account. */
 interface EventQuery {
   readonly limit?: number;
   readonly cursor?: string;
@@ -32,10 +32,10 @@ interface EventQuery {
 }
 
 /**
- * One page of events, newest first.
+ * Lists one page of events, newest first.
  *
  * @param parent the parent that asks; `null` for an operator
- * @throws ProblemError `invalid_request` where a filter or the cursor cannot be used
+ * @throws ProblemError `invalid_request` if a filter or the cursor is not valid
  */
 export async function listEvents(
   events: Pick<EventStore, 'list'>,

@@ -8,7 +8,7 @@ import { subAccountToBody } from '../sub-accounts/resource.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A resource as it was: of an older version it may lack members. What is written into it names its members one by one. */
+/** A resource at the time of the event; older events may lack members. The writers below choose the members, not this schema. */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
 /** An event in responses. */
@@ -50,8 +50,8 @@ export function eventToBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Writes an event for the parent it is of: who of the operators did something, and from where, is theirs alone, and so is what they
- * note about the parent (`metadata`).
+ * Writes an event for the parent it is about, without the operator's name and origin and without the metadata of the parent,
+ * which belongs to operators.
  */
 export function eventToParentBody(event: Event): Static<typeof eventBody> {
   const body = eventToBody(event);
@@ -69,7 +69,7 @@ export function eventToParentBody(event: Event): Static<typeof eventBody> {
   };
 }
 
-/** How resources of this kind are written, as responses did at the time of the event. */
+/** The writer for a kind of resource, with statuses as of the time of the event. */
 function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSubject['after']) => Body {
   switch (subject.kind) {
     case 'account':
@@ -83,7 +83,7 @@ function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSu
   }
 }
 
-/** What changed, as it was before; when it was changed last is for the event before to say. */
+/** Former values of the members that changed, without `updated_at`: the previous event tells that. */
 function formerValues({ updated_at: _updatedAt, ...before }: Body, after: Body): Body {
   return Object.fromEntries(
     Object.entries(before).filter(([name, value]) => !isDeepStrictEqual(value, after[name])),

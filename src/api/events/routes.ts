@@ -4,14 +4,15 @@ import { managementScopes } from '../../domain/scope.ts';
 import { found } from '../../http/not-found.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { callerOf } from '../guard.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery } from '../rest/typebox.ts';
 import { eventListBody, eventQuery, listEvents } from './listing.ts';
 import { eventBody, eventToParentBody } from './resource.ts';
+import type { ManagementApp } from '../operations.ts';
 
 const read = { scope: managementScopes.read };
 
-/** `GET /events` and `GET /events/{id}`: what was changed for the parent and its sub-accounts, by its keys and by operators. */
-export function eventRoutes(app: TypedApp, { events }: Pick<ManagementDeps, 'events'>): void {
+/** `GET /events` and `GET /events/{id}`: changes of the parent and its sub-accounts, by its keys and by operators. */
+export function eventRoutes(app: ManagementApp, { events }: Pick<ManagementDeps, 'events'>): void {
   app.get(
     '/events',
     { schema: { querystring: closed(eventQuery), response: { 200: eventListBody } }, config: read },
@@ -29,8 +30,8 @@ export function eventRoutes(app: TypedApp, { events }: Pick<ManagementDeps, 'eve
       config: read,
     },
     async (request) => {
-      const id = found(parseEventId(request.params.event_id));
-      return eventToParentBody(found(await events.get(id, callerOf(request).accountId)));
+      const id = found(parseEventId(request.params.event_id), 'event');
+      return eventToParentBody(found(await events.get(id, callerOf(request).accountId), 'event'));
     },
   );
 }

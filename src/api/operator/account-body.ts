@@ -4,7 +4,7 @@ import { limitsBody, limitsToBody } from '../rest/limits.ts';
 import { closed, nullableInteger, nullableText, timestamp } from '../rest/typebox.ts';
 import { changeable, changeOf, metadataBody } from '../sub-accounts/resource.ts';
 
-/** What a parent account can be. */
+/** Statuses of a parent account. */
 export const parentStatuses = ['active', 'suspended'] as const;
 
 /** A parent account in responses to operators. */
@@ -22,14 +22,14 @@ export const accountBody = closed({
   updated_at: timestamp,
 });
 
-/** The request to change one. What may be set at most is what the configuration may say, too. */
+/** Body of a change. The bounds are those of the configuration. */
 export const updateBody = closed(
   {
     ...changeable,
     max_sub_accounts: Type.Optional(nullableInteger({ minimum: 0, maximum: 100_000_000 })),
     max_api_keys: Type.Optional(nullableInteger({ minimum: 0, maximum: 1_000_000 })),
     status: Type.Optional(
-      Type.Unsafe<never>({ not: {}, description: 'changes by POST to …/suspend and …/resume alone.' }),
+      Type.Unsafe<never>({ not: {}, description: 'changes only by POST to …/suspend and …/resume.' }),
     ),
   },
   { minProperties: 1 },

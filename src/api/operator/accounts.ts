@@ -8,6 +8,7 @@ import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay } from '../rest/changes.ts';
 import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { near } from '../sub-accounts/listing.ts';
 import { creatable, externalId, nameStart } from '../sub-accounts/resource.ts';
 import { accountBody, accountToBody, parentChangeOf, parentStatuses, updateBody } from './account-body.ts';
 import type { AdminDeps } from './deps.ts';
@@ -22,9 +23,11 @@ const listQuery = closed({
   status: Type.Optional(Type.Enum([...parentStatuses])),
   external_id: Type.Optional(Type.String(externalId)),
   q: Type.Optional(nameStart),
+  sub_account_id: Type.Optional(Type.String()),
+  near,
 });
 
-/** Create, list, get, change, suspend and resume parent accounts: a list of routes, one after the other. */
+/** Adds the routes that create, list, get, change, suspend and resume parent accounts. */
 export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
 
@@ -59,16 +62,22 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
     '/accounts/:account_id',
     { schema: { params: path, querystring: noQuery, response: { 200: accountBody } } },
     async (request) =>
-      accountToBody(found(await tenants.getParent(found(parseAccountId(request.params.account_id))))),
+      accountToBody(
+        found(
+          await tenants.getParent(found(parseAccountId(request.params.account_id), 'account')),
+          'account',
+        ),
+      ),
   );
 
   app.patch(
     '/accounts/:account_id',
     { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: accountBody } } },
     async (request, reply) => {
-      const id = found(parseAccountId(request.params.account_id));
+      const id = found(parseAccountId(request.params.account_id), 'account');
       const changed = found(
         await tenants.updateParent(id, parentChangeOf(request.body), operatorOf(request)),
+        'account',
       );
       if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
       const committed = notTaken(changed, 'account');
@@ -88,8 +97,11 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
       },
       async (request, reply) => {
         const claim = idempotencyClaim(request, operatorCaller);
-        const id = found(parseAccountId(request.params.account_id));
-        const committed = found(await tenants.setParentStatus(id, status, claim, operatorOf(request)));
+        const id = found(parseAccountId(request.params.account_id), 'account');
+        const committed = found(
+          await tenants.setParentStatus(id, status, claim, operatorOf(request)),
+          'account',
+        );
         noteReplay(reply, committed);
         return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
       },
@@ -97,12 +109,27 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
   }
 }
 
-function filterOf({ status, external_id: externalId, q: nameStart }: Static<typeof listQuery>): ParentFilter {
-  return { ...(status && { status }), ...(externalId && { externalId }), ...(nameStart && { nameStart }) };
+function filterOf(query: Static<typeof listQuery>): ParentFilter {
+  const { status, external_id: externalId, q: nameStart, sub_account_id: sub, near } = query;
+  const subAccount = sub === undefined ? undefined : parseAccountId(sub);
+  if (sub !== undefined && subAccount === undefined) throw invalidField('?sub_account_id', 'must be a UUID.');
+  return {
+    ...(status && { status }),
+    ...(externalId && { externalId }),
+    ...(nameStart && { nameStart }),
+    ...(subAccount && { subAccount }),
+    ...(near !== undefined && { near }),
+  };
 }
 
-/** Without filters the name that 0.1.0 gives the list, so that its cursors are good here. */
-function listName({ status, externalId, nameStart }: ParentFilter): ListName {
-  const filters = [status, externalId, nameStart];
+/** Names a list. Without filters the name is that of 0.1.0, so that cursors of 0.1.0 stay valid. */
+function listName({ status, externalId, nameStart, subAccount, near }: ParentFilter): ListName {
+  const filters = [
+    status,
+    externalId,
+    nameStart,
+    ...(subAccount === undefined ? [] : [subAccount]),
+    ...(near === undefined ? [] : [`near ${near}`]),
+  ];
   return filters.every((each) => each === undefined) ? ['accounts'] : ['accounts', ...filters];
 }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { parseAccountId } from '../../domain/ids.ts';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
@@ -21,12 +21,9 @@ import { importRoutes } from './import/routes.ts';
 import { operatorOf, operatorTokens, requireOperator } from './operator-token.ts';
 import { subAccountRoutes } from './sub-accounts.ts';
 
-/** Characters: what `openssl rand -hex 16` writes. Shorter ones work, since 0.1.0 took them. */
-const shortestToken = 32;
-
 /**
- * The operator API, to be registered at the prefix `/admin/v1` of the internal listener, on an app that has
- * `installErrorReplies`. Without a token it is off: everything under the prefix is 404, and the log says so once.
+ * The operator API. Register it at the prefix `/admin/v1` of the internal listener, on an app that has
+ * `installErrorReplies`. Without a token it is off: every path under the prefix is 404, and the log says so once.
  */
 export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): void {
   const { config } = deps;
@@ -38,15 +35,8 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
       detail: 'The operator API is off: no ADMIN_TOKEN is set.',
     });
   } else {
-    for (const [name, { length }] of tokens) {
-      if (length >= shortestToken) continue;
-      const key = name in config.internal.adminTokens ? `internal.admin_tokens.${name}` : 'ADMIN_TOKEN';
-      app.log.warn(
-        `${key} can be guessed: it has ${length} characters, and should have ${shortestToken} or more`,
-      );
-    }
     requireOperator(app, tokens, clientAddresses(config.trustedProxies));
-    installJsonBodies(app, config.limits.managementBodyBytes);
+    installJsonBodies(app, config.limits);
     installValidation(app);
     const register = (): void => operatorRoutes(app.withTypeProvider<TypeBoxProvider>(), deps);
     claimPrefix(app, register, notFound, referencePaths);
@@ -66,7 +56,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   subAccountRoutes(app, deps);
   importRoutes(app, deps);
   importRoute(app, keyDeps);
-  const keyRules: ApiKeyRoutesRules = {
+  const keyRules: ApiKeyRoutesRules<FastifyContextConfig> = {
     path: '/accounts/:owner_id/api-keys',
     ownerField: 'account_id',
     owner: async (_request, text) => {
@@ -74,7 +64,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
       return (id && (await tenants.getParent(id))?.id) ?? null;
     },
     caller: operatorOf,
-    // The operator makes the keys that manage sub-accounts.
+    // Operators mint the keys that manage sub-accounts.
     grantable: () => true,
     read: {},
     write: {},

@@ -8,20 +8,26 @@ import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import type { UsageReplay } from '../../ports/usage/replay.ts';
 
-/** What the operator API works with. */
+/** Dependencies of the operator API. */
 export interface AdminDeps {
   readonly config: Pick<Config, 'headers' | 'internal' | 'keys' | 'trustedProxies'> & {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
-    readonly limits: Pick<LimitsConfig, 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'>;
+    readonly limits: Pick<
+      LimitsConfig,
+      'bodyIdleMs' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
+    >;
   };
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile'>;
-  /** Exports usage again; `null` where it is not exported. */
+  readonly usage: Pick<
+    UsageStore,
+    'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile' | 'writesByDefault'
+  >;
+  /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   readonly barrier: Barrier;
   readonly clock: Clock;
-  /** A cryptographic source. */
+  /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
   /** Further operations, behind the same token. */
   readonly more?: (app: TypedApp) => void;

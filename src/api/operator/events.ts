@@ -12,7 +12,7 @@ const querystring = closed({
 });
 const params = closed({ event_id: Type.String() });
 
-/** `GET /events` and `GET /events/{id}`: what was changed, for any parent, by whom and from where. */
+/** `GET /events` and `GET /events/{id}`: changes of any parent, with actor and origin. */
 export function operatorEventRoutes(app: TypedApp, { events }: Pick<AdminDeps, 'events'>): void {
   app.get('/events', { schema: { querystring, response: { 200: eventListBody } } }, ({ query }) =>
     listEvents(events, null, query, eventToBody),
@@ -21,6 +21,7 @@ export function operatorEventRoutes(app: TypedApp, { events }: Pick<AdminDeps, '
   app.get(
     '/events/:event_id',
     { schema: { params, querystring: noQuery, response: { 200: eventBody } } },
-    async (request) => eventToBody(found(await events.get(found(parseEventId(request.params.event_id))))),
+    async (request) =>
+      eventToBody(found(await events.get(found(parseEventId(request.params.event_id), 'event')), 'event')),
   );
 }

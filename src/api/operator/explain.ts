@@ -60,11 +60,11 @@ function explainedCaller() {
   });
 }
 
-/** `POST /explain`: who a request would act as, and why, by the very functions that decide about real ones. */
+/** `POST /explain`: explains the decision about a request, by the functions that decide about real requests. */
 export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
   const schema = { querystring: noQuery, body: question, response: { 200: answer } };
   app.post('/explain', { schema }, async ({ body }) => {
-    const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id))));
+    const digest = found(await deps.tenants.keyDigest(found(parseKeyId(body.key_id), 'API key')), 'API key');
     const request: ProxiedRequest = {
       digest,
       acting: readActingHeader(body.acting_tenant === undefined ? [] : [body.acting_tenant]),
@@ -81,8 +81,8 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
 }
 
 /**
- * Looks at the limits that a request would count against, as far as this replica knows what is left of them. Takes nothing.
- * A request that would be admitted is rejected where one of them is full.
+ * Looks at the limits that a request would count against, as this replica knows them, without counting. A request that
+ * would be admitted is rejected if one of them is used up.
  */
 function lookAtLimits(
   explained: Explained,
@@ -129,11 +129,11 @@ function limitToBody({ kind, period, quota, windowS, remaining, resetS }: LimitS
   return { limited: kind, per: period, quota, window_s: windowS, remaining, reset_s: resetS };
 }
 
-/** What a path that is no route's is called in explanations since 0.1.0. */
+/** Names of destinations other than routes, as in 0.1.0. */
 const routeNames = { management: 'management', none: 'none', rejected: 'refused' } as const;
 
 function because(explained: Explained, { method }: ProxiedRequest): string {
-  if ('open' in explained) return 'It describes the API and is for everyone: no key is looked at.';
+  if ('open' in explained) return 'The API reference is public: no key is checked.';
   const { caller } = explained;
   switch ('permit' in explained ? explained.permit.reason : undefined) {
     case 'sub-account':
@@ -142,12 +142,12 @@ function because(explained: Explained, { method }: ProxiedRequest): string {
       return 'The acting header names the caller itself.';
     default:
       if (caller?.kind === 'sub-account')
-        return 'There is no acting header, and a sub-account key acts as itself.';
+        return 'There is no acting header, so a sub-account key acts as itself.';
       return method === 'read'
-        ? 'There is no acting header, and a read acts as the caller then.'
+        ? 'There is no acting header, so a read acts as the caller.'
         : 'There is no acting header, and none is needed: the caller has no active sub-accounts, or this is management.';
   }
 }
 
-/** Operators read why there is no such path; clients get the one 404. */
-const noRoute = 'No route takes this path.';
+/** Reason of a 404 for operators; clients get the same 404 for every path. */
+const noRoute = 'No route matches this path.';

@@ -2,13 +2,13 @@ import { Type } from 'typebox';
 import { parseGivenId, type AccountId } from '../../domain/ids.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 
-/** The id that an operator may give to a new account, in a body. */
+/** Id that an operator may choose for a new account. */
 export const givenId = Type.Optional(Type.String({ maxLength: 36 }));
 
 /**
- * Reads it, as members of the account to be created; none where the gateway is to choose.
+ * Reads a chosen id as members of the account to create; `undefined` if the gateway is to choose.
  *
- * @throws ProblemError `invalid_request` where it may be no account's
+ * @throws ProblemError `invalid_request` if no account may have this id
  */
 export function readGivenId(
   text: string | undefined,

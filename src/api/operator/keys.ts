@@ -26,7 +26,7 @@ import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
 import { operatorOf } from './operator-token.ts';
 
-/** What the routes need. */
+/** Dependencies of the routes. */
 export interface AnyKeyDeps extends KeyLifeDeps {
   readonly tenants: KeyLifeDeps['tenants'] & Pick<TenantStore, 'findKeys'>;
 }
@@ -59,15 +59,15 @@ const filters = {
 };
 
 /**
- * Find, show, change, rotate and revoke any key, a parent's or a sub-account's: what is at hand when a key has leaked is its
- * first and last characters, or the key itself, of which only the digest is sent.
+ * Adds the routes that find, show, change, rotate and revoke any key of any account. A leaked key is found by its first and
+ * last characters, or by its digest, so that the key itself is not sent.
  */
 export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
   const { tenants, clock } = deps;
 
   const held = async (text: string): Promise<HeldKey> => {
-    const id = found(parseKeyId(text));
-    return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0]);
+    const id = found(parseKeyId(text), 'API key');
+    return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0], 'API key');
   };
 
   const keyOf = (

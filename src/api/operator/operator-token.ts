@@ -7,13 +7,13 @@ import { headerValues } from '../../domain/header-names.ts';
 import { noteOutcome } from '../../http/outcome.ts';
 import type { Operator, RequestOrigin } from '../../ports/changes.ts';
 
-/** What the operator is called that calls with `ADMIN_TOKEN`. */
+/** Name of the operator whose token is `ADMIN_TOKEN`. */
 const usualOperator = 'operator';
 
 const decorator = 'operator';
 const bearer = /^bearer +(\S+)$/i;
 
-/** The tokens of the operator API, by the names of the operators; none where it is off. */
+/** Tokens of the operator API by operator; empty if the API is off. */
 export function operatorTokens({ adminToken, adminTokens }: InternalConfig): ReadonlyMap<string, string> {
   return new Map([
     ...(adminToken === null ? [] : [[usualOperator, adminToken] as const]),
@@ -21,12 +21,12 @@ export function operatorTokens({ adminToken, adminTokens }: InternalConfig): Rea
   ]);
 }
 
-/** Whether there is any token: without one the operator API is off. */
+/** Whether the operator API is on, which takes at least one token. */
 export function operatorApiIsOn(config: InternalConfig): boolean {
   return operatorTokens(config).size > 0;
 }
 
-/** Lets a request to `app` pass only with one of `tokens` as its bearer token, and notes whose it is. */
+/** Rejects requests to `app` without one of `tokens` as bearer token, and notes the operator. */
 export function requireOperator(
   app: FastifyInstance,
   tokens: ReadonlyMap<string, string>,
@@ -38,8 +38,8 @@ export function requireOperator(
     const values = headerValues(request.raw.rawHeaders, 'authorization');
     const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
     const sentDigest = digest(sent ?? '');
-    // Digests are of one length, and how much of them agrees says nothing about the token. All are compared: how long that
-    // takes does not say which one it was.
+    // Digests have one length, and their common prefixes tell nothing about a token. All of them are compared, so that the
+    // time does not tell which one matched.
     const matching = expected.filter((each) => timingSafeEqual(sentDigest, each.digest));
     const [operator] = sent === undefined ? [] : matching;
     if (operator === undefined) return done(new ProblemError(notTheOperator));
@@ -50,7 +50,7 @@ export function requireOperator(
   });
 }
 
-/** The operator that calls, and from where. @throws where the token was not looked at: a route without that must not work */
+/** The operator that calls, and its origin. @throws if the token was not checked: a route without the check must not work */
 export function operatorOf(request: FastifyRequest): Operator & RequestOrigin {
   const operator = request.getDecorator<(Operator & RequestOrigin) | null>(decorator);
   if (operator === null) throw new Error('an operator call was handled before its token was looked at');
@@ -59,7 +59,7 @@ export function operatorOf(request: FastifyRequest): Operator & RequestOrigin {
 
 const notTheOperator: Problem = {
   code: 'unauthenticated',
-  detail: 'The operator API wants `Authorization: Bearer <ADMIN_TOKEN>`, once and with the right token.',
+  detail: 'The operator API needs `Authorization: Bearer <ADMIN_TOKEN>`, once and with a valid token.',
 };
 
 function digest(text: string): Buffer {

@@ -3,7 +3,7 @@ import { explainRoute, type ExplainDeps } from './explain.ts';
 import { replicasRoute, type ReplicasDeps } from './replicas.ts';
 import { whoamiRoute, type WhoamiDeps } from './whoami.ts';
 
-/** Operations about this gateway itself: what it would decide, its replicas, and which one it is. */
+/** Adds the operations about this gateway: explanations, the list of replicas, and its own identity. */
 export function ownRoutes(app: TypedApp, deps: ExplainDeps & ReplicasDeps & WhoamiDeps): void {
   explainRoute(app, deps);
   replicasRoute(app, deps);

@@ -32,7 +32,7 @@ const nullableCounts = Type.Union([counts, Type.Null()]);
 const response = closed({
   from: timestamp,
   to: timestamp,
-  /** Accounts that were compared. */
+  /** Number of accounts that were compared. */
   accounts: count,
   mended: Type.Boolean(),
   data: Type.Array(
@@ -50,8 +50,8 @@ const response = closed({
 });
 
 /**
- * `POST /usage/reconcile`: whether the days of usage, which reports and invoices are made of, are what its hours say; with `mend` they
- * are made so. A call compares as many accounts as it can in about a second, and says where to go on.
+ * `POST /usage/reconcile`: compares the days of usage, the basis of reports and invoices, with the sums of their hours; with
+ * `mend` it corrects the days. A call compares as many accounts as it can in about a second and returns a cursor.
  */
 export function reconcileRoute(
   app: TypedApp,
@@ -72,8 +72,8 @@ export function reconcileRoute(
           '/from',
           `is before ${new Date(keptFromMs).toISOString()}: earlier usage is not there by the day and by the hour, so there is nothing to compare.`,
         );
-      const parent = account_id === undefined ? null : found(parseAccountId(account_id));
-      if (parent !== null) found(await tenants.getParent(parent));
+      const parent = account_id === undefined ? null : found(parseAccountId(account_id), 'account');
+      if (parent !== null) found(await tenants.getParent(parent), 'account');
       const after = cursor === undefined ? null : parseAccountId(cursor);
       if (after === undefined) throw invalidField('/cursor', 'is not `next_cursor` of the response before.');
       const compared = await usage.reconcile({ parent, firstMs, endMs, after, mend });

@@ -16,6 +16,7 @@ const replicaBody = closed({
   version: nullableText(),
   lease_ms: Type.Integer(),
   lease_age_ms: Type.Integer(),
+  clock_offset_ms: Type.Union([Type.Integer(), Type.Null()]),
   applied: Type.Integer(),
   lag: Type.Integer(),
 });
@@ -27,7 +28,7 @@ const replicaListBody = closed({
   data: Type.Array(replicaBody),
 });
 
-/** `GET /replicas`: every replica, the position it decides by, and whether its lease has run out. */
+/** `GET /replicas`: every replica with the position it decides by and the state of its lease. */
 export function replicasRoute(app: TypedApp, { replicaList, ownReplicaId }: ReplicasDeps): void {
   app.get('/replicas', { schema: { querystring: noQuery, response: { 200: replicaListBody } } }, async () =>
     toBody(await replicaList.read(), ownReplicaId()),
@@ -47,14 +48,15 @@ function toBody({ seq, incarnation, complete, entries }: ReplicaListReading, own
       version: entry.version,
       lease_ms: entry.leaseMs,
       lease_age_ms: entry.ageMs,
+      clock_offset_ms: entry.clockAheadMs,
       applied: entry.applied,
-      // A replica that has already confirmed an entry from after the snapshot is not behind.
+      // A replica may have confirmed an entry from after the snapshot: its lag is 0.
       lag: Math.max(0, seq - entry.applied),
     })),
   } satisfies Static<typeof replicaListBody>;
 }
 
-/** A replica whose lease ran out decides nothing, so `lapsed` goes before `leaving`. */
+/** State of a replica. Without a lease it decides nothing, so `lapsed` takes precedence over `leaving`. */
 function stateOf({ ageMs, leaseMs, leaving }: ListedReplica): 'live' | 'leaving' | 'lapsed' {
   if (ageMs > leaseMs) return 'lapsed';
   return leaving ? 'leaving' : 'live';

@@ -15,6 +15,7 @@ import {
   subAccountToBody,
   updateBody,
 } from '../sub-accounts/resource.ts';
+import { warningsOf } from '../sub-accounts/warnings.ts';
 import type { AdminDeps } from './deps.ts';
 import { givenId, readGivenId } from './given-id.ts';
 import { operatorOf } from './operator-token.ts';
@@ -23,7 +24,7 @@ const path = closed({ account_id: Type.String() });
 const childPath = closed({ account_id: Type.String(), sub_id: Type.String() });
 const createBody = closed({ ...creatable, limits: changeable.limits, id: givenId });
 
-/** The sub-accounts of any parent: list, create, show, change, deactivate and reactivate, as the parent itself would. */
+/** Adds the routes that list, create, show, change, deactivate and reactivate sub-accounts of any parent. */
 export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
 
@@ -31,7 +32,10 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
     '/accounts/:account_id/sub-accounts',
     { schema: { params: path, querystring: listQuery, response: { 200: listBody } } },
     async (request) => {
-      const parent = found(await tenants.getParent(found(parseAccountId(request.params.account_id))));
+      const parent = found(
+        await tenants.getParent(found(parseAccountId(request.params.account_id), 'account')),
+        'account',
+      );
       return listSubAccounts(tenants, parent.id, request.query);
     },
   );
@@ -41,7 +45,10 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
     { schema: { params: path, querystring: noQuery, body: createBody, response: { 201: subAccountBody } } },
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);
-      const parent = found(await tenants.getParent(found(parseAccountId(request.params.account_id))));
+      const parent = found(
+        await tenants.getParent(found(parseAccountId(request.params.account_id), 'account')),
+        'account',
+      );
       const { id: given, name, external_id: externalId = null, metadata = {}, limits } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
       const made = await tenants.createSubAccount(
@@ -55,7 +62,7 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       const account = await enforced(committed, barrier, reply, config.headers.enforced);
       noteReplay(reply, committed);
       reply.code(201);
-      return subAccountToBody(account);
+      return { ...subAccountToBody(account), ...(await warningsOf(deps, parent.id, committed)) };
     },
   );
 
@@ -63,9 +70,9 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
     '/accounts/:account_id/sub-accounts/:sub_id',
     { schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } } },
     async (request) => {
-      const parent = found(parseAccountId(request.params.account_id));
-      const id = found(parseAccountId(request.params.sub_id));
-      return subAccountToBody(found(await tenants.getSubAccount(parent, id)));
+      const parent = found(parseAccountId(request.params.account_id), 'account');
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      return subAccountToBody(found(await tenants.getSubAccount(parent, id), 'sub-account'));
     },
   );
 
@@ -80,10 +87,11 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       },
     },
     async (request, reply) => {
-      const parent = found(parseAccountId(request.params.account_id));
-      const id = found(parseAccountId(request.params.sub_id));
+      const parent = found(parseAccountId(request.params.account_id), 'account');
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
       const changed = found(
         await tenants.updateSubAccount(parent, id, changeOf(request.body), operatorOf(request)),
+        'sub-account',
       );
       if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
       const committed = notTaken(changed, 'sub_account');
@@ -103,10 +111,11 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       },
       async (request, reply) => {
         const claim = idempotencyClaim(request, operatorCaller);
-        const parent = found(parseAccountId(request.params.account_id));
-        const id = found(parseAccountId(request.params.sub_id));
+        const parent = found(parseAccountId(request.params.account_id), 'account');
+        const id = found(parseAccountId(request.params.sub_id), 'sub-account');
         const committed = found(
           await tenants.setSubAccountStatus(parent, id, status, claim, operatorOf(request)),
+          'sub-account',
         );
         noteReplay(reply, committed);
         return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));

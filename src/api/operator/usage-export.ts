@@ -13,11 +13,11 @@ import type { AdminDeps } from './deps.ts';
 const body = closed({
   from: Type.String(),
   to: Type.String(),
-  dry_run: Type.Optional(Type.Boolean({ description: 'make the events, and send none' })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'show the events without sending them' })),
   cursor: Type.Optional(Type.String()),
 });
 
-/** As it is sent; what is in it is for receivers to know. */
+/** An event as it is sent. */
 const event = Type.Unsafe<UsageEvent>({ type: 'object', additionalProperties: true });
 
 const response = closed({
@@ -32,8 +32,8 @@ const response = closed({
 });
 
 /**
- * `POST /usage/export`: exports hours again that were exported before, or that were over when the export began, with the same ids; with
- * `dry_run` the events are only shown. A call exports some hundred events, and says where to go on.
+ * `POST /usage/export`: exports hours again with the same event ids, also hours from before the export was set up; with
+ * `dry_run` it only shows the events. A call exports some hundred events and returns a cursor.
  */
 export function usageExportRoute(
   app: TypedApp,
@@ -105,6 +105,6 @@ function readCursor(text: string): ReplayCursor {
 
 function explain(error: unknown): never {
   if (!(error instanceof PushFailed)) throw error;
-  const detail = `The receiver did not accept events, so what this call was to send is to be sent again: ${error.message}`;
+  const detail = `The receiver did not accept the events of this call; repeat it to send them again: ${error.message}`;
   throw new ProblemError({ code: 'upstream_unreachable', detail }, { cause: error });
 }

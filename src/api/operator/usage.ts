@@ -19,7 +19,7 @@ const reportRow = closed({
 });
 const columns = Object.keys(reportRow.properties);
 
-/** `GET /usage`: the parents' report, over all of them or over one. */
+/** `GET /usage`: the usage report over one parent or all of them. */
 export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
   const querystring = closed({
     ...reportQuery,
@@ -29,8 +29,8 @@ export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
   const response = { 200: closed(reportFields(groupBy, reportRow)) };
   app.get('/usage', { schema: { querystring, response } }, async (request, reply) => {
     const { account_id: text, ...query } = request.query;
-    const parent = text === undefined ? null : found(parseAccountId(text));
-    if (parent !== null) found(await deps.tenants.getParent(parent));
+    const parent = text === undefined ? null : found(parseAccountId(text), 'account');
+    if (parent !== null) found(await deps.tenants.getParent(parent), 'account');
     const scope = { parent, asker: parent ?? 'all' };
     if (!wantsCsv(request, reply)) return readReport(deps, scope, query, rowToBody);
     return sendCsv({ request, reply }, deps, scope, query, { columns, rowToBody });
@@ -40,7 +40,7 @@ export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
 function rowToBody(row: UsageReportRow, group: UsageGroup): Static<typeof reportRow> {
   return {
     account_id: row.parentId,
-    // A row of a parent and all its sub-accounts is about none of them.
+    // A row that sums a parent and its sub-accounts names no sub-account.
     sub_account_id: group === 'account' ? null : row.accountId,
     external_id: row.externalId,
     name: row.name,

@@ -3,7 +3,7 @@ import { operatorOf } from './operator-token.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
 
 export interface WhoamiDeps {
-  /** Of this build. */
+  /** Version of this build. */
   readonly version: string;
   /** The id under which this replica is registered; `null` while it is not. */
   readonly ownReplicaId: () => string | null;
@@ -11,7 +11,7 @@ export interface WhoamiDeps {
 
 const body = closed({ operator: Type.String(), version: Type.String(), replica_id: nullableText() });
 
-/** `GET /whoami`: whose the token is, and which gateway it was told to. It asks no database. */
+/** `GET /whoami`: the operator of the token and the identity of this gateway. It needs no database. */
 export function whoamiRoute(app: TypedApp, { version, ownReplicaId }: WhoamiDeps): void {
   app.get('/whoami', { schema: { querystring: noQuery, response: { 200: body } } }, async (request) => ({
     operator: operatorOf(request).operator,

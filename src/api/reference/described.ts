@@ -2,20 +2,20 @@ import { usualKeyPrefix } from '../../domain/api-key.ts';
 import { headerNames } from '../../domain/header-names.ts';
 import { usualTypeBase } from '../../http/problem-body.ts';
 
-/** What the configuration calls things that the documents name. */
+/** Configurable names that occur in the documents. */
 export interface Named {
-  /** Of the headers, such as `X-Service-`. */
+  /** Prefix of headers, such as `X-Service-`. */
   readonly headerPrefix: string;
   /** Further headers that carry API keys. */
   readonly apiKeyHeaders: readonly string[];
-  /** What new keys begin with. */
+  /** Prefix of new keys. */
   readonly keyPrefix: string;
-  /** What the `type` of a problem begins with. */
+  /** Start of the `type` of a problem. */
   readonly typeBase: string;
 }
 
 /**
- * A document with the names that this gateway has. It was written with those of a gateway without configuration.
+ * Replaces the default names in a document by the configured ones.
  *
  * @param text an OpenAPI document, JSON
  */
@@ -36,7 +36,7 @@ interface Operation {
   security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** Parents may send their keys in these headers, too; operators' tokens come in `Authorization` alone. */
+/** Adds the further headers that carry keys of parents; tokens of operators come only in `Authorization`. */
 function withKeyHeaders(document: Document, names: readonly string[]): Document {
   const { securitySchemes } = document.components;
   if (names.length === 0 || !('apiKey' in securitySchemes)) return document;

@@ -1,9 +1,9 @@
-/** Text as HTML, in elements and in attributes. */
+/** Escapes text for HTML elements and attributes. */
 export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The little CommonMark that the documents' texts have: paragraphs, headings, code. */
+/** Renders the CommonMark that the documents use: paragraphs, headings, code. */
 export function paragraphs(text: string): string {
   return text
     .split('\n\n')
@@ -11,12 +11,12 @@ export function paragraphs(text: string): string {
     .join('');
 }
 
-/** The same within a line. */
+/** Renders CommonMark within a line. */
 export function inline(text: string): string {
   return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** JSON to be looked at; what is wider than the page is scrolled by itself, by keys as well. */
+/** Renders JSON in a region that scrolls by itself, with the keyboard too, if it is wider than the page. */
 export function jsonHtml(label: string, value: unknown): string {
   return `<pre tabindex="0" role="region" aria-label="${escaped(label)}">${escaped(JSON.stringify(value, null, 2))}</pre>`;
 }

@@ -2,7 +2,7 @@ import { escaped, inline, jsonHtml, paragraphs } from './html.ts';
 import { searchText, type Described, type Member, type Place } from './places.ts';
 import { memberHtml, typeHtml } from './schema-html.ts';
 
-/** An operation: what it is, what it takes, and everything that it may respond. */
+/** Renders an operation with its parameters, body and responses. */
 export function operationHtml(document: Described, place: Place): string {
   const { method, path, operation } = place;
   const { operationId, summary, description, parameters, requestBody, responses } = operation;
@@ -46,7 +46,7 @@ function bodyHtml(
   return `<h4>${title}</h4>${parts.join('')}`;
 }
 
-/** A success with its example; a rejection with its codes, one example behind each. */
+/** Renders a success with its example, or a rejection with an example for each code. */
 function responseHtml(status: string, response: Member, resolve: (value: Member) => Member): string {
   const {
     description,

@@ -28,7 +28,7 @@ details { border-top: 1px solid var(--line); padding: .35rem 0; } summary { curs
 }
 `;
 
-/** The script of the page: the search. Its hash is in the page's policy. */
+/** The search script of the page. Its hash is in the page's policy. */
 export const script = `
 const search = document.getElementById('search');
 const found = document.getElementById('found');

@@ -6,8 +6,8 @@ import { schemaHtml } from './schema-html.ts';
 import { script, style } from './page-assets.ts';
 
 /**
- * The page that people read: all of a document in one piece of HTML, with a search. It loads nothing, so a browser needs no right
- * to anything but what is in it ({@link pagePolicy}).
+ * Renders a whole document as one HTML page with a search. The page loads nothing, so that {@link pagePolicy} can forbid
+ * everything but its own script and style.
  */
 export function pageOf(document: Described): string {
   const { title, version, description } = document.info;
@@ -39,7 +39,7 @@ ${groups.map(({ name, description, places }) => `<section class="group"><h2>${es
 `;
 }
 
-/** What a browser may do on the page: run its one script and use its one style sheet. */
+/** Content security policy: the page's one script and its one style sheet. */
 export const pagePolicy = [
   `default-src 'none'`,
   `script-src 'sha256-${hash('sha256', script, 'base64')}'`,

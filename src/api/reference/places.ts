@@ -1,4 +1,4 @@
-/** What of a document is looked at here; it is generated, and tests hold its form. */
+/** The parts of a document that the page shows. Documents are generated, and tests check their form. */
 export interface Described {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -20,14 +20,14 @@ export interface DescribedOperation {
 /** Any JSON object of a document. */
 export type Member = Readonly<Record<string, unknown>>;
 
-/** What leads to an operation. */
+/** An operation with its method and path. */
 export interface Place {
   readonly method: string;
   readonly path: string;
   readonly operation: DescribedOperation;
 }
 
-/** What an operation is found by. */
+/** Text by which the search finds an operation. */
 export function searchText({ method, path, operation }: Place): string {
   const { operationId, summary, description } = operation;
   return `${method} ${path} ${operationId} ${summary} ${description}`.toLowerCase();

@@ -5,24 +5,24 @@ import { described, type Named } from './described.ts';
 import { pageOf, pagePolicy } from './page.ts';
 import type { Described } from './places.ts';
 
-/** Paths below each prefix that describe the API under it. They ask for no key; `claimPrefix` has their other methods. */
+/** Public paths of the API reference below each prefix. `claimPrefix` handles their other methods. */
 export const referencePaths: readonly string[] = ['/openapi.json', '/docs'];
 
 type ReferenceOptions = Pick<Config, 'headers' | 'keys' | 'problems'>;
 
-/** What describes the endpoints under `/v1/sub-accounts`; to be registered at that prefix. */
+/** API reference of `/v1/sub-accounts`. Register it at that prefix. */
 export function parentReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
   serve(app, 'sub-accounts', config);
   done();
 }
 
-/** What describes the operator API; to be registered at its prefix. */
+/** API reference of the operator API. Register it at its prefix. */
 export function operatorReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
   serve(app, 'operator', config);
   done();
 }
 
-/** `npm run generate` writes the documents, by the schemas of the routes. */
+/** Serves a document, which `npm run generate` writes from the schemas of the routes. */
 function serve(app: FastifyInstance, name: string, config: ReferenceOptions): void {
   const file = new URL(`documents/${name}.json`, import.meta.url);
   const names: Named = {
@@ -40,7 +40,7 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions): vo
   );
   let page: string | undefined;
   app.get('/docs', (_request, reply) => {
-    // Most gateways are never asked for it.
+    // Rendered on demand: most gateways never serve it.
     page ??= pageOf(JSON.parse(document) as Described);
     return reply
       .type('text/html; charset=utf-8')

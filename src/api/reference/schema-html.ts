@@ -1,7 +1,7 @@
 import { escaped, inline } from './html.ts';
 import type { Member } from './places.ts';
 
-/** A schema with its members. */
+/** Renders a schema with its members. */
 export function schemaHtml(name: string, schema: Member): string {
   return (
     `<article id="schema-${name}" data-text="${escaped(name.toLowerCase())}"><h3>${name}</h3>` +
@@ -17,7 +17,7 @@ function membersHtml(schema: Member): string {
   return `<dl>${rows.join('')}</dl>`;
 }
 
-/** A member or a parameter: what it is called, of which type it is, and what it means. */
+/** Renders a member or parameter: name, type and description. */
 export function memberHtml(name: string, schema: Member, required: boolean, text = textOf(schema)): string {
   const mark = required ? ' <span class="required">required</span>' : '';
   return (
@@ -26,7 +26,7 @@ export function memberHtml(name: string, schema: Member, required: boolean, text
   );
 }
 
-/** The type of a value in words, with a link where it has a name. */
+/** Renders the type of a value in words, with a link if the type has a name. */
 export function typeHtml(schema: Member): string {
   const { $ref: ref, type, enum: values } = schema;
   const format = schema['format'] as string | undefined;

@@ -1,9 +1,9 @@
 /**
- * Whether a client prefers CSV to JSON, by its `Accept` header (RFC 9110 section 12.5.1). Both are read with the weight of the most
- * specific range that matches; with the same weight it is the one that was named more specifically, and then JSON. A client that
- * accepts neither gets JSON, too, as it does from every other operation.
+ * Whether a client prefers CSV to JSON by its `Accept` header (RFC 9110 section 12.5.1). Each has the weight of the most
+ * specific range that matches. With equal weights the more specific range wins, then JSON. A client that accepts neither
+ * gets JSON, as from every other operation.
  *
- * @param accept the header's value, several joined by commas; `undefined` where there is none
+ * @param accept value of the header, several joined by commas; `undefined` if it is absent
  */
 export function prefersCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false;
@@ -21,7 +21,7 @@ interface Range {
 
 interface Weighed {
   readonly weight: number;
-  /** 0 where no range matches, 1 for any type, 2 for a type, 3 for a type and a subtype. */
+  /** 0 if no range matches, 1 for any type, 2 for a type, 3 for a type and subtype. */
   readonly specificity: number;
 }
 
@@ -30,7 +30,7 @@ function readRange(text: string): readonly Range[] {
   const [, type, subtype] = /^([^\s/]+)\/([^\s/]+)$/.exec(range) ?? [];
   if (type === undefined || subtype === undefined) return [];
   const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length) ?? '1';
-  // What is no weight is none: the client has not said that it wants this.
+  // A malformed weight counts as 0.
   return [{ type, subtype, weight: /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(quality) ? Number(quality) : 0 }];
 }
 

@@ -3,16 +3,15 @@ import type { AccountPageQuery, Page } from '../../ports/tenant-store.ts';
 import { readPage, writePage, type ListName } from './pages.ts';
 
 /**
- * Cursors of lists of accounts. They hold the id of the last row, as those of 0.1.0 do. Lists went by id alone there and go by
- * (`created_at`, id) here, so a cursor of this version ends in a space: replicas of 0.1.0 read over it, and find the id that
- * they understand. A cursor without it came from 0.1.0, and its list goes on by id.
+ * Last character of cursors of this version, whose lists are sorted by (`created_at`, id). Cursors hold the id of the last
+ * row. Lists of 0.1.0 are sorted by id: its replicas ignore the space, and a cursor without it continues by id.
  */
 const mark = ' ';
 
 /**
- * Reads paging parameters of a list of accounts.
+ * Reads the paging parameters of a list of accounts.
  *
- * @throws ProblemError `invalid_request` where the cursor is not one of this list
+ * @throws ProblemError `invalid_request` if the cursor is not from this list
  */
 export function readAccountPage(
   query: { readonly limit?: number; readonly cursor?: string },
@@ -23,7 +22,7 @@ export function readAccountPage(
   return byId ? { ...page, byId } : page;
 }
 
-/** Writes a page of accounts. @param asked what {@link readAccountPage} gave for it */
+/** Writes a page of accounts. @param asked result of {@link readAccountPage} */
 export function writeAccountPage<Row extends { readonly id: AccountId }, Body>(
   page: Page<Row>,
   list: ListName,

@@ -8,9 +8,9 @@ import type { IdempotencyClaim, Replay } from '../../ports/changes.ts';
 import type { Committed, ExternalIdTaken, IdTaken, LimitReached } from '../../ports/tenant-store.ts';
 
 /**
- * The claim of a request that has an `Idempotency-Key`; `null` without one. To be handed to the mutation it asks for.
+ * Reads the claim of a request with an `Idempotency-Key`, for the change in the store; `null` without the header.
  *
- * @throws ProblemError `invalid_request` where the header is malformed or was sent twice
+ * @throws ProblemError `invalid_request` if the header is malformed or repeated
  */
 export function idempotencyClaim(
   request: FastifyRequest,
@@ -23,15 +23,15 @@ export function idempotencyClaim(
   return { caller, key: sha256(key), fingerprint: sha256(canonical(request)) };
 }
 
-/** Says in the response that it reports what an earlier request made. */
+/** Marks a response that replays the result of an earlier request. */
 export function noteReplay(reply: FastifyReply, { replayed }: Replay): void {
   if (replayed) reply.header('idempotency-replayed', 'true');
 }
 
 /**
- * Returns what was made, or throws a 409 where another account has what it was to have.
+ * Returns a committed change, or throws a 409 if another account has its id or `external_id`.
  *
- * @param kind of the accounts among which an `external_id` is unique
+ * @param kind kind of the accounts among which an `external_id` is unique
  */
 export function notTaken<T extends object>(
   outcome: T | ExternalIdTaken | IdTaken,
@@ -51,19 +51,19 @@ export function notTaken<T extends object>(
   });
 }
 
-/** Returns what was made, or throws a 409. @param what plural, such as `API keys` */
+/** Returns a committed change, or throws a 409 if a limit is reached. @param what plural noun, such as `API keys` */
 export function withinLimit<T extends object>(outcome: T | LimitReached, what: string): T {
   if (!('limit' in outcome)) return outcome;
-  throw new ProblemError({ code: 'limit_reached', detail: `There may be ${outcome.limit} ${what} at most.` });
+  throw new ProblemError({ code: 'limit_reached', detail: `At most ${outcome.limit} ${what} are allowed.` });
 }
 
 /**
- * Waits until every replica decides by what was committed, says so in the receipt header, and gives the result.
- * Where no replica can hold an outdated fact (`seq: null`) there is nothing to wait for: no header then.
+ * Waits until every replica enforces a committed change, adds the receipt header, and returns the value. If no replica can
+ * hold an outdated fact (`seq: null`), it neither waits nor adds the header.
  *
  * @param header name of the receipt header, `X-Service-Enforced` unless configured
- * @param count is told, before the wait, that there is something to wait for; absent for operators, who have no limit
- * @throws ProblemError `unavailable` where enforcement cannot be known; the change is committed and may be repeated
+ * @param count called before the wait, if there is one; absent for operators, who have no limit
+ * @throws ProblemError `unavailable` if enforcement cannot be confirmed; the change is committed, and may be repeated
  */
 export async function enforced<T>(
   { value, seq, incarnation }: Committed<T>,
@@ -78,7 +78,7 @@ export async function enforced<T>(
   return value;
 }
 
-/** Such as `replicas=3; ms=4`; what is out of the ordinary is named when there is some. */
+/** Writes a receipt such as `replicas=3; ms=4`; replicas that timed out and ended exchanges are named only if there are any. */
 export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt): string {
   const parts = [`replicas=${replicas}`, `ms=${Math.ceil(ms)}`];
   if (timedOut > 0) parts.push(`unheard=${timedOut}`);
@@ -88,7 +88,7 @@ export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt):
 
 const keyForm = /^[!-~]{1,255}$/;
 
-/** One text for what is asked for: ids in lower case, members of the body sorted, no spaces. */
+/** Canonical text of a request: ids in lower case, members of the body sorted, no spaces. */
 function canonical({ method, url, body }: FastifyRequest): string {
   return JSON.stringify(
     [method, url.split('?', 1)[0]?.toLowerCase(), body ?? null],

@@ -4,12 +4,11 @@ import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { notFound } from '../../http/not-found.ts';
 
 /**
- * Owns everything under the prefix of `app`: a method that a path does not have gets 405 with `Allow`, a path
- * without a route 404. Without it such requests would fall to the route `/*`, which is the proxy.
+ * Claims every path and method under the prefix of `app`: an unsupported method gets 405 with `Allow`, an unknown path 404.
  *
  * @param register adds the routes, all of them on `app` itself
- * @param unknown the problem on paths that it did not add
- * @param elsewhere paths under the prefix whose GET and HEAD another plugin has
+ * @param unknown problem of unknown paths
+ * @param elsewhere paths under the prefix whose GET and HEAD another plugin serves
  */
 export function claimPrefix(
   app: FastifyInstance,
@@ -28,7 +27,7 @@ export function claimPrefix(
   for (const url of elsewhere) known.set(url, new Set(['GET', 'HEAD']));
   for (const [url, methods] of [...known]) reject(app, url, methodNotAllowed([...methods].sort()), methods);
   if (!known.has('')) reject(app, '', unknown);
-  // A trailing slash is not an empty parameter.
+  // A trailing slash must not match a route with an empty parameter.
   const slashes = new Set(['/', ...[...known.keys()].flatMap((url) => /^.*\/(?=:[^/]+$)/.exec(url) ?? [])]);
   for (const url of slashes) reject(app, url, unknown);
   reject(app, '/*', unknown);
@@ -45,7 +44,7 @@ function reject(app: FastifyInstance, url: string, rejection: Problem, except?: 
     prefixTrailingSlash: 'slash',
     exposeHeadRoute: false,
     config: { rejection },
-    // After the hooks that authenticate, so that only a known caller learns which paths exist; before the body is read.
+    // Runs after authentication, so that only known callers learn which paths exist, and before the body is read.
     onRequest: (_request, _reply, done) => done(new ProblemError(rejection)),
     handler: () => {
       throw new Error('a request was let through that must be rejected');
@@ -53,11 +52,11 @@ function reject(app: FastifyInstance, url: string, rejection: Problem, except?: 
   });
 }
 
-/** Fastify routes the common methods only; what Node parses beyond them would skip the routes and their hooks. */
+/** Adds the methods that Node parses but Fastify does not route: they would skip the routes and their hooks. */
 function allowEveryMethod(app: FastifyInstance): void {
   const routed = new Set(app.supportedMethods);
   for (const method of METHODS) {
-    // A CONNECT never gets here: Node gives it an event of its own.
+    // Node emits CONNECT as an event of its own, so Fastify never sees it.
     if (!routed.has(method) && method !== 'CONNECT') app.addHttpMethod(method);
   }
 }

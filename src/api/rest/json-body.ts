@@ -1,50 +1,53 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { LimitsConfig } from '../../config.ts';
 import { ProblemError, type FieldFault, type Problem } from '../../domain/problem.ts';
 import { headerValues } from '../../domain/header-names.ts';
+import { hasBody, bodyStopped, watchBody } from '../../http/unfinished-body.ts';
 import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-request.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation takes no body: an absent one, an empty one or `{}` will do, whatever the content type says. */
+    /** The operation takes no body: none, an empty one or `{}`, with any content type. */
     readonly action?: true;
-    /** Most members and elements of its body, where that is more than of others. */
+    /** Most members and elements of its body, if more than usual. */
     readonly mostItems?: number;
   }
 }
 
-/** RFC 8259 knows no parameters, but many clients send this one. */
+/** JSON with an optional charset: RFC 8259 has no parameters, but many clients send this one. */
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
- * Bodies of `app`, where an operation has a schema for one, are JSON in UTF-8, at most `limitBytes` long, and read strictly.
- * A body that is too long is rejected by its Content-Length, or as soon as it has grown too long.
+ * Installs the parser of bodies: JSON in UTF-8, at most `managementBodyBytes` long, read strictly. A body that is too long is
+ * rejected by its Content-Length, or as soon as it exceeds the limit; one that stops coming for `bodyIdleMs` is 408.
  */
-export function installJsonBodies(app: FastifyInstance, limitBytes: number): void {
-  // Before any of the body is read.
+export function installJsonBodies(
+  app: FastifyInstance,
+  { managementBodyBytes: bodyLimit, bodyIdleMs }: Pick<LimitsConfig, 'managementBodyBytes' | 'bodyIdleMs'>,
+): void {
+  // Runs before the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
-    // Fastify would otherwise reject actions by their content type, which has no meaning there.
+    const carries = hasBody(request.raw);
+    // Fastify would reject actions by their content type, which has no meaning for them.
     if (config.action) delete request.raw.headers['content-type'];
-    const problem = schema?.body && hasBody(request) ? mediaProblem(request.raw.rawHeaders) : undefined;
+    const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
+    const giveUp = (): void => {
+      // Fastify rejects the request with it, as with an error of the connection; it listens while it reads a body.
+      if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
+    };
+    if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
     done(problem === undefined ? null : new ProblemError(problem), payload);
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(
-    '*',
-    { parseAs: 'buffer', bodyLimit: limitBytes },
-    (request, bytes, done) => {
-      try {
-        const { action, mostItems } = request.routeOptions.config;
-        done(null, action ? requireNothing(bytes) : readJson(bytes, mostItems));
-      } catch (error) {
-        done(error as ProblemError);
-      }
-    },
-  );
-}
-
-function hasBody({ headers }: FastifyRequest): boolean {
-  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (request, bytes, done) => {
+    try {
+      const { action, mostItems } = request.routeOptions.config;
+      done(null, action ? requireNothing(bytes) : readJson(bytes, mostItems));
+    } catch (error) {
+      done(error as ProblemError);
+    }
+  });
 }
 
 function mediaProblem(rawHeaders: readonly string[]): Problem | undefined {
@@ -58,7 +61,7 @@ function mediaProblem(rawHeaders: readonly string[]): Problem | undefined {
   return undefined;
 }
 
-/** `undefined` for no bytes at all. */
+/** Reads a body; `undefined` if it is empty. */
 function readJson(bytes: Uint8Array, mostItems: number | undefined): unknown {
   if (bytes.length === 0) return undefined;
   let text: string;
@@ -77,15 +80,15 @@ function readJson(bytes: Uint8Array, mostItems: number | undefined): unknown {
 
 function requireNothing(bytes: Uint8Array): undefined {
   if (/^\s*(?:\{\s*\}\s*)?$/.test(Buffer.from(bytes).toString('latin1'))) return undefined;
-  throw invalidField('', 'must be empty: this operation takes none.');
+  throw invalidField('', 'must be empty: this operation takes no body.');
 }
 
-/** Deepest nesting of a document; nothing we accept comes near. */
+/** Deepest nesting of a document, far more than valid bodies have. */
 const maxDepth = 32;
-/** Most members and elements of a document, unless an operation says otherwise: each one may cost a fault of its own later on. */
+/** Most members and elements of a document, unless an operation allows more: each of them may become a fault. */
 const usualMostItems = 1000;
 
-/** A document that is not acceptable, and where. */
+/** A document is rejected; `fault` names the place. */
 export class JsonFault extends Error {
   readonly fault: FieldFault;
 
@@ -97,14 +100,14 @@ export class JsonFault extends Error {
 }
 
 /**
- * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no member twice, no unpaired surrogates. Beyond that it rejects U+0000,
- * which PostgreSQL cannot store, names that reach for an object's prototype, and documents too deep or too full.
+ * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no repeated members, no unpaired surrogates. It also rejects U+0000, which
+ * PostgreSQL cannot store, names that reach an object's prototype, and documents that are too deep or too large.
  *
- * @param mostItems members and elements
+ * @param mostItems most members and elements
  * @throws JsonFault
  */
 export function parseStrictJson(text: string, mostItems = usualMostItems): unknown {
-  // The scan first: it ends early on hostile depth, while the parser would build what it is given.
+  // The scan comes first: it stops early at hostile depth, while the parser would build the whole document.
   const found = scan(text, mostItems);
   try {
     const value: unknown = JSON.parse(text);
@@ -127,8 +130,8 @@ const afterName = /\s*:/y;
 const loneSurrogate = /\p{Surrogate}/u;
 
 /**
- * The first fault that a parser would not report. What the text means where it is not JSON at all does not matter, as
- * the parser has the last word on that; only limits are thrown at once.
+ * Returns the first fault that `JSON.parse` does not report. Text that is not JSON need not be understood, since the parser
+ * rejects it afterwards. Exceeded limits are thrown at once.
  */
 function scan(text: string, mostItems: number): JsonFault | undefined {
   const levels: Level[] = [];
@@ -186,7 +189,7 @@ function stringFault(levels: readonly Level[], string: string): JsonFault | unde
   return string.includes('\0') ? new JsonFault(pointerTo(levels), 'holds the character U+0000.') : undefined;
 }
 
-/** Just after the closing quote, or the end of the text. */
+/** Index after the closing quote, or the end of the text. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1;

@@ -3,10 +3,10 @@ import type { Limits } from '../../domain/limits/limits.ts';
 import type { KeyLimits } from '../../ports/api-keys.ts';
 import { closed, nullableInteger } from './typebox.ts';
 
-/** The greatest limits that may be set: beyond what a gateway can pass on, and exact in every program that reads JSON. */
+/** Greatest limits that can be set: more than a gateway can forward, and exact as JSON numbers in every language. */
 const most = { perSecond: 1_000_000, burst: 10_000_000, perMonth: 1_000_000_000_000 };
 
-/** Limits in responses, always all of them. */
+/** Limits in responses, with every member. */
 export const limitsBody = closed({
   requests_per_second: nullableInteger(),
   burst: nullableInteger(),
@@ -18,7 +18,7 @@ const requestFields = {
   burst: Type.Optional(nullableInteger({ minimum: 1, maximum: most.burst })),
 };
 
-/** Limits of an account in requests: what is absent stays, `null` takes a limit away. */
+/** Limits of an account in requests: an absent member keeps a limit, `null` removes it. */
 export const accountLimits = Type.Optional(
   closed({
     ...requestFields,
@@ -26,7 +26,7 @@ export const accountLimits = Type.Optional(
   }),
 );
 
-/** Those of a key. What was read may be sent back, so the month that it does not have may be `null`. */
+/** Limits of a key in requests. Keys have no monthly limit; `null` is accepted so that a response can be sent back. */
 export const keyLimits = Type.Optional(
   closed({
     ...requestFields,
@@ -40,7 +40,7 @@ export function accountLimitsOf(body: NonNullable<Static<typeof accountLimits>>)
   return { ...keyLimitsOf(body), ...(requestsPerMonth !== undefined && { requestsPerMonth }) };
 }
 
-/** Reads those of a key. */
+/** Reads the limits of a key. */
 export function keyLimitsOf({
   requests_per_second: requestsPerSecond,
   burst,

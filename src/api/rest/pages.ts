@@ -5,10 +5,10 @@ import type { Page } from '../../ports/tenant-store.ts';
 import { nullableText } from './typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 
-/** Rows of a page unless the client says otherwise. */
+/** Rows of a page unless the client asks for another number. */
 const defaultLimit = 50;
 
-/** The query parameters every list has. @param most the largest page there is */
+/** Query parameters of every list. @param most largest page */
 export function pageQuery(most = 100) {
   return {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: 'rows of a page' })),
@@ -16,22 +16,22 @@ export function pageQuery(most = 100) {
   };
 }
 
-/** The response of a list of `row`. */
+/** Body of a list of `row`. */
 export function pageOf<Row extends TSchema>(row: Row) {
   return { data: Type.Array(row), has_more: Type.Boolean(), next_cursor: nullableText() };
 }
 
 /**
- * Names a list together with its filters. A cursor is good for the list it came from alone: followed with other
- * filters it would skip rows silently.
+ * Identifies a list with its filters. A cursor is valid only for the list it came from: with other filters it would skip
+ * rows silently.
  */
 export type ListName = readonly (string | undefined)[];
 
 /**
- * Reads paging parameters.
+ * Reads the paging parameters of a list.
  *
- * @param isPosition what a position of this list looks like: a client may have made the cursor up
- * @throws ProblemError `invalid_request` where the cursor is not one of this list
+ * @param isPosition whether a text is a position of this list: a client may have made up the cursor
+ * @throws ProblemError `invalid_request` if the cursor is not from this list
  */
 export function readPage(
   query: { readonly limit?: number; readonly cursor?: string },
@@ -53,7 +53,7 @@ function invalidCursor(): Error {
   return invalidField('?cursor', 'is not a cursor of this list with these filters.');
 }
 
-/** Writes a page. @param positionOf what {@link readPage} is to give back for the page after the one that ends with this row */
+/** Writes a page. @param positionOf position of a row, which {@link readPage} returns as `after` for the next page */
 export function writePage<Row, Body>(
   page: Page<Row>,
   list: ListName,
@@ -68,14 +68,14 @@ export function writePage<Row, Body>(
   };
 }
 
-/** First member of every cursor, for the day their contents change. */
+/** Version of the contents of a cursor, its first member. */
 const version = 1;
 
 function cursor(position: string, list: ListName): string {
   return Buffer.from(JSON.stringify([version, fingerprint(list), position])).toString('base64url');
 }
 
-/** The fingerprint guards against mistakes, not malice: a made-up position only moves about in the caller's own list. */
+/** Reads a cursor. The fingerprint guards against mistakes, not malice: a made-up position stays in the caller's own list. */
 function positionOf(text: string, list: ListName): string | undefined {
   let content: unknown;
   try {

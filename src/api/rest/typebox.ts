@@ -1,14 +1,19 @@
 import type {
+  ContextConfigDefault,
   FastifyBaseLogger,
   FastifyInstance,
+  FastifySchema,
   FastifyTypeProvider,
   RawReplyDefaultExpression,
   RawRequestDefaultExpression,
   RawServerDefault,
+  RouteGenericInterface,
+  RouteHandlerMethod,
+  RouteShorthandOptions,
 } from 'fastify';
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** Gives handlers the types of their schemas: one declaration validates, serialises and types. */
+/** Derives the types of handlers from their schemas: one declaration validates, serialises and types. */
 export interface TypeBoxProvider extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
@@ -23,9 +28,39 @@ export type TypedApp = FastifyInstance<
   TypeBoxProvider
 >;
 
+type AddRoute<Access> = <const Schema extends FastifySchema>(
+  path: string,
+  options: Omit<
+    RouteShorthandOptions<
+      RawServerDefault,
+      RawRequestDefaultExpression,
+      RawReplyDefaultExpression,
+      RouteGenericInterface,
+      ContextConfigDefault,
+      Schema,
+      TypeBoxProvider
+    >,
+    'config'
+  > & { readonly config: Access },
+  handler: RouteHandlerMethod<
+    RawServerDefault,
+    RawRequestDefaultExpression,
+    RawReplyDefaultExpression,
+    RouteGenericInterface,
+    ContextConfigDefault,
+    Schema,
+    TypeBoxProvider
+  >,
+) => unknown;
+
+/** A typed app that requires a statement about access (`config`) with every route. */
+export type RoutesWith<Access> = Readonly<
+  Record<'get' | 'post' | 'put' | 'patch' | 'delete', AddRoute<Access>>
+>;
+
 /**
- * A text or `null`. Not a union of schemas, which validators and serialisers would have to try one by one, and which
- * report a fault for each of them where a value is wrong.
+ * A text or `null`. A union of schemas would make validators and serialisers try each member, and report one fault per
+ * member for a wrong value.
  */
 export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
@@ -36,14 +71,14 @@ export function nullableInteger(options: Readonly<Record<string, unknown>> = {})
   return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options });
 }
 
-/** A moment in responses: RFC 3339 in UTC, to the millisecond. */
+/** A time in responses: RFC 3339 in UTC, to the millisecond. */
 export const timestamp = Type.String({ format: 'date-time' });
 export const nullableTimestamp = nullableText({ format: 'date-time' });
 
-/** An object that holds what is declared and nothing else, in requests and in responses. */
+/** An object with the declared members and no others, in requests and responses. */
 export function closed<P extends Parameters<typeof Type.Object>[0]>(properties: P, options: object = {}) {
   return Type.Object(properties, { ...options, additionalProperties: false });
 }
 
-/** Schemas of an operation without query parameters: any is rejected. */
+/** Query schema of an operation that rejects every query parameter. */
 export const noQuery = closed({});

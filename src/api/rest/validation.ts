@@ -6,20 +6,20 @@ const options = {
   allErrors: true,
   verbose: true,
   allowUnionTypes: true,
-  // TypeBox makes the schemas: to hold each against the schema of schemas takes time at every start.
+  // TypeBox makes valid schemas: validating them would cost time at every start.
   meta: false,
   validateSchema: false,
   formats: { 'date-time': isInstant },
 };
 
-/** Validates bodies by a schema, as {@link installValidation} has it done. */
+/** Compiles a schema to a validator with the options of {@link installValidation}. */
 export function bodyValidator(schema: object): ValidateFunction {
   return new Ajv(options).compile(schema);
 }
 
 /**
- * Validates requests of `app` by the schemas of its routes. A body is taken as it is or rejected: nothing is coerced,
- * filled in or dropped. Query parameters, which are all text, may become numbers.
+ * Validates requests of `app` by the schemas of its routes. A body is accepted unchanged or rejected: nothing is coerced,
+ * filled in or dropped. Query parameters are text and may become numbers.
  */
 export function installValidation(app: FastifyInstance): void {
   const strict = new Ajv(options);

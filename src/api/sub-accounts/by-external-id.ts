@@ -7,16 +7,18 @@ import { found } from '../../http/not-found.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { callerOf, type CountChange } from '../guard.ts';
 import { enforced, withinLimit } from '../rest/changes.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery } from '../rest/typebox.ts';
 import { limitsMember, putBody, subAccountBody, subAccountToBody } from './resource.ts';
+import { warningsOf } from './warnings.ts';
+import type { ManagementApp } from '../operations.ts';
 
 const path = closed({ external_id: Type.String() });
 
 /**
- * `PUT …/by-external-id/{external_id}`: creates a sub-account or changes it, so that a program may say what is to be without
- * looking first, and say it again as often as it likes. It takes no `Idempotency-Key`, which it does not need.
+ * `PUT …/by-external-id/{external_id}`: creates or updates a sub-account. It is idempotent, so that programs need neither a
+ * look-up first nor an `Idempotency-Key`, which it ignores.
  */
-export function byExternalIdRoute(app: TypedApp, deps: ManagementDeps, countChange: CountChange): void {
+export function byExternalIdRoute(app: ManagementApp, deps: ManagementDeps, countChange: CountChange): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
 
   app.put(
@@ -48,12 +50,14 @@ export function byExternalIdRoute(app: TypedApp, deps: ManagementDeps, countChan
           config.limits.subAccountsPerParent,
           caller,
         ),
+        'sub-account',
       );
       if (put === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
       const committed = withinLimit(put, 'sub-accounts');
       const account = await enforced(committed, barrier, reply, config.headers.enforced, countChange);
       reply.code(committed.created ? 201 : 200);
-      return subAccountToBody(account);
+      const warnings = committed.created ? await warningsOf(deps, caller.accountId, committed) : {};
+      return { ...subAccountToBody(account), ...warnings };
     },
   );
 }

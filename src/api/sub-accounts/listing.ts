@@ -7,13 +7,17 @@ import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** Query parameters of a list of sub-accounts; `metadata[key]=value` as often as there are pairs to ask for. */
+/** What part of its quota of the month an account has used, at least. */
+export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
+
+/** Query parameters of a list of sub-accounts; `metadata[key]=value` once for each pair to filter by. */
 export const listQuery = closed(
   {
     ...pageQuery(),
     status: Type.Optional(Type.Enum([...statuses])),
     external_id: Type.Optional(Type.String(externalId)),
     q: Type.Optional(nameStart),
+    near,
   },
   {
     patternProperties: {
@@ -25,10 +29,10 @@ export const listQuery = closed(
   },
 );
 
-/** The response. */
+/** Body of the response. */
 export const listBody = closed(pageOf(subAccountBody));
 
-/** A page of the sub-accounts of a parent. */
+/** Lists a page of the sub-accounts of a parent. */
 export async function listSubAccounts(
   tenants: Pick<TenantStore, 'listSubAccounts'>,
   parent: AccountId,
@@ -42,13 +46,14 @@ export async function listSubAccounts(
 }
 
 function filterOf(query: Static<typeof listQuery>): SubAccountFilter {
-  const { status, external_id: externalId, q: nameStart } = query;
+  const { status, external_id: externalId, q: nameStart, near } = query;
   const metadata = metadataOf(query);
   return {
     ...(status && { status }),
     ...(externalId && { externalId }),
     ...(nameStart && { nameStart }),
     ...(metadata && { metadata }),
+    ...(near !== undefined && { near }),
   };
 }
 
@@ -59,10 +64,17 @@ function metadataOf(query: object): Metadata | undefined {
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
 }
 
-/** The first four members alone where 0.1.0 has the same filters, so that its cursors are good here. */
+/** Names a list. If 0.1.0 knows all of the filters, too, the name is that of 0.1.0, so that its cursors stay valid. */
 function listName(parent: AccountId, filter: SubAccountFilter): ListName {
-  const { status, externalId, nameStart, metadata = {} } = filter;
+  const { status, externalId, nameStart, metadata = {}, near } = filter;
   const pairs = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));
   const more = nameStart === undefined && pairs.length === 0 ? [] : [nameStart, ...pairs.flat()];
-  return ['sub-accounts', parent, status, externalId, ...more];
+  return [
+    'sub-accounts',
+    parent,
+    status,
+    externalId,
+    ...more,
+    ...(near === undefined ? [] : [`near ${near}`]),
+  ];
 }

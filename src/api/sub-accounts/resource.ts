@@ -12,17 +12,18 @@ import { externalIdMaxLength, externalIdPattern } from '../../domain/external-id
 import { displayName } from '../rest/display-name.ts';
 import { accountLimits, accountLimitsOf, limitsBody, limitsToBody } from '../rest/limits.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
+import { warningBody } from './warnings.ts';
 
 export const statuses = ['active', 'deactivated'] as const;
 
-/** What an `external_id` in a request must be. */
+/** Schema of an `external_id` in requests. */
 export const externalId = {
   maxLength: externalIdMaxLength,
   pattern: externalIdPattern,
   description: 'visible ASCII characters without space and comma',
 };
 
-/** How a name starts, in a query. */
+/** Start of a name, in a query. */
 export const nameStart = displayName('text', nameMaxLength);
 
 /** Metadata in responses. */
@@ -42,39 +43,40 @@ export const subAccountBody = closed({
   created_at: timestamp,
   updated_at: timestamp,
   deactivated_at: nullableTimestamp,
+  warnings: Type.Optional(Type.Array(warningBody)),
 });
 
-/** What the request to create an account says of it, parent or sub-account. */
+/** Members of the body that creates an account, parent or sub-account. */
 export const creatable = {
   name: displayName('name', nameMaxLength),
   external_id: Type.Optional(nullableText(externalId)),
   metadata: Type.Optional(pairs<string>('string', metadataMaxPairs)),
 };
 
-/** What the request to change one may say. */
+/** Members of the body that changes an account. */
 export const changeable = {
   name: Type.Optional(displayName('name', nameMaxLength)),
   external_id: Type.Optional(nullableText(externalId)),
-  // One request may remove every pair there is and add as many.
+  // One request may remove every pair and add as many.
   metadata: Type.Optional(pairs<string | null>(['string', 'null'], 2 * metadataMaxPairs)),
   limits: accountLimits,
 };
 
-/** The request to create a sub-account. */
+/** Body that creates a sub-account. */
 export const createBody = closed({ ...creatable, limits: accountLimits });
 
-/** The request to change one. */
+/** Body that changes a sub-account. */
 export const updateBody = closed(
   {
     ...changeable,
     status: Type.Optional(
-      Type.Unsafe<never>({ not: {}, description: 'changes by POST to …/deactivate and …/reactivate alone.' }),
+      Type.Unsafe<never>({ not: {}, description: 'changes only by POST to …/deactivate and …/reactivate.' }),
     ),
   },
   { minProperties: 1 },
 );
 
-/** The request to create or change the one with an `external_id`. */
+/** Body of the PUT by `external_id`. */
 export const putBody = closed({
   name: creatable.name,
   metadata: changeable.metadata,
@@ -97,7 +99,7 @@ export function changeOf(body: {
   };
 }
 
-/** The limits in a body, as a member where there are any. */
+/** Reads the limits in a body as a member, if there are any. */
 export function limitsMember(
   limits: Static<typeof accountLimits> | undefined,
 ): Pick<AccountChange, 'limits'> {

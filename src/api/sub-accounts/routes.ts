@@ -4,7 +4,7 @@ import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
 import { managementScopes } from '../../domain/scope.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay, withinLimit } from '../rest/changes.ts';
 import { found } from '../../http/not-found.ts';
-import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import { closed, noQuery } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { Committed } from '../../ports/tenant-store.ts';
 import { callerOf, type CountChange } from '../guard.ts';
@@ -18,13 +18,15 @@ import {
   subAccountToBody,
   updateBody,
 } from './resource.ts';
+import { warningsOf } from './warnings.ts';
+import type { ManagementApp } from '../operations.ts';
 
 const path = closed({ sub_id: Type.String() });
 const read = { scope: managementScopes.read };
 const write = { scope: managementScopes.write };
 
-/** Create, list, get, update, deactivate and reactivate (spec section 4): a list of routes, one after the other. */
-export function subAccountRoutes(app: TypedApp, deps: ManagementDeps, countChange: CountChange): void {
+/** Adds the routes that create, list, get, update, deactivate and reactivate sub-accounts (spec section 4). */
+export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, countChange: CountChange): void {
   const { tenants, barrier, clock, randomBytes, config } = deps;
   const enforce = <T>(committed: Committed<T>, reply: FastifyReply): Promise<T> =>
     enforced(committed, barrier, reply, config.headers.enforced, countChange);
@@ -49,7 +51,7 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps, countChang
       const account = await enforce(committed, reply);
       noteReplay(reply, committed);
       reply.code(201);
-      return subAccountToBody(account);
+      return { ...subAccountToBody(account), ...(await warningsOf(deps, accountId, committed)) };
     },
   );
 
@@ -63,8 +65,10 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps, countChang
     '/:sub_id',
     { schema: { params: path, querystring: noQuery, response: { 200: subAccountBody } }, config: read },
     async (request) => {
-      const id = found(parseAccountId(request.params.sub_id));
-      return subAccountToBody(found(await tenants.getSubAccount(callerOf(request).accountId, id)));
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      return subAccountToBody(
+        found(await tenants.getSubAccount(callerOf(request).accountId, id), 'sub-account'),
+      );
     },
   );
 
@@ -76,9 +80,10 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps, countChang
     },
     async (request, reply) => {
       const caller = callerOf(request);
-      const id = found(parseAccountId(request.params.sub_id));
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
       const changed = found(
         await tenants.updateSubAccount(caller.accountId, id, changeOf(request.body), caller),
+        'sub-account',
       );
       if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
       const account = await enforce(notTaken(changed, 'sub_account'), reply);
@@ -99,9 +104,10 @@ export function subAccountRoutes(app: TypedApp, deps: ManagementDeps, countChang
       async (request, reply) => {
         const caller = callerOf(request);
         const claim = idempotencyClaim(request, caller.keyId);
-        const id = found(parseAccountId(request.params.sub_id));
+        const id = found(parseAccountId(request.params.sub_id), 'sub-account');
         const committed = found(
           await tenants.setSubAccountStatus(caller.accountId, id, status, claim, caller),
+          'sub-account',
         );
         noteReplay(reply, committed);
         return subAccountToBody(await enforce(committed, reply));

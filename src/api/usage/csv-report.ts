@@ -15,34 +15,35 @@ import {
   type RowToBody,
 } from './read-report.ts';
 
-/** Lines that are read, and in memory, at once. */
+/** Lines read from the store at once. */
 const linesOfPage = 1_000;
-/** Milliseconds that a client may take for these lines. */
+/** Longest time for which a client may read nothing, milliseconds. */
 const stalledMs = 60_000;
 
-/** How lines are made. */
+/** Form of the lines. */
 export interface CsvForm<Group extends UsageGroup> {
-  /** Names of the members of a row, in their order; `api_key_id` is left out where rows are not by key. */
+  /** Members of a row, in order; `api_key_id` is left out unless rows are by key. */
   readonly columns: readonly string[];
   readonly rowToBody: RowToBody<Group, Readonly<Record<string, Cell>>>;
-  /** Asked before each page after the first; rejects once the caller has lost the right to the rest. */
+  /** Called before each page after the first; rejects if the caller has lost its right to the report. */
   readonly mayGoOn?: () => Promise<void>;
 }
 
-/** Whether a report is asked for as CSV; says that its form depends on that. */
+/** Whether the client asks for CSV; sets `Vary: Accept`. */
 export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): boolean {
   void reply.header('vary', 'Accept');
   return prefersCsv(headers.accept);
 }
 
 /**
- * Sends all lines of a report as CSV. They are read page by page while the client takes them: between two pages it holds nothing
- * of the store, however slow it is, and no more than two pages are in memory. Each line is what was counted when it was read, and is
- * there once: pages are told apart by ids and times, which do not change.
+ * Sends all lines of a report as CSV. Pages are read as the client consumes them: a slow client holds no connection to the
+ * store, and at most two pages are in memory. Each line appears once, with its counts at the time of reading: positions
+ * consist of ids and times, which do not change.
  *
- * Where a page cannot be read, or the client takes nothing for a minute, the connection is aborted: what came does not look whole.
+ * If a page cannot be read, or the client reads nothing for a minute, the connection is aborted, so that the report does not
+ * look complete.
  *
- * @throws as {@link wantedReport}, and whatever reading the first page throws
+ * @throws as {@link wantedReport}, and errors of reading the first page
  */
 export async function sendCsv<Group extends UsageGroup>(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -63,7 +64,7 @@ export async function sendCsv<Group extends UsageGroup>(
   void reply
     .type('text/csv; charset=utf-8; header=present')
     .header('content-disposition', `attachment; filename="${fileName(wanted)}"`);
-  // Its response has no body, so none is made.
+  // The response to a HEAD has no body, so no lines are read.
   if (request.method === 'HEAD') return reply.send('') as never;
 
   async function* lines(): AsyncGenerator<string> {
@@ -88,7 +89,7 @@ export async function sendCsv<Group extends UsageGroup>(
     }
   }
   const stream = Readable.from(lines(), { objectMode: false });
-  // What is typed is the JSON.
+  // The declared type of the response is that of JSON.
   return reply.send(stream) as never;
 }
 
@@ -96,7 +97,7 @@ function pageQueryOf(wanted: Omit<UsageQuery, 'limit' | 'after'>, after: string 
   return { ...wanted, limit: linesOfPage, ...(after !== undefined && { after }) };
 }
 
-/** Such as `usage-2026-01-01-2026-02-01.csv`. */
+/** Name of the file, such as `usage-2026-01-01-2026-02-01.csv`. */
 function fileName({ period }: Pick<UsageQuery, 'period'>): string {
   const [from, to] = [period.fromMs, period.toMs].map((ms) => new Date(ms).toISOString().slice(0, 10));
   return `usage-${from}-${to}.csv`;

@@ -1,10 +1,9 @@
-/** One cell; `null` is an empty one. */
+/** A cell; `null` is an empty cell. */
 export type Cell = string | number | null;
 
 /**
- * Writes a line of CSV (RFC 4180), its CRLF included. A text that a spreadsheet would read as a formula (it begins with `=`, `+`, `-`,
- * `@`, a tab or a carriage return) gets an apostrophe before it (OWASP, CSV Injection): names of sub-accounts may come from their
- * customers.
+ * Writes a line of CSV (RFC 4180) with its CRLF. An apostrophe precedes text that a spreadsheet would read as a formula, because
+ * it begins with `=`, `+`, `-`, `@`, a tab or a carriage return (OWASP, CSV Injection): names may come from customers.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

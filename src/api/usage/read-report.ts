@@ -23,13 +23,13 @@ export const reportQuery = {
   granularity: Type.Optional(granularity),
   sub_account_id: Type.Optional(
     Type.String({
-      description: 'only what was counted for this account itself; a parent has its own id here',
+      description: 'only counts of this account itself; a parent is named by its own id',
     }),
   ),
 };
 
 const count = Type.Integer();
-/** What is counted, in the rows of every report. */
+/** Counts in the rows of every report. */
 export const rowFields = {
   period_start: timestamp,
   requests: count,
@@ -41,7 +41,7 @@ export const rowFields = {
   bytes_out: count,
 };
 
-/** The members of a report of `row`, grouped by `groupBy`. */
+/** Members of a report of `row`, grouped by `groupBy`. */
 export function reportFields<Group extends TSchema, Row extends TSchema>(groupBy: Group, row: Row) {
   return {
     from: timestamp,
@@ -54,7 +54,7 @@ export function reportFields<Group extends TSchema, Row extends TSchema>(groupBy
   };
 }
 
-/** What a client asks for. */
+/** Query of a client. */
 export interface ReportQuery<Group extends UsageGroup> {
   readonly limit?: number;
   readonly cursor?: string;
@@ -65,22 +65,22 @@ export interface ReportQuery<Group extends UsageGroup> {
   readonly sub_account_id?: string;
 }
 
-/** What reports are read from. */
+/** Dependencies of reports. */
 export interface ReportSource {
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept'>;
   readonly clock: Clock;
   readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
 }
 
-/** Whose report it is. */
+/** Scope of a report. */
 export interface ReportScope {
-  /** Whose usage; `null` for that of all accounts. */
+  /** Parent whose usage is reported; `null` for all accounts. */
   readonly parent: AccountId | null;
-  /** Who asks: a cursor is good for the report it came from alone. */
+  /** Caller of the report: its cursors are valid for no other one. */
   readonly asker: string;
 }
 
-/** How a row is written, by what the rows are grouped by. */
+/** Writes a row, by the group of the report. */
 export type RowToBody<Group extends UsageGroup, Row> = (
   row: UsageReportRow,
   groupBy: Group | 'sub_account',
@@ -89,7 +89,7 @@ export type RowToBody<Group extends UsageGroup, Row> = (
 /**
  * Reads one page of a report.
  *
- * @throws ProblemError `invalid_request` where period or cursor cannot be used; `not_found` where there is no such account
+ * @throws ProblemError `invalid_request` if period or cursor are not valid; `not_found` if there is no such account
  */
 export async function readReport<Group extends UsageGroup, Row>(
   source: ReportSource,
@@ -102,11 +102,11 @@ export async function readReport<Group extends UsageGroup, Row>(
   if (sub_account_id !== undefined) list.push(sub_account_id.toLowerCase());
   const wanted = await wantedReport(source, parent, query);
   const { limit, after } = readPage(query, list, (text) => readPosition(text) !== undefined);
-  // A report is paged over the period of its first page: "until now" would be another one on each page.
+  // All pages cover the period of the first one: the default end, the present, would differ on each page.
   const resumed = after === undefined ? undefined : readPosition(after);
   const period = resumed?.period ?? wanted.period;
 
-  // Asked first, so that what it promises is in the rows that are read after it.
+  // Completeness is read first, so that the rows read afterwards hold what it promises.
   const { throughMs, incomplete } = await source.usage.completeness(
     period,
     source.config.usage.lostAfterMs,
@@ -134,20 +134,20 @@ export async function readReport<Group extends UsageGroup, Row>(
   };
 }
 
-/** A page of a report, if everything that it is about is kept. @throws ProblemError `invalid_request` where it is not */
+/** Reads a page of a report. @throws ProblemError `invalid_request` if some of its usage is no longer kept */
 export async function readKept(
   { usage }: ReportSource,
   parent: AccountId | null,
   query: UsageQuery,
 ): Promise<Page<UsageReportRow>> {
   const page = await usage.report(parent, query);
-  // Asked last: what was not deleted by then was in the page.
+  // Retention is read last: usage that is still kept then was in the page.
   const missing = missingUsage(query.period, query.granularity, await usage.kept(parent ?? undefined));
   if (missing !== null) throw new ProblemError(invalidRequest([missing]));
   return page;
 }
 
-/** What a client asks for, without paging. @throws as {@link readReport} */
+/** Reads a query without its paging parameters. @throws as {@link readReport} */
 export async function wantedReport(
   { usage, clock }: ReportSource,
   parent: AccountId | null,
@@ -156,10 +156,10 @@ export async function wantedReport(
   const { from, to, granularity = 'total', group_by: groupBy = 'sub_account', sub_account_id } = query;
   const period = askedPeriod({ from, to }, clock.wallMs());
   if (sub_account_id === undefined) return { period, granularity, groupBy };
-  const account = found(parseAccountId(sub_account_id));
-  const root = found(await usage.parentOf(account, parent ?? undefined));
-  // Another parent's account is as one that does not exist.
-  found(parent === null || root === parent ? root : null);
+  const account = found(parseAccountId(sub_account_id), 'account');
+  const root = found(await usage.parentOf(account, parent ?? undefined), 'account');
+  // An account of another parent is treated as one that does not exist.
+  found(parent === null || root === parent ? root : null, 'account');
   return { period, granularity, groupBy, account };
 }
 

@@ -1,11 +1,12 @@
 import { Type, type Static } from 'typebox';
 import { managementScopes } from '../../domain/scope.ts';
 import type { UsageReportRow } from '../../ports/usage.ts';
-import { closed, nullableText, type TypedApp } from '../rest/typebox.ts';
+import { closed, nullableText } from '../rest/typebox.ts';
 import { callerOf, decideAgain } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { sendCsv, wantsCsv } from './csv-report.ts';
 import { countsToBody, readReport, reportFields, reportQuery, rowFields } from './read-report.ts';
+import type { ManagementApp } from '../operations.ts';
 
 const groupBy = Type.Enum(['sub_account', 'api_key']);
 const reportRow = closed({
@@ -15,14 +16,14 @@ const reportRow = closed({
   api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });
-/** The members of a row, in this order; `api_key_id` only where rows are by key. */
+/** Members of a row, in this order; `api_key_id` only if rows are by key. */
 const columns = Object.keys(reportRow.properties);
 
 /**
- * The usage report (spec section 4): what was asked of the gateway for the parent and for each of its sub-accounts, by
- * the account that each request operated on.
+ * `GET /v1/sub-accounts/usage` (spec section 4): requests of the parent and its sub-accounts, by the account that each
+ * request operated on.
  */
-export function usageReportRoute(app: TypedApp, deps: ManagementDeps): void {
+export function usageReportRoute(app: ManagementApp, deps: ManagementDeps): void {
   const querystring = closed({ ...reportQuery, group_by: Type.Optional(groupBy) });
   const response = { 200: closed(reportFields(groupBy, reportRow)) };
   app.get(

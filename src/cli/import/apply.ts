@@ -5,7 +5,7 @@ import type { OperatorApi } from '../operator-api.ts';
 import type { NamesInFile } from './check.ts';
 import type { Report } from './report.ts';
 import { readRows, rowKinds, type FileRow, type RowFile, type RowType } from './rows.ts';
-import { eachOf, patiently, type Patience } from './send.ts';
+import { eachOf, isSlow, patiently, type Patience } from './send.ts';
 
 /** What has become of the rows of one type, or would. */
 export interface Tally {
@@ -25,6 +25,8 @@ export interface ApplyDeps {
   readonly isPlan: boolean;
   /** Milliseconds since 1970, when this began. */
   readonly nowMs: number;
+  /** Told how many rows a call has from now on, since one with more was too slow for the database. */
+  readonly onSlow: (rows: number) => void;
   /** Told of rows that are done. */
   readonly onRows: (rows: number) => void;
 }
@@ -45,6 +47,8 @@ export class Applying {
   readonly #deps: ApplyDeps;
   /** What was left out, so that a plan leaves out what belongs to it. */
   readonly #leftOut = new Set<string>();
+  /** Rows of a call, fewer once a call was too slow for the database. */
+  #most = mostImported;
 
   constructor(deps: ApplyDeps) {
     this.#deps = deps;
@@ -69,7 +73,7 @@ export class Applying {
         continue;
       }
       const rowLength = JSON.stringify(each.row).length;
-      if (batch.length === mostImported || length + rowLength > longestCall) {
+      if (batch.length >= this.#most || length + rowLength > longestCall) {
         yield batch;
         [batch, length] = [[], 0];
       }
@@ -92,10 +96,13 @@ export class Applying {
       ...(isPlan && { plan: true }),
     };
     try {
-      const { data } = await patiently(() => api.call<Imported>('POST', paths[type], body), patience);
+      const call = () => api.call<Imported>('POST', paths[type], body);
+      // The same rows would be too slow again.
+      const { data } = await patiently(call, patience, (error) => isSlow(error) && batch.length > 1);
       batch.forEach((row, i) => this.#note(row, data[i] as ImportedRow, tally));
       onRows(batch.length);
     } catch (error) {
+      if (isSlow(error) && batch.length > 1) return this.#sendHalves(type, batch, tally);
       const faulty = faultyRows(error, batch.length);
       if (faulty.size === 0) throw error;
       // What only the gateway knows to be wrong: its prefix, its clock.
@@ -104,6 +111,13 @@ export class Applying {
       const rest = batch.filter((_, i) => !faulty.has(i));
       if (rest.length > 0) await this.#send(type, rest, tally);
     }
+  }
+
+  async #sendHalves(type: RowType, batch: readonly FileRow[], tally: Tally): Promise<void> {
+    const half = Math.ceil(batch.length / 2);
+    if (half < this.#most) this.#deps.onSlow((this.#most = half));
+    await this.#send(type, batch.slice(0, half), tally);
+    await this.#send(type, batch.slice(half), tally);
   }
 
   #note(row: FileRow, { outcome, code, detail }: ImportedRow, tally: Tally): void {
@@ -136,7 +150,7 @@ export class Applying {
 }
 
 /** Accounts are named without reading keys. */
-const noKeys = { readApiKey: () => undefined, nowMs: 0, newId: () => '' };
+const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'rejected';

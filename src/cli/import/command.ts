@@ -61,7 +61,12 @@ function rowType(text: string): RowType {
 async function runImport(file: RowFile, options: ImportCommandOptions, context: Context): Promise<void> {
   const nowMs = Date.now();
   const { keys } = commandConfig(context.env);
-  const rules = { readApiKey: apiKeyReader(keys.prefix), nowMs, newId: () => uuidV7(nowMs, randomBytes(10)) };
+  const rules = {
+    readApiKey: apiKeyReader(keys.prefix),
+    keyPrefix: keys.prefix,
+    nowMs,
+    newId: () => uuidV7(nowMs, randomBytes(10)),
+  };
   const checked = await checkFile(file, rules);
   if (checked.faults.length > 0) throw faulty(file, checked);
 
@@ -77,6 +82,10 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
       forMs: patienceMs,
       onWait: (seconds, reason) => progress.note(`Waiting for ${seconds} s: ${reason}`),
     },
+    onSlow: (rows) =>
+      progress.note(
+        `The database was too slow for that many rows at once: ${inThousands(rows)} a call from here on.`,
+      ),
     onRows: (rows) => progress.add(rows),
   });
   const tallies: Partial<Record<RowType, Tally>> = {};
@@ -141,6 +150,6 @@ function show(
   if (more > 0) left.push(`  and ${inThousands(more)} more: ${path ?? 'name a file for them by --report'}`);
   const parts = [rows.length === 0 ? 'The file has no rows.' : table(heads, rows)];
   if (left.length > 0) parts.push(`Left out:\n${left.join('\n')}`);
-  if (isPlan) parts.push('Nothing was done. Without --plan it is.');
+  if (isPlan) parts.push('Dry run: nothing was changed. Run without --plan to apply.');
   return parts.join('\n\n');
 }

@@ -1,3 +1,6 @@
+import { pipeline, Readable } from 'node:stream';
+import { CsvError, parse, type Info } from 'csv-parse';
+
 /** A row of a CSV file. */
 export interface CsvRow {
   /** The line it begins at, from 1: a quoted cell may go over several. */
@@ -15,108 +18,58 @@ export class FileFault extends Error {
   }
 }
 
-/** Longest row or line, in characters: without a bound a missing quote would take the whole file for one cell. */
+/** Longest row or line, in bytes: a missing quote would otherwise take the rest of the file for one cell. */
 export const longestRow = 1024 * 1024;
 
 /**
- * Reads CSV (RFC 4180): commas, quotes doubled inside quotes, lines that end with CRLF or LF. Empty lines are passed over.
+ * Reads CSV (RFC 4180): commas, quotes doubled inside quotes, lines that end with CRLF or LF. Empty lines are left out.
  *
- * @throws {FileFault} where a quote stands in a cell without quotes, or is not closed
+ * @throws {FileFault} if a row is not CSV or is longer than {@link longestRow}, with the line that the row begins at
  */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvRow> {
-  const reader = new CsvReader();
-  for await (const chunk of text) yield* reader.push(chunk);
-  yield* reader.end();
+  const lines = new LineCount();
+  const begun: number[] = [];
+  const rows = parse({
+    record_delimiter: ['\r\n', '\n'],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: longestRow,
+    on_record: (cells, info) => {
+      begun.push(lines.next(cells, info));
+      return cells;
+    },
+  });
+  // An error of `text` or of the parser ends the iteration below, which throws it.
+  pipeline(Readable.from(text), rows, () => undefined);
+  try {
+    for await (const cells of rows) yield { line: begun.shift() as number, cells: cells as string[] };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new FileFault(lines.beginning(error as unknown as Info), faults[error.code] ?? error.message);
+  }
 }
 
-class CsvReader {
+/** Counts lines by the cells: csv-parse takes the CRLF in a quoted cell for two ends of a line. */
+class LineCount {
+  /** The line after the last row, without the empty ones. */
   #line = 1;
-  #rowLine = 1;
-  #length = 0;
-  #cells: string[] = [];
-  #cell = '';
-  /** `closed`: a quote has been closed, or begins a doubled one. */
-  #state: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
-  #rows: CsvRow[] = [];
 
-  push(chunk: string): readonly CsvRow[] {
-    for (let i = 0; i < chunk.length; i++) {
-      const next = this.#state === 'quoted' ? chunk.indexOf('"', i) : endOfPlain(chunk, i);
-      if (this.#state !== 'closed' && next !== i) {
-        const run = chunk.slice(i, next === -1 ? chunk.length : next);
-        this.#add(run);
-        if (next === -1) break;
-        i = next;
-      }
-      this.#mark(chunk.charAt(i));
-    }
-    return this.#take();
+  /** The line at which a row begins that comes after `empty_lines`. */
+  beginning({ empty_lines: empty }: Pick<Info, 'empty_lines'>): number {
+    return this.#line + empty;
   }
 
-  end(): readonly CsvRow[] {
-    if (this.#state === 'quoted') throw new FileFault(this.#rowLine, 'A quote is not closed.');
-    this.#endRow();
-    return this.#take();
-  }
-
-  #take(): readonly CsvRow[] {
-    const rows = this.#rows;
-    this.#rows = [];
-    return rows;
-  }
-
-  /** Characters that mean themselves. */
-  #add(run: string): void {
-    this.#length += run.length;
-    if (this.#length > longestRow) throw new FileFault(this.#rowLine, 'The row is too long.');
-    if (this.#state === 'quoted') for (const c of run) if (c === '\n') this.#line += 1;
-    if (this.#state === 'start') this.#state = 'plain';
-    this.#cell += run;
-  }
-
-  /** A quote, a comma or the end of a line; in a closed cell any character. */
-  #mark(character: string): void {
-    switch (character) {
-      case '"':
-        if (this.#state === 'plain')
-          throw new FileFault(this.#line, 'A quote stands in a cell that does not begin with one.');
-        if (this.#state === 'closed') this.#cell += '"';
-        this.#state = this.#state === 'quoted' ? 'closed' : 'quoted';
-        break;
-      case ',':
-        this.#endCell();
-        break;
-      case '\n':
-        this.#endRow();
-        this.#line += 1;
-        this.#rowLine = this.#line;
-        break;
-      case '\r':
-        break;
-      default:
-        throw new FileFault(this.#line, 'Something stands after a closed quote.');
-    }
-  }
-
-  #endCell(): void {
-    this.#cells.push(this.#cell);
-    this.#cell = '';
-    this.#state = 'start';
-  }
-
-  #endRow(): void {
-    const isEmpty = this.#cells.length === 0 && this.#cell === '' && this.#state === 'start';
-    this.#endCell();
-    if (!isEmpty) this.#rows.push({ line: this.#rowLine, cells: this.#cells });
-    this.#cells = [];
-    this.#length = 0;
+  next(cells: readonly string[], info: Pick<Info, 'empty_lines'>): number {
+    const line = this.beginning(info);
+    this.#line += 1;
+    for (const cell of cells) for (const character of cell) if (character === '\n') this.#line += 1;
+    return line;
   }
 }
 
-const plainEnd = /[",\r\n]/g;
-
-/** Where a cell without quotes ends, or -1. */
-function endOfPlain(text: string, from: number): number {
-  plainEnd.lastIndex = from;
-  return plainEnd.exec(text)?.index ?? -1;
-}
+const faults: Readonly<Record<string, string>> = {
+  INVALID_OPENING_QUOTE: 'A quote stands in a cell that does not begin with one.',
+  CSV_INVALID_CLOSING_QUOTE: 'Something stands after a closed quote.',
+  CSV_QUOTE_NOT_CLOSED: 'A quote is not closed.',
+  CSV_MAX_RECORD_SIZE: 'The row is too long.',
+};

@@ -17,20 +17,33 @@ const longestWaitS = 30;
  * Sends a call that may be sent as often as one likes: again while the gateway is busy, in a roll-out or away, after the time
  * that it asks for.
  *
+ * @param isFinal whether another attempt at the same call cannot help
  * @throws {Failure} where it rejects the call for another reason, or stays away for too long
  */
-export async function patiently<T>(call: () => Promise<T>, { forMs, onWait }: Patience): Promise<T> {
+export async function patiently<T>(
+  call: () => Promise<T>,
+  { forMs, onWait }: Patience,
+  isFinal: (error: unknown) => boolean = () => false,
+): Promise<T> {
   const until = performance.now() + forMs;
   for (;;) {
     try {
       return await call();
     } catch (error) {
       const waitS = waitOf(error);
-      if (waitS === undefined || performance.now() + waitS * 1000 > until) throw error;
+      if (waitS === undefined || isFinal(error) || performance.now() + waitS * 1000 > until) throw error;
       onWait?.(waitS, (error as Failure).message);
       await sleep(waitS * 1000);
     }
   }
+}
+
+/** Whether the database gave up a statement that took too long. */
+export function isSlow(error: unknown): boolean {
+  const { problem } = (error instanceof Failure ? error.details : {}) as {
+    readonly problem?: { readonly reason?: string };
+  };
+  return problem?.reason === 'slow';
 }
 
 /** What a call may get that would succeed later: rows may be sent again as often as one likes, so a 500 ends no import either. */

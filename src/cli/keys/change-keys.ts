@@ -1,8 +1,10 @@
 import { styleText } from 'node:util';
 import { InvalidArgumentError, type Command } from 'commander';
 import { nonEmpty, orNull } from '../account-options.ts';
+import { makeChange } from '../change.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
+import { findAccount } from '../find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../limit-options.ts';
 import { hintsOf } from './find-keys.ts';
 import type { ApiKey, MintedKey } from '../operator-api.ts';
@@ -38,14 +40,12 @@ export function changeCommands(keys: Command, context: Context): void {
       ...(expiresAt !== undefined && { expires_at: orNull(expiresAt) }),
       ...limitsMember(options),
     });
-    const key = await context.api().call<ApiKey>('PATCH', pathOf(id), body);
-    context
-      .output()
-      .result(
-        key,
-        () =>
-          `${hintsOf(key)} (${key.name}) expires: ${key.expires_at ?? 'never'}. Limits: ${showLimits(key.limits)}.`,
-      );
+    await makeChange<ApiKey>(
+      context,
+      ['PATCH', pathOf(id), body],
+      (key) =>
+        `${hintsOf(key)} (${key.name}) expires: ${key.expires_at ?? 'never'}. Limits: ${showLimits(key.limits)}.`,
+    );
   });
 
   keys
@@ -59,11 +59,8 @@ export function changeCommands(keys: Command, context: Context): void {
     )
     .option('--expires-at <time>', 'when the new key expires (otherwise never), RFC 3339')
     .action(async (id: string, { expiresIn, expiresAt }: RotateOptions) => {
-      const key = await context.api().call<MintedKey>('POST', `${pathOf(id)}/rotate`, {
-        expires_in: expiresIn,
-        ...(expiresAt !== undefined && { expires_at: expiresAt }),
-      });
-      context.output().result(key, () => showMinted(key));
+      const body = { expires_in: expiresIn, ...(expiresAt !== undefined && { expires_at: expiresAt }) };
+      await makeChange(context, ['POST', `${pathOf(id)}/rotate`, body], showMinted);
     });
 
   keys
@@ -75,11 +72,19 @@ export function changeCommands(keys: Command, context: Context): void {
       const [first = '', second] = ids;
       if (ids.length > 2)
         throw new Failure(exitCode.usage, 'One key at a time: one id, or two with its account.');
-      const path =
-        second === undefined ? pathOf(first) : `/accounts/${encodeURIComponent(first)}${pathOf(second)}`;
-      const key = await context.api().call<ApiKey>('POST', `${path}/revoke`);
-      context.output().result(key, () => `${hintsOf(key)} (${key.name}) is ${status(key.status)}.`);
+      const path = second === undefined ? pathOf(first) : await pathBelow(context, first, second);
+      await makeChange<ApiKey>(
+        context,
+        ['POST', `${path}/revoke`],
+        (key) => `${hintsOf(key)} (${key.name}) is ${status(key.status)}.`,
+      );
     });
+}
+
+/** The path of a key whose account is named; any key of a sub-account has the path of its id alone. */
+async function pathBelow(context: Context, account: string, id: string): Promise<string> {
+  const { parent, subAccount } = await findAccount(context, account);
+  return subAccount === null ? `/accounts/${parent}${pathOf(id)}` : pathOf(id);
 }
 
 function pathOf(id: string): string {

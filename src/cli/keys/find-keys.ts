@@ -4,6 +4,7 @@ import { Option, type Command } from 'commander';
 import { showLimits } from '../limit-options.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
+import { findAccount } from '../find-account.ts';
 import type { ApiKey, HeldKey, Listing } from '../operator-api.ts';
 import { fields, status, table } from '../output.ts';
 import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
@@ -14,6 +15,7 @@ interface FindOptions extends PageOptions {
   readonly account?: string;
   readonly status?: string;
   readonly stdin?: true;
+  readonly sha256?: string;
 }
 
 /** `keys find | show`: any key, by what is at hand of it. */
@@ -22,17 +24,18 @@ export function findCommands(keys: Command, context: Context): void {
     keys
       .command('find')
       .description('find keys of any account, by what is known of them')
-      .option('--prefix <text>', 'the first characters, as lists show them')
+      .option(
+        '--prefix <text>',
+        'the first characters, as many as are known; of a whole key only its digest is sent',
+      )
       .option('--last4 <text>', 'the last four')
       .option('--stdin', 'by the key itself, read from standard input; only its digest leaves this process')
+      .option('--sha256 <hex>', 'by the digest of the key, as a scanner may name it')
       .option('--account <id>', 'the account, or sub-account, that has it')
       .addOption(statusOption()),
   ).action(async (options: FindOptions) => {
-    const query = new URLSearchParams(pageQuery(options));
-    const { prefix, last4, account, status, stdin } = options;
-    const given = { prefix, last4, account_id: account, status, sha256: stdin && (await digestOfInput()) };
-    for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
-    const page = await context.api().call<Listing<HeldKey>>('GET', `/api-keys?${query.toString()}`);
+    const page = await find(context, options);
+    if (page.data.length === 0) throw new Failure(exitCode.failed, 'There is no such key.', whatIsShown);
     context.output().result(page, () => list(page));
   });
 
@@ -46,10 +49,38 @@ export function findCommands(keys: Command, context: Context): void {
     });
 }
 
+const whatIsShown =
+  'A key is known by up to 16 of its first characters and its last four. Imported keys show fewer, or none of them:\n' +
+  'look for the whole key (`tenancy-gateway keys find --stdin < file`) or through its account (--account).';
+
+/** Characters of the shortest key, and of the longest prefix that is shown. */
+const shortestKey = 16;
+
+/** The keys that may be meant. A prefix that could be a whole key is looked for by its digest first. */
+async function find(context: Context, options: FindOptions): Promise<Listing<HeldKey>> {
+  const { prefix, last4, account, status, stdin, sha256 } = options;
+  const found = account === undefined ? undefined : await findAccount(context, account);
+  const account_id = found && (found.subAccount ?? found.parent);
+  const ask = (by: Readonly<Record<string, string | undefined>>): Promise<Listing<HeldKey>> =>
+    context.api().call('GET', `/api-keys${pageQuery(options, { last4, account_id, status, ...by })}`);
+  if (stdin) return ask({ prefix, sha256: await digestOfInput() });
+  if (prefix === undefined || prefix.length < shortestKey) return ask({ prefix, sha256 });
+  const page = await ask({ last4: undefined, sha256: sha256 ?? digestOf(prefix) });
+  if (page.data.length === 0) return ask({ prefix: prefix.slice(0, shortestKey), sha256 });
+  context
+    .output()
+    .note('That is a whole key. The history of this shell may keep it: --stdin reads it from a file.\n');
+  return page;
+}
+
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
 /** SHA-256 of the key on standard input. */
 async function digestOfInput(): Promise<string> {
   const key = (await text(process.stdin)).trim();
-  if (/^[!-~]+$/.test(key)) return createHash('sha256').update(key).digest('hex');
+  if (/^[!-~]+$/.test(key)) return digestOf(key);
   throw new Failure(exitCode.usage, 'Standard input must hold one API key and nothing else.');
 }
 
@@ -79,7 +110,6 @@ function show(key: HeldKey): string {
 }
 
 function list(page: Listing<HeldKey>): string {
-  if (page.data.length === 0) return 'There is no such key.';
   const rows = page.data.map((key) => [
     key.id,
     key.name,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { managementScopes } from '../../domain/scope.ts';
 import { limitOptions, limitsMember, type LimitOptions } from '../limit-options.ts';
+import { accountForms, findAccount, findParent } from '../find-account.ts';
 import { changeCommands, showMinted } from './change-keys.ts';
 import { findCommands, hintsOf, statusOption } from './find-keys.ts';
 import type { ApiKey, Listing, MintedKey } from '../operator-api.ts';
@@ -25,12 +26,13 @@ export function keyCommands(program: Command, context: Context): void {
   const create = keys
     .command('create')
     .description('mint a key; its value is shown once and cannot be had again')
-    .argument('<account-id>')
+    .argument('<account-id>', accountForms)
     .requiredOption('--name <name>', 'what the key is for')
     .option('--scope <scope...>', 'scopes it holds', [...usualScopes])
     .option('--no-scope', 'a key without scopes')
     .option('--expires-at <time>', 'RFC 3339, such as 2030-01-01T00:00:00Z');
-  limitOptions(create, 'key').action(async (id: string, options: CreateOptions) => {
+  limitOptions(create, 'key').action(async (given: string, options: CreateOptions) => {
+    const id = await findParent(context, given, 'Its parent mints its keys, under /v1/sub-accounts.');
     const { name, scope, expiresAt } = options;
     const key = await context.api().call<MintedKey>('POST', keysOf(id), {
       name,
@@ -49,12 +51,17 @@ export function keyCommands(program: Command, context: Context): void {
     keys
       .command('list')
       .description('list the keys of an account, newest first')
-      .argument('<account-id>')
+      .argument('<account-id>', accountForms)
       .addOption(statusOption()),
-  ).action(async (id: string, options: PageOptions & { readonly status?: string }) => {
-    const query = pageQuery(options, { status: options.status });
-    const page = await context.api().call<Listing<ApiKey>>('GET', keysOf(id) + query);
-    context.output().result(page, () => list(id, page));
+  ).action(async (given: string, options: PageOptions & { readonly status?: string }) => {
+    const { status } = options;
+    const { parent, subAccount } = await findAccount(context, given);
+    const path =
+      subAccount === null
+        ? keysOf(parent) + pageQuery(options, { status })
+        : `/api-keys${pageQuery(options, { status, account_id: subAccount })}`;
+    const page = await context.api().call<Listing<ApiKey>>('GET', path);
+    context.output().result(page, () => list(parent, page));
   });
 
   findCommands(keys, context);

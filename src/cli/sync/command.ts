@@ -47,14 +47,18 @@ export function syncCommand(program: Command, context: Context): void {
 
 async function runSync(path: string, options: SyncOptions, context: Context): Promise<void> {
   const file: RowFile = { path, format: formatOf(path, options.format), type: 'sub_account' };
-  const rules = { readApiKey: () => undefined, nowMs: Date.now(), newId: () => '' };
+  const rules = { readApiKey: () => undefined, keyPrefix: '', nowMs: Date.now(), newId: () => '' };
   const checked = await checkFile(file, rules, { ...rowKinds, sub_account: ownSubAccountRows });
   refuseOthers(file, checked);
   if (checked.counts.sub_account === 0 && options.deactivateMissing)
     throw new Failure(exitCode.failed, `${path} has no rows: all sub-accounts would be deactivated.`);
 
   const token = await readKey(context.env, options.stdin === true);
-  const api = gatewayApi({ url: addressOf(context.env, options.gateway), token }, managementPath, hints);
+  const api = gatewayApi(
+    { url: addressOf(context.env, options.gateway), token, enforcedHeader: 'x-service-enforced' },
+    managementPath,
+    hints,
+  );
   const sync = new Sync(api, file, checked, await PresentSubAccounts.read(api));
   const isPlan = options.plan === true || options.dryRun === true;
   const report = await Report.open(options.report);
@@ -131,6 +135,6 @@ function show(counts: Counts, report: Report, isPlan: boolean): string {
     );
   }
   if (unnamed > 0) parts.push(`${inThousands(unnamed)} have no external_id, and are left alone.`);
-  if (isPlan) parts.push('Nothing was done. Without --plan it is.');
+  if (isPlan) parts.push('Dry run: nothing was changed. Run without --plan to apply.');
   return parts.join('\n\n');
 }

@@ -63,7 +63,10 @@ export class Sync {
 
   #isListed(externalId: string): boolean {
     return ownSubAccountRows
-      .claims({ external_id: externalId }, { readApiKey: () => undefined, nowMs: 0, newId: () => '' })
+      .claims(
+        { external_id: externalId },
+        { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' },
+      )
       .some(([, name]) => this.#names.has(name));
   }
 

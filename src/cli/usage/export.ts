@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
+import { refuseOthers } from './inherited-options.ts';
 
 interface Options {
   readonly from?: string;
@@ -23,6 +24,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
     .usage('--from <time> --to <time> [options]')
     .option('--dry-run', 'write the events, one JSON object a line, and send none')
     .action(async (_options: unknown, command: Command) => {
+      refuseOthers(command, ['from', 'to']);
       // `--from` and `--to` are those of `usage`, which takes them wherever they stand.
       const { from, to, dryRun = false } = command.optsWithGlobals<Options>();
       if (from === undefined || to === undefined)

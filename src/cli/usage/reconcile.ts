@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
+import { findParent } from '../find-account.ts';
 import type { Listing } from '../operator-api.ts';
+import { refuseOthers } from './inherited-options.ts';
 import { table } from '../output.ts';
 
 interface Options {
@@ -40,6 +42,7 @@ export function reconcileCommand(usage: Command, context: Context): void {
     .option('--account <id>', 'of one parent account and its sub-accounts')
     .option('--mend', 'set days that differ to what their hours say')
     .action(async (_options: unknown, command: Command) => {
+      refuseOthers(command, ['from', 'to']);
       // `--from` and `--to` are those of `usage`, which takes them wherever they stand.
       const { from, to, account, mend } = command.optsWithGlobals<Options>();
       if (from === undefined || to === undefined)
@@ -47,13 +50,14 @@ export function reconcileCommand(usage: Command, context: Context): void {
           exitCode.usage,
           'Which days? --from <date> --to <date>, from the beginning of the one to that of the other, UTC.',
         );
+      const parent = account && (await findParent(context, account, 'Name its parent.'));
       const differences: Difference[] = [];
       let accounts = 0;
       for (let cursor: string | null | undefined; cursor !== null;) {
         const body = {
           from,
           to,
-          ...(account !== undefined && { account_id: account }),
+          ...(parent !== undefined && { account_id: parent }),
           ...(mend === true && { mend }),
           ...(cursor !== undefined && { cursor }),
         };

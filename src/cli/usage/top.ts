@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { Context } from '../context.ts';
 import type { Listing } from '../operator-api.ts';
+import { refuseOthers } from './inherited-options.ts';
 import { table } from '../output.ts';
 
 const counters = ['requests', 'client_errors', 'server_errors', 'bytes_in', 'bytes_out'] as const;
@@ -36,6 +37,7 @@ export function usageTopCommand(usage: Command, context: Context): void {
     .usage('[--from <time>] [--to <time>] [options]')
     .addOption(new Option('--by <counter>', 'what counts').choices(counters).default('requests'))
     .action(async (_options: unknown, command: Command) => {
+      refuseOthers(command, ['from', 'to', 'limit', 'groupBy']);
       // `--from`, `--to`, `--limit` and `--group-by` are those of `usage`, which takes them wherever they stand.
       const { from, to, groupBy = 'account', limit, by } = command.optsWithGlobals<Options>();
       const query = new URLSearchParams({ group_by: groupBy, limit: '1000', from: from ?? lastHour() });

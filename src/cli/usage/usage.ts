@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Option, type Command } from 'commander';
 import type { Context } from '../context.ts';
+import { accountFilters, accountForms } from '../find-account.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
 import { table } from '../output.ts';
@@ -43,7 +44,7 @@ export function usageCommand(program: Command, context: Context): void {
     program
       .command('usage')
       .description('what was asked of the gateway, over all parent accounts or one')
-      .argument('[account-id]')
+      .argument('[account-id]', accountForms)
       .option('--from <time>', 'RFC 3339 date or time, UTC (start of this month)')
       .option('--to <time>', 'not after this one (now)')
       .addOption(
@@ -57,8 +58,9 @@ export function usageCommand(program: Command, context: Context): void {
       .option('--sub-account <id>', 'only what was counted for this account itself')
       .option('--csv', 'write all lines of the report as CSV'),
   ).action(async (id: string | undefined, options: Options) => {
-    const { from, to, granularity, groupBy: group_by, subAccount: sub_account_id } = options;
-    const filters = { account_id: id, from, to, granularity, group_by, sub_account_id };
+    const { from, to, granularity, groupBy: group_by, subAccount } = options;
+    const accounts = await accountFilters(context, id, subAccount);
+    const filters = { ...accounts, from, to, granularity, group_by };
     if (options.csv === true) return writeCsv(context, filters);
     const report = await context.api().call<Report>('GET', `/usage${pageQuery(options, filters)}`);
     context.output().result(report, () => show(report));

@@ -6,10 +6,9 @@ import type { MissingFact } from '../../ports/directory.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { DigestTable, type Named } from '../memory/tables.ts';
 import type { CoherenceEvents } from '../events.ts';
-import { FactReads } from './fact-reads.ts';
-import { KeyReads } from './key-reads.ts';
+import { Reads, type ReadsLimits } from './reads.ts';
 import type { Timing } from '../timing.ts';
-import { unavailable } from '../unavailable.ts';
+import { overloaded, tooManyLookUps, unavailable } from '../unavailable.ts';
 import type { View } from '../memory/view.ts';
 
 export interface LoaderParts {
@@ -21,6 +20,18 @@ export interface LoaderParts {
   readonly timing: Timing;
   readonly events: CoherenceEvents;
 }
+
+/** Keys say of no tenant: the networks of clients take turns. */
+const keyLimits: ReadsLimits = {
+  ...{ readings: 4, facts: 128, ofOne: 128, turn: 8, waitingOfOne: 2_000, waiting: 4_000 },
+  ...{ gatherMs: 5, pauseMs: 0, tooMuchOfOne: overloaded },
+};
+
+/** Accounts, names and counts are read for a tenant. */
+const factLimits: ReadsLimits = {
+  ...{ readings: 4, facts: 128, ofOne: 32, turn: 8, waitingOfOne: 2_000, waiting: 10_000 },
+  ...{ gatherMs: 0, pauseMs: 50, tooMuchOfOne: tooManyLookUps },
+};
 
 /** Moments in the life of one process, in order. */
 export type Moment = number;
@@ -39,16 +50,21 @@ export class Loader {
    * made-up keys everything ever loaded would live until the old generation is collected.
    */
   readonly #flights = new DigestTable<Flight>();
-  readonly #keyReads: KeyReads;
-  readonly #factReads: FactReads;
+  readonly #keyReads: Reads;
+  readonly #factReads: Reads;
   #moment: Moment = 0;
 
   constructor(parts: LoaderParts) {
     this.#parts = parts;
-    const read = (asked: Asked): Promise<FactReading> => this.#read(asked);
+    const read = (asked: Asked): Promise<FactReading> => this.#read(asked, 'all');
     // Apart, since a key says of no tenant: a flood of made-up keys must not keep known callers from their facts.
-    this.#keyReads = new KeyReads(parts, parts.timing, read);
-    this.#factReads = new FactReads(parts, parts.timing, read);
+    this.#keyReads = new Reads(parts, parts.timing, keyLimits, read);
+    this.#factReads = new Reads(parts, parts.timing, factLimits, read);
+  }
+
+  /** Reads these facts from the source, whatever memory and the shared cache hold. Rejects with `unavailable`. */
+  async prove(keys: Asked): Promise<void> {
+    await this.#read(keys, 'what differed');
   }
 
   /** The present moment: what is loaded for a request must not be a "there is none" from before it. */
@@ -104,7 +120,7 @@ export class Loader {
       return undefined;
     }
     events.sharedCacheHit?.();
-    view.keep(key, fact);
+    view.keep(key, fact, this.#nowS());
     return fact;
   }
 
@@ -124,19 +140,24 @@ export class Loader {
     }
   }
 
-  /** Reads the source, and puts what it says wherever it may be kept. */
-  async #read(asked: Asked): Promise<FactReading> {
+  /** Reads the source, and puts what it says into memory and into the shared cache. @param shares what of it goes to the cache */
+  async #read(asked: Asked, shares: 'all' | 'what differed'): Promise<FactReading> {
     const { cache, view, source } = this.#parts;
+    const nowS = this.#nowS();
     const reading = await source.readFacts(asked);
     const { seq, incarnation, facts } = reading;
     const shared = new Map<FactKey, StampedFact>();
     for (const [key, value] of facts) {
       const fact = { value, seq, incarnation };
-      view.keep(key, fact);
-      if (value !== null) shared.set(key, fact);
+      const differed = view.keep(key, fact, nowS);
+      if (value !== null && (differed || shares === 'all')) shared.set(key, fact);
     }
     if (shared.size > 0) cache.set(shared);
     return reading;
+  }
+
+  #nowS(): number {
+    return Math.floor(this.#parts.clock.monotonicMs() / 1_000);
   }
 }
 

@@ -56,6 +56,11 @@ export class RecentChanges {
     return stamp + 1 >= this.#floor && stamp >= (this.#touched.get(key) ?? 0);
   }
 
+  /** Whether a change of `key` after `seq` is remembered, or may have been forgotten. */
+  mayHaveTouched(key: FactKey, seq: Seq): boolean {
+    return seq + 1 < this.#floor || (this.#touched.get(key) ?? 0) > seq;
+  }
+
   clear(): void {
     this.#touched.clear();
     this.#floor = 0;

@@ -8,7 +8,10 @@ export interface Named {
 
 /** A fact in memory. */
 export interface Entry extends Named {
-  /** `undefined` from the moment it is no longer held, even where a look-up still refers to it. */
+  /**
+   * `undefined` while it is unproven, and from the moment it is no longer held, even where a look-up still refers to it: it
+   * decides nothing.
+   */
   value: FactValue | undefined;
   seq: Seq;
   /** Asked for since the clock hand last passed. */
@@ -16,7 +19,30 @@ export interface Entry extends Named {
   /** What was asked for after it, and by which name: the account after a key, the parent after an account. */
   next: Entry | undefined;
   nextName: string;
+  /** When the reading began that it was last read in; whole seconds, monotonic. */
+  provenS: number;
+  /** Its neighbours in {@link ProofOrder}. */
+  older: Entry | undefined;
+  newer: Entry | undefined;
 }
+
+/** An entry of which nothing is known yet. All are made here, so that they have one shape. */
+export function makeEntry(name: string): Entry {
+  return {
+    name,
+    value: undefined,
+    seq: noSeq,
+    recent: false,
+    next: undefined,
+    nextName: '',
+    provenS: 0,
+    older: undefined,
+    newer: undefined,
+  };
+}
+
+/** Older than any position. */
+export const noSeq = -1;
 
 /** Things by name, and the hand of the clock algorithm, which goes round over them. */
 export interface Table<T extends Named = Entry> {
@@ -25,7 +51,6 @@ export interface Table<T extends Named = Entry> {
   /** The name must not be in it yet. */
   add(thing: T): void;
   delete(thing: T): void;
-  clear(): void;
   all(): Iterable<T>;
   /** The next one, round and round, also while others come and go; `undefined` where there is none. */
   turn(): T | undefined;
@@ -51,11 +76,6 @@ export class NameTable implements Table {
 
   delete({ name }: Entry): void {
     this.#entries.delete(name);
-  }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#clockHand = this.#entries.values();
   }
 
   all(): Iterable<Entry> {
@@ -136,12 +156,6 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     }
     slots[gap] = undefined;
     this.#size -= 1;
-  }
-
-  clear(): void {
-    this.#make(smallest);
-    this.#size = 0;
-    this.#clockHand = 0;
   }
 
   *all(): Iterable<T> {

@@ -2,9 +2,11 @@ import type { Clock } from '../../ports/clock.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { FactKey, Seq } from '../../ports/facts.ts';
 import type { LogReading } from '../../ports/coherence-log.ts';
+import { Differences, differ } from './differences.ts';
+import { keyOfName, nameInMemory } from './fact-names.ts';
 import { LocalCache } from './local-cache.ts';
 import { RecentChanges } from './recent-changes.ts';
-import { DigestTable, findAfter, findIn, NameTable, type Entry } from './tables.ts';
+import { DigestTable, findAfter, findIn, makeEntry, NameTable, type Entry } from './tables.ts';
 import { UnknownKeys } from './unknown-keys.ts';
 
 export interface ViewSize {
@@ -22,6 +24,8 @@ export interface Taken {
   readonly changedKeys: ReadonlySet<FactKey>;
   /** Ids of accounts of which anything has changed. */
   readonly changedAccounts: ReadonlySet<string>;
+  /** Facts that memory had another value of than the store, though the log tells of no change: see {@link View.keep}. */
+  readonly differed: ReadonlySet<FactKey>;
 }
 
 /**
@@ -34,6 +38,7 @@ export class View {
   readonly #keys = new LocalCache(new DigestTable(), () => this.#makeRoom());
   readonly #others = new LocalCache(new NameTable(), () => this.#makeRoom());
   readonly #unknownKeys: UnknownKeys;
+  readonly #differences = new Differences();
   #version = 0;
   /** Until when it may decide, by both clocks of this machine; see {@link mayDecide}. */
   #until = -Infinity;
@@ -74,9 +79,37 @@ export class View {
     return this.#recentChanges.evictedBelow;
   }
 
+  /** `facts` are those that may decide. */
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly recentChanges: number } {
     const [unknownKeys, recentChanges] = [this.#unknownKeys.size, this.#recentChanges.size];
-    return { facts: this.#facts, unknownKeys, recentChanges };
+    return { facts: this.held - this.unproven, unknownKeys, recentChanges };
+  }
+
+  /** Facts held, unproven ones among them. */
+  get held(): number {
+    return this.#keys.size + this.#others.size;
+  }
+
+  /** Facts of which only the name is known, since this replica has begun anew: they decide nothing before they are read. */
+  get unproven(): number {
+    return this.#keys.unproven + this.#others.unproven;
+  }
+
+  /** When the fact was read that was read longest ago; whole seconds, monotonic. `undefined` where none is held. */
+  get oldestS(): number | undefined {
+    return this.#oldestOf().oldest?.provenS;
+  }
+
+  /** Facts to read again: up to `most`, those that were read longest ago, all of them API keys or none. */
+  oldest(most: number): FactKey[] {
+    const cache = this.#oldestOf();
+    const names = cache.oldestNames(most);
+    return cache === this.#keys ? names.map((name): FactKey => `k:${name}`) : names.map(keyOfName);
+  }
+
+  /** Forgets which keys do not exist, so that none is unknown for ever. */
+  forgetUnknownKeys(): void {
+    this.#unknownKeys.clear();
   }
 
   /** Allows decisions up to these moments, or to none any more. Milliseconds, by the two clocks of this machine. */
@@ -122,15 +155,29 @@ export class View {
   /**
    * Puts a fact into memory, if it is admitted. Absence is kept for keys alone: a client cannot ask for a key before
    * it was made, whereas an account or an `external_id` may appear at any time, without waiting for replicas.
+   *
+   * Returns whether memory had another value. Mostly a change explains that which is still to be read from the log. If none
+   * does, the reading of the log after it says so ({@link Taken.differed}).
+   *
+   * @param readS when the reading began; whole seconds, monotonic
    */
-  keep(key: FactKey, fact: StampedFact): void {
-    if (!this.admits(key, fact)) return;
+  keep(key: FactKey, fact: StampedFact, readS: number): boolean {
+    if (!this.admits(key, fact)) return false;
     const { value, seq } = fact;
     const name = nameInMemory(key);
-    if (!key.startsWith('k:')) {
-      if (value !== null) this.#others.put(name, value, seq);
-    } else if (value !== null) this.#keys.put(name, value, seq);
-    else this.#unknownKeys.add(name, seq);
+    const cache = key.startsWith('k:') ? this.#keys : this.#others;
+    const present = cache.table.get(name);
+    const differs = present !== undefined && present.seq <= seq && differ(key, present.value, value);
+    if (differs) {
+      this.#differences.note(key, seq, this.#through);
+      this.#version += 1;
+    }
+    if (value !== null) cache.put(name, value, seq, readS);
+    else {
+      cache.dropAbsent(name, seq);
+      if (cache === this.#keys) this.#unknownKeys.add(name, seq);
+    }
+    return differs;
   }
 
   /**
@@ -159,29 +206,34 @@ export class View {
     this.#incarnation = reading.incarnation;
     this.#through = reading.through;
     if (reading.through >= reading.seq) this.#applied = reading.seq;
-    return { revoked, changedKeys, changedAccounts };
+    const differed = this.#differences.unexplained(this.#applied, this.#recentChanges);
+    return { revoked, changedKeys, changedAccounts, differed };
   }
 
-  /** Nothing is known any more, and nothing may be decided. */
+  /** Nothing is known any more but the names of facts, and nothing may be decided. */
   forget(): void {
     this.decideUntil(-Infinity, -Infinity);
     this.#version += 1;
     this.#recentChanges.clear();
-    this.#keys.clear();
-    this.#others.clear();
+    this.#keys.unprove();
+    this.#others.unprove();
     this.#unknownKeys.clear();
+    this.#differences.clear();
     this.#incarnation = null;
     this.#applied = 0;
     this.#through = 0;
   }
 
-  get #facts(): number {
-    return this.#keys.size + this.#others.size;
+  /** The table with the fact that was read longest ago, or with unproven ones. */
+  #oldestOf(): LocalCache {
+    const [keys, others] = [this.#keys, this.#others];
+    if (keys.unproven > 0 || others.unproven > 0) return keys.unproven > 0 ? keys : others;
+    return (keys.oldest?.provenS ?? Infinity) <= (others.oldest?.provenS ?? Infinity) ? keys : others;
   }
 
   /** From where there is more, so that neither keys nor anything else can push out all of the other. */
   #makeRoom(): void {
-    if (this.#facts < this.#size.facts) return;
+    if (this.held < this.#size.facts) return;
     const fuller = this.#keys.size > this.#others.size ? this.#keys : this.#others;
     fuller.dropOne();
   }
@@ -196,15 +248,4 @@ export class View {
 }
 
 /** What is held of a key that does not exist. */
-const absentKey: Entry = { name: '', value: null, seq: 0, recent: true, next: undefined, nextName: '' };
-
-/**
- * What a fact goes by in memory: a key by its digest and an account by its id, as requests have them, so that a
- * decision need not put text together; it would cost more than all the rest. Keys are held apart; of the others an id has
- * 36 characters and no colon, and what is left begins with its kind.
- */
-function nameInMemory(key: FactKey): string {
-  if (!key.startsWith('k:') && !key.startsWith('a:')) return key;
-  // A copy of its own: what slice() gives is a view of the longer text, which is slow to compare.
-  return Buffer.from(key, 'latin1').toString('latin1', 2);
-}
+const absentKey: Entry = Object.assign(makeEntry(''), { value: null, recent: true });

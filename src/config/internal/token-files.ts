@@ -7,12 +7,11 @@ import type { SchemaFault } from '../validate.ts';
 const folderPath: Path = ['internal', 'admin_tokens_dir'];
 
 /**
- * Adds the tokens in the folder that `internal.admin_tokens_dir` names to `internal.admin_tokens`: a file for each operator, named
- * as the operator, as Kubernetes mounts a Secret. Names that begin with a dot are left out: Kubernetes keeps links of its own
- * under such.
+ * Adds the tokens in the folder that `internal.admin_tokens_dir` names to `internal.admin_tokens`. Each file has the name of
+ * its operator, as in a Secret that Kubernetes mounts. Names that begin with a dot are skipped: Kubernetes uses them for links.
  *
- * @returns which file each token came from, so that a fault can name it; what cannot be read, and names that have a token in
- *   `admin_tokens`, too
+ * @returns the file that each token came from, so that a fault can name it; and faults for files that cannot be read and
+ *   for names that are in `admin_tokens`, too
  */
 export function addTokenFiles(document: Record<string, unknown>): {
   readonly origins: Origins;

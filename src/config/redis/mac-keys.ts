@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** Characters of a key at least: 32 of base64 or hexadecimal digits hold 128 bits or more. */
+/** Fewest characters of a key: 32 hexadecimal or base64 digits hold 128 bits or more. */
 const shortest = 32;
 
 /**
- * The keys in the file that `redis.mac_key_file` names: one a line, blanks around them and empty lines aside. Each is used as it is
- * written. The first one signs, all of them verify.
+ * Reads the keys in the file that `redis.mac_key_file` names: one per line, trimmed, empty lines skipped. The bytes of the
+ * text are the key. The first key signs, all of them verify.
  *
- * @throws TypeError where a line is too short or there is none; and what reading the file throws
+ * @throws TypeError if a line is too short or there is none; errors of reading the file
  */
 export function readMacKeys(file: string): readonly [Buffer, ...Buffer[]] {
   const lines = readFileSync(file, 'utf8')

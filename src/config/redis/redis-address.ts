@@ -1,4 +1,4 @@
-/** A server as ioredis names it. */
+/** A server in the form that ioredis takes. */
 export interface RedisHost {
   readonly host: string;
   readonly port: number;
@@ -9,15 +9,15 @@ interface Credentials {
   readonly password: string | null;
 }
 
-/** PEM files for TLS; the server is verified in any case, against the machine's authorities where `caFile` is null. */
+/** PEM files for TLS. The server is always verified, by the machine's authorities if `caFile` is `null`. */
 export interface RedisTls {
   readonly caFile: string | null;
-  /** What the gateway shows of itself, for servers that ask clients for a certificate. Both or neither. */
+  /** Client certificate, for servers that require one. Set together with `keyFile`. */
   readonly certFile: string | null;
   readonly keyFile: string | null;
 }
 
-/** Where Redis is and how it is run, read from one URL. */
+/** Address and topology of Redis, read from one URL. */
 export type RedisAddress = Credentials & { readonly tls: RedisTls | null } & (
     | { readonly kind: 'single'; readonly at: RedisHost; readonly db: number }
     | {
@@ -40,9 +40,9 @@ const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:
  * - `redis+sentinel://[user][:password]@host1[:26379],host2/master-name[/db][?sentinel_password=…]`
  * - `redis+cluster://[user][:password]@host1[:6379],host2`
  *
- * `rediss` instead of `redis` means TLS, for Sentinels as well; then `?cacert=<file>` names the authorities to verify the
- * server against, and `cert=<file>&key=<file>` what to show of oneself, as with redis-cli. User, password and names are percent-encoded; an IPv6
- * address stands in brackets. `undefined` where the text is none of these.
+ * `rediss` instead of `redis` means TLS, for Sentinels as well; then `?cacert=<file>` names the authorities that certify the
+ * server, and `cert=<file>&key=<file>` the client certificate, as with redis-cli. User, password and names are
+ * percent-encoded; an IPv6 address is in brackets. Returns `undefined` if the text has another form.
  */
 export function parseRedisAddress(url: string): RedisAddress | undefined {
   const [, scheme, mode = 'single', userinfo = '', hosts = '', path = '', query = ''] = form.exec(url) ?? [];
@@ -69,7 +69,7 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
   return { ...common, kind: 'sentinel', sentinels: at, master, db, sentinelPassword };
 }
 
-/** `null` without TLS; `undefined` where files are named for nothing, or a certificate without its key. */
+/** Returns `null` without TLS; `undefined` if files are named without TLS, or a certificate without its key. */
 function readTls(wanted: boolean, parameters: URLSearchParams): RedisTls | null | undefined {
   const [caFile = null, certFile = null, keyFile = null] = ['cacert', 'cert', 'key'].map(
     (name) => parameters.get(name) ?? undefined,

@@ -12,15 +12,15 @@ export interface LocatedCertificate extends CertificateConfig {
   readonly path: Path;
 }
 
-/** Files of one setting; each may be missing, or be none that holds a certificate: that is reported elsewhere. */
+/** Files of one setting. Missing and unreadable files are skipped here: the file checks report them. */
 interface Files {
   readonly ca?: string | null | undefined;
   readonly client?: string | null | undefined;
 }
 
 /**
- * Reads every certificate that the configuration names. Of a certificate file the first counts, which is the one that is
- * shown; of a list of authorities the one that is valid longest, for a list may keep those that were replaced.
+ * Reads every certificate that the configuration names. In a certificate file the first one counts, which is the one
+ * presented; in a list of authorities the one that is valid longest, because a list may keep replaced ones.
  *
  * @param nowMs wall-clock time
  */
@@ -40,7 +40,7 @@ export function readCertificates(file: UncheckedFile, nowMs: number): readonly L
   return found;
 }
 
-/** @param path of the section with the files; `null`: they are named by `redis.url` */
+/** @param path section that names the files; `null`: `redis.url` names them */
 function both(
   whose: 'upstream' | 'redis',
   route: string | null,
@@ -88,10 +88,10 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 }
 
 const dayMs = 86_400_000;
-/** From then on a certificate expires soon. One that lives for days only does so in the last third of its life. */
+/** Time before expiry from which on a certificate gets a warning; short-lived ones get it in the last third of their life. */
 const soonMs = 14 * dayMs;
 
-/** What is wrong with the dates of certificates: those that are not valid now, and those that will not be much longer. */
+/** Finds certificates that are not valid now (`invalid`), and those that expire soon (`soon`). */
 export function checkDates(
   certificates: readonly LocatedCertificate[],
   nowMs: number,

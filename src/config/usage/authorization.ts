@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The value of the header `Authorization` in the file that `usage.export.authorization_file` names: one line, blanks around it aside.
+ * Reads the value of the header `Authorization` from the file that `usage.export.authorization_file` names: one line, trimmed.
  *
- * @throws TypeError where it is none; and what reading the file throws
+ * @throws TypeError if the text is not one line of visible ASCII; errors of reading the file
  */
 export function readAuthorization(file: string): string {
   const text = readFileSync(file, 'utf8').trim();

@@ -3,37 +3,37 @@ import { integer, oneOf, optionalSection, text } from '../keys.ts';
 
 /** The part of the file about the export of usage. */
 export const usageExport = optionalSection(
-  'Sends usage to a billing system, hour by hour, as CloudEvents (docs/billing.md). Left out: it is not sent anywhere.',
+  'Sends usage to a billing system, hour by hour, as CloudEvents (docs/billing.md). Left out: usage is not sent anywhere.',
   {
-    url: text('Where events are sent by POST. Redirects are not followed.', { format: 'http-url' }),
+    url: text('URL to which events are sent by POST. Redirects are not followed.', { format: 'http-url' }),
     authorization_file: Type.Optional(
       text(
-        'File with the value of the header `Authorization`, such as `Bearer` and a token. It is read anew for each export, so a new one counts without a restart.',
+        'File with the value of the header `Authorization`, such as `Bearer` and a token. It is read for each export, so a new value needs no restart.',
       ),
     ),
     format: oneOf(
-      '`batch`: many events in a request, `application/cloudevents-batch+json`. `single`: a request for each, `application/cloudevents+json`.',
+      '`batch`: many events per request, `application/cloudevents-batch+json`. `single`: one event per request, `application/cloudevents+json`.',
       ['batch', 'single'],
       { default: 'batch' },
     ),
-    batch_size: integer('Events in a request at most.', { minimum: 1, maximum: 1_000, default: 100 }),
+    batch_size: integer('Most events in a request.', { minimum: 1, maximum: 1_000, default: 100 }),
     timeout_ms: integer('Time the receiver has for a request.', {
       minimum: 100,
       maximum: 120_000,
       default: 10_000,
     }),
     subject: oneOf(
-      'What the receiver knows an account by: its `id`, or its `external_id` (the id where it has none). An `external_id` is unique under its parent only.',
+      'Id by which the receiver knows an account: its `id`, or its `external_id` (the `id` if it has none). An `external_id` is unique only under its parent.',
       ['id', 'external_id'],
       { default: 'id' },
     ),
     delay_s: integer(
-      'How long after its end an hour is exported, at the earliest. What comes to it later is sent as a correction.',
+      'Seconds from the end of an hour to its export, at least. Later counts for that hour are sent as a correction.',
       { minimum: 0, maximum: 86_400, default: 300 },
     ),
     ca_file: Type.Optional(
       text(
-        'Authorities (PEM) that certify the receiver. Left out: those of the machine. Read anew for each export.',
+        'Authorities (PEM) that certify the receiver. Left out: those of the machine. Read for each export.',
       ),
     ),
   },

@@ -2,15 +2,15 @@ import { limitName, type LimitKind, type LimitPeriod } from './limits.ts';
 import type { Problem } from '../problem.ts';
 
 /**
- * The problem of a request that a limit of its key, its sub-account or its parent has no room for.
+ * The problem of a request that exceeds a limit of its key, sub-account or parent.
  *
  * @param retryAfterS whole seconds until there may be room
  */
 export function limitFull(kind: LimitKind, period: LimitPeriod, retryAfterS: number): Problem {
-  const per = period === 'second' ? 'at once' : 'in a month';
+  const limit = period === 'second' ? 'limit of requests per second' : 'quota of requests for this month';
   return {
     code: period === 'second' ? 'rate_limited' : 'quota_exceeded',
-    detail: `${limitedOnes[kind]} has sent as many requests as it may ${per}. This one was not passed on: send it again after Retry-After.`,
+    detail: `${limitedOnes[kind]} has reached its ${limit}. The request was not forwarded: send it again after Retry-After.`,
     retryAfter: retryAfterS,
     limit: limitName(kind, period),
     extra: { limited: kind },

@@ -1,22 +1,22 @@
-/** How much a parent, a sub-account or an API key may use. Each a positive integer, or `null` where there is none. */
+/** Limits of a parent, a sub-account or an API key. Each is a positive integer, or `null` for no limit. */
 export interface Limits {
-  /** Requests a second on average, over all replicas. */
+  /** Average requests per second over all replicas. */
   readonly requestsPerSecond: number | null;
-  /** Requests at once after a rest: the capacity of the bucket. `null`: one second's worth. */
+  /** Requests at once after a pause: the capacity of the bucket. `null`: one second's worth. */
   readonly burst: number | null;
-  /** Requests in a calendar month, UTC. Keys have none. */
+  /** Requests in a calendar month, UTC. Keys have no such limit. */
   readonly requestsPerMonth: number | null;
 }
 
 export const noLimits: Limits = { requestsPerSecond: null, burst: null, requestsPerMonth: null };
 
-/** Whose limit: of the caller's key, of the sub-account a request operates on, or of the parent with all of its sub-accounts. */
+/** Owner of a limit: the caller's key, the sub-account that a request operates on, or the parent with all its sub-accounts. */
 export type LimitKind = 'api_key' | 'sub_account' | 'parent';
 
-/** What a limit counts by. */
+/** Period of a limit. */
 export type LimitPeriod = 'second' | 'month';
 
-/** What a limit is called in `RateLimit`, `RateLimit-Policy` and metrics. */
+/** Name of a limit in `RateLimit`, `RateLimit-Policy` and metrics. */
 export type LimitName = LimitKind | 'sub_account-month' | 'parent-month';
 
 export function limitName(kind: LimitKind, period: LimitPeriod): LimitName {

@@ -1,11 +1,11 @@
-/** Told of what the limiter does, for metrics and the log. */
+/** Events of the limiter, for metrics and the log. */
 export interface LimiterEvents {
-  /** Replicas can no longer tell each other what they use, or can again. */
+  /** Replicas can no longer report their use to each other, or can again. */
   onDegraded?(degraded: boolean, error: unknown): void;
-  /** @param ms that the store took */
+  /** Reports were exchanged. @param limits number of limits @param ms time that it took */
   onExchanged?(limits: number, ms: number): void;
-  /** Totals of months could not be added to; they are kept and tried again. */
+  /** Requests could not be added to month totals; they are kept and added later. */
   onMonthsFailed?(error: unknown): void;
-  /** Nine tenths of a quota of this month are used. Told once a month. @param limit the kind and the id, as `parent:0198…` */
+  /** Nine tenths of a month quota are used; called once a month. @param limit kind and id, such as `parent:0198…` */
   onQuotaNearEnd?(limit: string, used: number, quota: number): void;
 }

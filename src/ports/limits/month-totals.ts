@@ -1,11 +1,11 @@
 /** Requests to add to a month. */
 export interface MonthAddition {
-  /** The kind and the id, as `sub_account:0198…`. */
+  /** Kind and id of the limit, such as `sub_account:0198…`. */
   readonly limit: string;
-  /** First instant of the month in which they were let through, milliseconds since 1970, UTC. */
+  /** Start of the month in which the requests were admitted, UTC, milliseconds since 1970. */
   readonly monthMs: number;
   readonly requests: number;
-  /** The limit as this replica knows it. One that was changed in the store in this month counts instead. */
+  /** Quota as this replica knows it. A quota that was changed in the store in this month takes precedence. */
   readonly quota: number;
 }
 
@@ -16,32 +16,32 @@ export interface MonthTotal {
   readonly used: number;
 }
 
-/** From where on the limits near their end are read, which are in the order in which they were last added to or changed. */
+/** Position in the list of limits near their end, which is ordered by their last addition or change. */
 export interface NearAfter {
-  /** An instant as ISO 8601, by the store's clock. */
+  /** Time as ISO 8601, by the store's clock. */
   readonly at: string;
-  /** The last one of the page before; without it those of that instant are read, too. */
+  /** Last limit of the previous page; without it all limits of the time `at` are read, too. */
   readonly limit?: string;
 }
 
 export interface MonthReading {
-  /** The store's clock, milliseconds since 1970, before it was read. */
+  /** Present time of the store before the reading, milliseconds since 1970. */
   readonly nowMs: number;
-  /** Of what was added, and a page of the limits of this month that are near their end. */
+  /** Totals of the limits that were added to, and of a page of this month's limits near their end. */
   readonly totals: readonly MonthTotal[];
-  /** Where the next page begins; `null` where this is the last. */
+  /** Start of the next page; `null` if this is the last. */
   readonly next: NearAfter | null;
 }
 
-/** Requests of each month, over all replicas. What was added survives. */
+/** Durable totals of requests per month, over all replicas. */
 export interface MonthTotals {
   /**
-   * Adds a batch once: adding it again changes nothing.
+   * Adds a batch. Adding it again changes nothing.
    *
-   * @param replica who adds
-   * @param batch ascends for each replica, from 1
-   * @param after of the limits near their end, which page
-   * @throws `unavailable` where the store cannot be reached; then the same batch is to be added again
+   * @param replica id of the calling replica
+   * @param batch number of the batch, ascending from 1 for each replica
+   * @param after page of the limits near their end to read
+   * @throws `unavailable` if the store cannot be reached; add the same batch again then
    */
   add(
     replica: string,
@@ -51,11 +51,11 @@ export interface MonthTotals {
   ): Promise<MonthReading>;
 }
 
-/** Limits near their end in one page: few enough that other calls of the limiter hardly wait for it. */
+/** Limits in a page of those near their end; few, so that other calls of the limiter hardly wait. */
 export const nearPage = 5_000;
 
-/** From this part of its quota on a month is near its end. */
+/** Used fraction from which on a quota is near its end. */
 export const nearEnd = 0.9;
 
-/** Up to here a quota counts as near its end from its first request on: every replica hears of what is used of it. */
+/** Quotas up to this count as near their end from the first request on, so that every replica reads their totals. */
 export const smallQuota = 1_000;

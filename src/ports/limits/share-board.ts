@@ -1,43 +1,43 @@
-/** What a replica says of one limit: all of it, so that one that is lost or comes late is made good by the next. */
+/** A replica's report on one limit. Each report is complete, so that the next one makes up for a lost one. */
 export interface LimitReport {
-  /** The kind and the id, as `sub_account:0198…`. */
+  /** Kind and id of the limit, such as `sub_account:0198…`. */
   readonly limit: string;
-  /** Begins anew when this replica forgets the limit: `used` then counts from 0. */
+  /** Number that changes when this replica forgets the limit: `used` then restarts at 0. */
   readonly series: number;
-  /** Requests it has let through. */
+  /** Requests that it has admitted. */
   readonly used: number;
-  /** Requests a second that it is asked for, let through or not; 0 when it has none any more. */
+  /** Requests a second that it receives, admitted or not; 0 if there are none any more. */
   readonly demand: number;
-  /** What is left in the bucket over all replicas, as far as it knows; negative where too much was let through. */
+  /** Level of the bucket over all replicas as it knows it; negative if too many requests were admitted. */
   readonly level: number;
-  /** The part of the rate that it gives away, 0 to 1. */
+  /** Fraction of the rate that it admits, 0 to 1. */
   readonly share: number;
 }
 
-/** The report of another replica. */
+/** A report of another replica. */
 export interface PeerReport extends LimitReport {
   readonly replica: string;
-  /** Milliseconds since it was given, by the store's clock. */
+  /** Milliseconds since the report was written, by the board's clock. */
   readonly ageMs: number;
 }
 
-/** What is on the board. */
+/** Contents of the board. */
 export interface BoardReading {
-  /** The store's clock, milliseconds. Only differences are used. */
+  /** Present time of the board, milliseconds. Only differences are used. */
   readonly nowMs: number;
   readonly peers: readonly PeerReport[];
-  /** Limits of which nothing could be exchanged, where the board could be reached for others only. */
+  /** Limits whose reports could not be exchanged because only a part of the board could be reached. */
   readonly unheard?: ReadonlySet<string>;
 }
 
 /**
- * Where replicas see what others use of a limit. It may lose what it was given, all at once too, and forgets a report after
- * some minutes: nothing is decided there, each replica computes its share from what it reads.
+ * Board on which replicas read each other's reports about limits. It may lose reports, even all at once, and forgets them after
+ * some minutes. It decides nothing: each replica computes its share from the reports.
  */
 export interface ShareBoard {
   /**
-   * Replaces this replica's reports of these limits, and returns those of the other replicas of the same limits.
-   * Rejects where the store cannot be reached in time for any of them; with no reports, where it cannot be reached.
+   * Replaces this replica's reports on these limits, and returns those of other replicas on the same limits. Rejects if the
+   * board cannot be reached in time for any of them; with no reports, if it cannot be reached at all.
    */
   exchange(replica: string, reports: readonly LimitReport[]): Promise<BoardReading>;
 }

@@ -1,75 +1,75 @@
 import type { AccountId } from '../../domain/ids.ts';
 import type { ExportedUsage } from '../../domain/usage-event.ts';
 
-/** How far the export has got: what comes before is out. */
+/** Position of the export: everything before it is exported. */
 export interface ExportPosition {
-  /** The next hour, its start, milliseconds since 1970. */
+  /** Start of the next hour to export, milliseconds since 1970. */
   readonly hourMs: number;
-  /** The account after which to go on in that hour; `null` at its beginning. */
+  /** Last exported account of that hour; `null` at its start. */
   readonly after: AccountId | null;
-  /** The last correction that is out. */
+  /** Number of the last exported correction. */
   readonly corrections: number;
 }
 
 export interface ExportState {
-  /** Whether it is this replica's turn. */
+  /** Whether this replica holds the export lock. */
   readonly mine: boolean;
-  /** `null` before the first turn of any replica. */
+  /** `null` before the first export of any replica. */
   readonly position: ExportPosition | null;
-  /** Hours from before this are closed: what comes to them later is a correction. */
+  /** Hours before this are closed: later counts for them are corrections. */
   readonly closedUntilMs: number;
-  /** Start of the first hour that is exported by itself. */
+  /** Start of the first hour that is exported automatically. */
   readonly beganMs: number;
 }
 
-/** A turn to export. */
+/** A claim on the export lock. */
 export interface ExportTurn {
-  /** The replica, a UUID. */
+  /** UUID of the replica. */
   readonly holder: string;
-  /** For how long it is its turn, by the clock of the store, unless it goes on. */
+  /** Duration of the lock without renewal, by the clock of the store. */
   readonly leaseMs: number;
-  /** How long after its end an hour is closed, at least. */
+  /** Delay from the end of an hour until it may be closed, milliseconds. */
   readonly delayMs: number;
-  /** For how long a silent replica is waited for. */
+  /** Milliseconds for which a silent replica is waited for. */
   readonly lostAfterMs: number;
 }
 
-/** Which corrections to read. */
+/** Query for corrections. */
 export interface CorrectionsQuery {
-  /** The one to go on after; 0 for the first. */
+  /** Number of the last correction that was read; 0 for the first. */
   readonly after: number;
-  /** Of hours from here on. */
+  /** Start of the first hour. */
   readonly fromMs: number;
-  /** Of hours before. */
+  /** End of the last hour. */
   readonly toMs: number;
   readonly most: number;
 }
 
-/** A correction, and its place among them: those that come later have a greater number. */
+/** A correction. Later ones have greater numbers. */
 export interface Correction extends ExportedUsage {
   readonly number: number;
 }
 
-/** What is exported to a billing system, and how far that has got. */
+/** Usage to export to a billing system, and the position of the export. */
 export interface UsageExportStore {
-  /** Takes the turn, if no other replica has it, or goes on with it; then closes the hours that can be. */
+  /** Takes or renews the export lock, unless another replica holds it; then closes the hours that can be closed. */
   begin(turn: ExportTurn): Promise<ExportState>;
-  /** Notes how far the export has got, and goes on with the turn. @returns false where it is another replica's by now */
+  /** Saves the position and renews the lock. @returns `false` if another replica holds the lock by now */
   advance(turn: Pick<ExportTurn, 'holder' | 'leaseMs'>, position: ExportPosition): Promise<boolean>;
-  /** Leaves the turn to others, if it is this replica's. */
+  /** Releases the lock if this replica holds it. */
   end(holder: string): Promise<void>;
-  /** Hours from before this are closed, milliseconds since 1970; -Infinity before the first turn. */
+  /** End of the closed hours, milliseconds since 1970; -Infinity before the first export. */
   closedUntil(): Promise<number>;
   /**
-   * What accounts had used in an hour when it was closed: the same whenever it is asked for, while the hour is kept.
-   * @param after the account to go on after, in the order of their ids; `null` for the first
-   * @param most accounts to look at
+   * Usage of accounts in an hour at the time it was closed; the result stays the same while the hour is kept.
+   * @param after last account of the previous page, in the order of ids; `null` for the first page
+   * @param most most accounts to read
    */
   hour(
     hourMs: number,
     after: AccountId | null,
     most: number,
   ): Promise<{ readonly rows: readonly ExportedUsage[]; readonly next: AccountId | null }>;
-  /** What came to closed hours afterwards, in the order in which it came. */
+  /** Corrections of closed hours, in the order in which they arose. */
   corrections(query: CorrectionsQuery): Promise<readonly Correction[]>;
 }

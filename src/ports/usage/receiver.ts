@@ -1,14 +1,14 @@
 import type { UsageEvent } from '../../domain/usage-event.ts';
 
-/** 409 for an event that it knows already, or that it takes for one. */
+/** Statuses that are about the events; 409 is for an event that the receiver believes to know. */
 const statusesAboutEvents: ReadonlySet<number> = new Set([400, 409, 413, 422]);
 
 /** The receiver did not accept a request. */
 export class PushFailed extends Error {
   override readonly name = 'PushFailed';
-  /** Of its response; `null` where there was none. */
+  /** Status of the response; `null` if there was none. */
   readonly status: number | null;
-  /** For how long it asked to be left alone; 0 where it did not. */
+  /** Pause that the receiver asked for; 0 if it asked for none. */
   readonly retryAfterMs: number;
 
   constructor(message: string, status: number | null = null, retryAfterMs = 0, options?: ErrorOptions) {
@@ -17,19 +17,19 @@ export class PushFailed extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 
-  /** Whether it has something against the events themselves, so that fewer or others of them may be accepted. */
+  /** Whether the receiver rejects the events themselves, so that it may accept fewer or others. */
   get aboutEvents(): boolean {
     return this.status !== null && statusesAboutEvents.has(this.status);
   }
 }
 
-/** Where usage events go. */
+/** Receiver of usage events. */
 export interface Receiver {
   /**
-   * Resolves once it has accepted all of them.
+   * Resolves once the receiver has accepted all events.
    * @throws PushFailed
    */
   push(events: readonly UsageEvent[], signal: AbortSignal): Promise<void>;
-  /** Closes its connection. */
+  /** Closes the connection. */
   close(): void;
 }

@@ -2,27 +2,27 @@ import type { AccountId } from '../../domain/ids.ts';
 import type { UsageEvent } from '../../domain/usage-event.ts';
 import type { UsagePeriod } from '../../domain/usage.ts';
 
-/** Where a call went up to. */
+/** Position of a replay. */
 export type ReplayCursor =
   { readonly hourMs: number; readonly after: AccountId | null } | { readonly corrections: number };
 
 export interface ReplayedPortion {
   readonly events: readonly UsageEvent[];
-  /** Those of them that the receiver rejected for what is in them. They are passed over: the call after goes on behind them. */
+  /** Events whose content the receiver rejected. They are skipped: the next call continues after them. */
   readonly rejected: readonly UsageEvent[];
-  /** Where to go on; `null` at the end. */
+  /** `from` of the next call; `null` at the end. */
   readonly next: ReplayCursor | null;
 }
 
 export interface UsageReplay {
-  /** Hours from before this can be exported again, milliseconds since 1970; -Infinity where there is none. */
+  /** End of the hours that can be exported again, milliseconds since 1970; -Infinity if there are none. */
   closedUntil(): Promise<number>;
   /**
-   * Exports a portion of a period again: events with the ids and the counts of the first time.
+   * Exports a portion of a period again, with the event ids and counts of the first time.
    *
-   * @param from where the portion before ended; `null` for the first
-   * @param push whether they are sent, or only made
-   * @throws PushFailed where the receiver accepts none for a reason of its own; then the same call is to be made again
+   * @param from `next` of the previous portion; `null` for the first
+   * @param push whether to send the events, or only to return them
+   * @throws PushFailed if the receiver fails for a reason other than the events; repeat the same call then
    */
   replay(period: UsagePeriod, from: ReplayCursor | null, push: boolean): Promise<ReplayedPortion>;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
 
@@ -9,6 +10,19 @@ export const mostHeldMs = 1_000;
 
 /** Bytes of a chunked body that are held at most, for an upstream that may not take chunks. */
 const mostHeldBytes = 256 * 1024;
+/** Bytes of all bodies that are held in this process, divided among parents and tenants. */
+const mostHeldInAll = 64 * 1024 * 1024;
+const leastCapacity = 1024;
+
+/** Is told what becomes of a body. */
+export interface BodyHandler {
+  onBuffered(content: Buffer): void;
+  /**
+   * It cannot be held: it has more than {@link mostHeldBytes}, or its tenant or parent has its share of
+   * {@link mostHeldInAll}.
+   */
+  onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void;
+}
 
 /**
  * A short body, read whole: it goes out with the head in one piece, and a client that is slow to send it holds no
@@ -20,42 +34,65 @@ export class BufferedBody implements BodyProgress {
   /** The body, once it is all there. */
   content: Buffer | null = null;
   readonly #request: IncomingMessage;
-  readonly #whole: () => void;
-  readonly #tooLong: (() => void) | null;
-  readonly #chunks: Buffer[] = [];
+  readonly #handler: BodyHandler;
+  readonly #shares: Shares;
+  readonly #tenancy: Tenancy | null;
+  #share: Share | null = null;
+  #held = 0;
+  /** What has come in, and room for more where there was more than one piece. */
+  #begun: Buffer | null = null;
 
-  /**
-   * @param whole called when {@link content} is there
-   * @param tooLong called when a body whose length was not known has more than {@link mostHeldBytes}, once for each piece
-   */
-  constructor(request: IncomingMessage, whole: () => void, tooLong: (() => void) | null = null) {
+  /** @param shares of all bodies that are held */
+  constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy | null, handler: BodyHandler) {
     this.#request = request;
-    this.#whole = whole;
-    this.#tooLong = tooLong;
+    this.#shares = shares;
+    this.#tenancy = tenancy;
+    this.#handler = handler;
     sendContinue(request);
     request.on('data', this.#onData).on('end', this.#onEnd);
   }
 
   destroy(): void {
     this.#request.off('data', this.#onData).off('end', this.#onEnd);
+    if (this.#share !== null) this.#shares.giveBack(this.#share, this.#held);
+    this.#share = null;
   }
 
   /** Stops here. @returns what has come in so far */
   handOver(): readonly Buffer[] {
     this.destroy();
     this.#request.pause();
-    return this.#chunks;
+    return this.#begun === null ? [] : [this.#begun.subarray(0, this.bytes)];
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.bytes += chunk.length;
-    this.#chunks.push(chunk);
-    if (this.#tooLong !== null && this.bytes > mostHeldBytes) this.#tooLong();
+    this.#append(chunk);
+    if (this.bytes > mostHeldBytes) return this.#handler.onNotHeld(this, 'too long');
+    const share = (this.#share ??= this.#shares.find(this.#tenancy));
+    if (!this.#shares.hasRoom(share, mostHeldInAll, chunk.length))
+      return this.#handler.onNotHeld(this, 'no room');
+    this.#shares.take(share, chunk.length);
+    this.#held += chunk.length;
   };
+
+  /** Copies all pieces into one: a piece of a byte takes a hundred times that in memory. */
+  #append(chunk: Buffer): void {
+    const bytes = this.bytes + chunk.length;
+    if (this.#begun === null) this.#begun = chunk;
+    else {
+      if (bytes > this.#begun.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(leastCapacity, 2 * bytes));
+        this.#begun.copy(larger, 0, 0, this.bytes);
+        this.#begun = larger;
+      }
+      chunk.copy(this.#begun, this.bytes);
+    }
+    this.bytes = bytes;
+  }
 
   readonly #onEnd = (): void => {
     this.starving = false;
-    this.content = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-    this.#whole();
+    this.content = this.#begun === null ? Buffer.alloc(0) : this.#begun.subarray(0, this.bytes);
+    this.#handler.onBuffered(this.content);
   };
 }

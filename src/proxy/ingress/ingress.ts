@@ -7,7 +7,7 @@ import type { HeaderRules } from '../headers/header-rules.ts';
 import { notFound } from '../../http/not-found.ts';
 import { methodNotServed } from '../problems.ts';
 import { headReader, type RequestHead } from './framing.ts';
-import { compileTargets, type Target } from './target.ts';
+import { compileTargets, isManagement, type Target } from './target.ts';
 import { offersWebSocket, upgradeFault } from './websocket-request.ts';
 import { overloaded, type Shedding } from '../../limits/load-shedding.ts';
 import { upgradeResponse } from './accept-upgrades.ts';
@@ -136,7 +136,7 @@ export function dispatcher({ ingress, shedding, reject, management, proxy }: Des
     upgrade(message, socket, head) {
       if (message.method !== 'CONNECT') {
         if (!offersWebSocket(message)) return false;
-        if (ingress.targetOf(message.url ?? '').kind === 'management') return false;
+        if (isManagement(message.url ?? '')) return false;
       }
       request(message, upgradeResponse(message, socket, head));
       return true;

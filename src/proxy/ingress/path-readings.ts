@@ -1,61 +1,134 @@
 /** The paths that readers may take a path for, or why it must be rejected. */
 export type Readings =
-  | { readonly kind: 'paths'; readonly paths: Iterable<string> }
+  | { readonly kind: 'paths'; readonly paths: readonly string[] }
   | { readonly kind: 'unacceptable'; readonly reason: string };
 
 /**
  * Every path that some reader could understand `path` as: the closure under what servers, frameworks and proxies
  * are known to do with paths, in any order. The results are folded to lower case.
  *
- * Returns `unacceptable` where a reading holds what no honest client sends: dot segments, control bytes, overlong
- * UTF-8, or encodings nested without end.
+ * Returns `unacceptable` if a reading holds what no honest client sends (dot segments, control bytes, overlong UTF-8,
+ * stacks of accents), or if there are more readings than {@link most} allows, as of encodings nested without end.
  *
  * @param path visible ASCII, starts with `/`, its percent-encodings well formed
  */
 export function readingsOf(path: string): Readings {
-  const asBytes = new Set([path]);
-  const reason = close(asBytes, [decodedOnce, ...reshapings], faultInBytes);
+  const left: Budget = { ...most };
+  const asBytes = new Set<string>();
+  const reason = close([path], asBytes, [decodedOnce, ...reshapings], faultInBytes, left);
   if (reason !== undefined) return { kind: 'unacceptable', reason };
-  const asText = new Set(Array.from(asBytes, fold));
-  const textReason = close(asText, reshapings, faultInText);
-  return textReason === undefined
-    ? { kind: 'paths', paths: asText }
-    : { kind: 'unacceptable', reason: textReason };
+  const folded: string[] = [];
+  const paths: string[] = [];
+  for (const reading of asBytes) {
+    // What reshapes bytes does the same to ASCII in lower case: those readings are all there already.
+    if (ascii.test(reading)) {
+      paths.push(reading.toLowerCase());
+      continue;
+    }
+    const text = Buffer.from(reading, 'latin1').toString('utf8');
+    if (stackOfMarks.test(text))
+      return { kind: 'unacceptable', reason: 'Its path holds a stack of accents.' };
+    folded.push(fold(text));
+  }
+  if (folded.length === 0) return { kind: 'paths', paths };
+  const asText = new Set<string>();
+  const textReason = close(folded, asText, [withoutIgnorable, ...reshapings], faultInText, left);
+  if (textReason !== undefined) return { kind: 'unacceptable', reason: textReason };
+  return { kind: 'paths', paths: [...paths, ...asText] };
+}
+
+/**
+ * The work that one path may cause before it is known who asks: its readings, and the characters of all of them together.
+ * Honest paths have a handful of readings; the characters let one with a `%2F` be nearly as long as a head may be.
+ */
+const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
+
+/** What is left of {@link most}. */
+interface Budget {
+  readings: number;
+  characters: number;
 }
 
 type Habit = (path: string) => string;
 
-/** Honest paths have a handful of readings. */
-const mostReadings = 200;
-
-/** Applies `habits` to the readings, and again to the results, until nothing new appears or a reading has a fault. */
+/**
+ * Fills `readings` with `paths`, with what `habits` make of them, and again of the results, until nothing new appears.
+ *
+ * @returns why not, where a reading has a fault or the budget is used up
+ */
 function close(
+  paths: readonly string[],
   readings: Set<string>,
   habits: readonly Habit[],
   faultIn: (path: string) => string | undefined,
+  left: Budget,
 ): string | undefined {
+  const add = (reading: string): boolean => {
+    left.characters -= reading.length;
+    if (left.characters < 0 || hasManySegments(reading)) return false;
+    const before = readings.size;
+    readings.add(withShortRuns(reading));
+    left.readings -= readings.size - before;
+    return left.readings >= 0;
+  };
+  if (!paths.every(add)) return tooManyReadings;
   // A loop over a Set also visits what is added during the loop.
   for (const reading of readings) {
     const fault = faultIn(reading);
     if (fault !== undefined) return fault;
-    for (const habit of habits) readings.add(habit(reading));
-    if (readings.size > mostReadings) return 'Its path can be read in too many ways.';
+    for (const habit of habits) {
+      const other = habit(reading);
+      if (other !== reading && !add(other)) return tooManyReadings;
+    }
   }
   return undefined;
 }
 
-const encoded = /%([0-9A-Fa-f]{2})/g;
+const tooManyReadings =
+  'Its path can be read in too many ways: send it shorter, or with fewer encodings, parameters and slashes in a row.';
+
+function hasManySegments(path: string): boolean {
+  let left = most.segments;
+  for (let slash = 0; slash !== -1 && left >= 0; slash = path.indexOf('/', slash + 1)) left -= 1;
+  return left < 0;
+}
+
+/** No reader tells three slashes in a row from two, nor does a route: one reading stands for all such. */
+function withShortRuns(path: string): string {
+  return path.includes('///') ? path.replace(/\/{3,}/g, '//') : path;
+}
 
 /** Decodes once; each byte becomes one character, and what is not an encoding stays. */
 function decodedOnce(path: string): string {
-  if (!path.includes('%')) return path;
-  return path.replace(encoded, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  const first = path.indexOf('%');
+  if (first === -1) return path;
+  const bytes = Buffer.from(path, 'latin1');
+  let length = first;
+  for (let i = first; i < bytes.length; i++) {
+    const byte = bytes[i] as number;
+    const decoded = byte === percent ? byteOf(bytes[i + 1], bytes[i + 2]) : undefined;
+    if (decoded !== undefined) i += 2;
+    bytes[length++] = decoded ?? byte;
+  }
+  return bytes.toString('latin1', 0, length);
 }
 
+const percent = 0x25;
+
+/** The byte that two hexadecimal digits stand for. */
+function byteOf(high: number | undefined, low: number | undefined): number | undefined {
+  const value = ((hexDigits[high ?? 0] as number) << 4) | (hexDigits[low ?? 0] as number);
+  return value < 0 ? undefined : value;
+}
+
+/** The value of each hexadecimal digit by its character code, and less than 0 for all other bytes. */
+const hexDigits = new Int8Array(256).fill(-1);
+for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
+
 // Each starts at the beginning of a run only, so that a long one does not take the square of its length. U+0085 is a blank
-// for Python, .NET and others, but not for `\s`.
-const trailingSpace = /(?<![\s\x85])[\s\x85]+(?=\/|$)/g;
-const trailingDots = /(?<![.\s\x85])[.\s\x85]+(?=\/|$)/g;
+// for Python, .NET and others, but not for `\s`; `+` is one for readers that decode paths as if they were forms.
+const trailingSpace = /(?<![\s\x85+])[\s\x85+]+(?=\/|$)/g;
+const trailingDots = /(?<![.\s\x85+])[.\s\x85+]+(?=\/|$)/g;
 
 /** What readers do to a path before they route by it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
@@ -63,7 +136,7 @@ const reshapings: readonly Habit[] = [
     return path.includes('\\') ? path.replaceAll('\\', '/') : path;
   },
   function mergedSlashes(path) {
-    return path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
+    return path.includes('//') ? path.replaceAll('//', '/') : path;
   },
   function withoutParameters(path) {
     return path.includes(';') ? path.replace(/;[^/]*/g, '') : path;
@@ -73,7 +146,7 @@ const reshapings: readonly Habit[] = [
     return path.replace(trailingSpace, '');
   },
   function withoutTrailingDots(path) {
-    return path.replace(trailingDots, '');
+    return path.includes('.') ? path.replace(trailingDots, '') : path;
   },
   // For a reader that decodes before it splits, an encoded `?` or `#` ends the path.
   function cutAtQuery(path) {
@@ -83,22 +156,35 @@ const reshapings: readonly Habit[] = [
   // A reader that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). Browsers' URL
   // parsers skip any further slashes before the host.
   function withoutAuthority(path) {
-    return path.startsWith('//') ? path.replace(/^\/{2,}[^/]*/, '') || '/' : path;
+    return path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path;
   },
 ];
 
 /**
- * What readers see that ignore case and normalise Unicode: for them full-width `／` is `/` and long `ſ` is `s`.
+ * What readers see that ignore case and normalise Unicode: for them full-width `／` is `/`, and long `ſ` is `s`. Lower case
+ * of the upper case of the lower case takes in whatever maps to the same letters in either direction, `ß` and dotless `ı`
+ * among them, as Java's equalsIgnoreCase and Python's re.IGNORECASE do; of `İ` it leaves `i` and a dot above.
  */
-function fold(bytes: string): string {
-  return Buffer.from(bytes, 'latin1').toString('utf8').normalize('NFKC').toLowerCase();
+function fold(text: string): string {
+  const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
+  return folded.replaceAll('i\u0307', 'i');
 }
+
+/** .NET's culture-sensitive comparisons and collations of databases do not see these (Unicode, Default_Ignorable_Code_Point). */
+function withoutIgnorable(text: string): string {
+  return text.replace(/\p{Default_Ignorable_Code_Point}+/gu, '');
+}
+
+/** More than any text has (UAX #15 §13, Stream-Safe Text Format); to sort them takes the square of their number. */
+const stackOfMarks = /\p{M}{31}/u;
+// eslint-disable-next-line no-control-regex
+const ascii = /^[\x00-\x7f]*$/;
 
 /**
  * A segment of dots alone, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, its old versions took
  * `...` for two levels up, and a reader that drops a dot from the end makes `..` of it.
  */
-const dotSegment = /(?:^|[/\\])(?=[\s\x85]*\.)[.\s\x85]+(?:;[^/\\]*)?(?=[/\\?#]|$)/;
+const dotSegment = /[/\\][\s\x85+]*\.[.\s\x85+]*(?:;[^/\\]*)?(?:[/\\?#]|$)/;
 // eslint-disable-next-line no-control-regex
 const controlByte = /[\x00-\x1f\x7f]/;
 const overlong = /[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]|\xf0[\x80-\x8f][\x80-\xbf]{2}/;

@@ -20,38 +20,38 @@ export type Target =
  * @param prefixes of the routes; each matches whole segments, the longest wins
  */
 export function compileTargets(prefixes: readonly string[]): (rawTarget: string) => Target {
-  const asWritten = landingTable(prefixes);
-  const folded = asWritten.map(({ prefix, target }) => ({ prefix: prefix.toLowerCase(), target }));
-  if (new Set(folded.map((landing) => landing.prefix)).size < folded.length) {
+  const places = placesOf(prefixes);
+  const folded = places.written.map((prefix) => prefix.toLowerCase());
+  if (new Set(folded.slice(1)).size < prefixes.length) {
     throw new Error('two routes have the same prefix, upper and lower case being one');
   }
 
   return (rawTarget) => {
     const query = rawTarget.indexOf('?');
     const path = query === -1 ? rawTarget : rawTarget.slice(0, query);
-    if (!plainPath.test(path)) return readUnusual(rawTarget, path, asWritten, folded);
+    if (!plainPath.test(path)) return readUnusual(rawTarget, path, places, folded);
     if (query !== -1 && !visibleAscii.test(rawTarget)) return notVisible;
-    const landing = land(asWritten, path);
-    return land(folded, path.toLowerCase()) === landing ? landing : elsewhere;
+    const place = placeOf(places.written, path);
+    const inLowerCase = placeOf(folded, path.toLowerCase());
+    return inLowerCase === place ? targetAt(places, place) : elsewhere(places, inLowerCase, place);
   };
 }
 
-/** No encoding, no parameters, no empty segment and none with a dot at either end: only case can be read differently. */
-const plainPath = /^(?:\/|(?:\/[\w~!$&'()*+,=:@-]+(?:\.+[\w~!$&'()*+,=:@-]+)*)+\/?)$/;
+/** Whether a target, as it is written, is under the path that the gateway serves itself: a fraction of reading it whole. */
+export function isManagement(rawTarget: string): boolean {
+  const query = rawTarget.indexOf('?');
+  return isWithin(query === -1 ? rawTarget : rawTarget.slice(0, query), managementPath);
+}
+
+/** No encoding, no parameters, no `+`, no empty segment and none with a dot at either end: only case can be read differently. */
+const plainPath = /^(?:\/|(?:\/[\w~!$&'()*,=:@-]+(?:\.+[\w~!$&'()*,=:@-]+)*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
 const malformedEncoding = /%(?![0-9A-Fa-f]{2})/;
 
 const notVisible = rejected('It holds a `#`, or bytes that are not visible ASCII.');
-const elsewhere = rejected('Read another way, its path leads to another place.');
-const management: Target = { kind: 'management' };
 const none: Target = { kind: 'none' };
 
-function readUnusual(
-  rawTarget: string,
-  path: string,
-  asWritten: readonly Landing[],
-  folded: readonly Landing[],
-): Target {
+function readUnusual(rawTarget: string, path: string, places: Places, folded: readonly string[]): Target {
   // Absolute-form, authority-form and `*` (RFC 9112 §3.2) are not served.
   if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');
   if (!visibleAscii.test(rawTarget)) return notVisible;
@@ -60,9 +60,12 @@ function readUnusual(
   if (malformedEncoding.test(path)) return rejected('Its path holds a malformed percent-encoding.');
   const readings = readingsOf(path);
   if (readings.kind === 'unacceptable') return rejected(readings.reason);
-  const landing = land(asWritten, path);
-  for (const reading of readings.paths) if (land(folded, reading) !== landing) return elsewhere;
-  return landing;
+  const place = placeOf(places.written, path);
+  for (const reading of readings.paths) {
+    const other = placeOf(folded, reading);
+    if (other !== place) return elsewhere(places, other, place);
+  }
+  return targetAt(places, place);
 }
 
 /** Names targets in logs and metrics by prefixes of the configuration, by nothing that a client wrote. */
@@ -79,24 +82,44 @@ export function withoutQuery(target: string): string {
   return query === -1 ? target : target.slice(0, query);
 }
 
-interface Landing {
-  readonly prefix: string;
-  readonly target: Target;
+/** Where targets lead: the management path, which is the first, then the routes, the longest prefix before shorter ones. */
+interface Places {
+  readonly written: readonly string[];
+  readonly targets: readonly Target[];
 }
 
-function landingTable(prefixes: readonly string[]): readonly Landing[] {
-  return prefixes
-    .map((prefix, route): Landing => {
-      // `/` becomes the empty prefix, which every path starts with.
-      return { prefix: prefix.replace(/\/+$/, ''), target: { kind: 'route', route } };
-    })
+function placesOf(prefixes: readonly string[]): Places {
+  const routes = prefixes
+    // `/` becomes the empty prefix, which every path starts with.
+    .map((prefix, route) => ({
+      prefix: prefix.replace(/\/+$/, ''),
+      target: { kind: 'route', route } as const,
+    }))
     .sort((a, b) => b.prefix.length - a.prefix.length);
+  return {
+    written: [managementPath, ...routes.map(({ prefix }) => prefix)],
+    targets: [{ kind: 'management' }, ...routes.map(({ target }) => target)],
+  };
 }
 
-function land(table: readonly Landing[], path: string): Target {
-  if (isWithin(path, managementPath)) return management;
-  for (const landing of table) if (isWithin(path, landing.prefix)) return landing.target;
-  return none;
+/** The position of the first prefix that `path` is under; -1 where there is none. */
+function placeOf(prefixes: readonly string[], path: string): number {
+  for (let i = 0; i < prefixes.length; i++) if (isWithin(path, prefixes[i] as string)) return i;
+  return -1;
+}
+
+function targetAt({ targets }: Places, place: number): Target {
+  return targets[place] ?? none;
+}
+
+/** Names prefixes of the configuration alone, one that the client has written itself in some spelling. */
+function elsewhere({ written }: Places, read: number, place: number): Target {
+  const meant = written[read] ?? '';
+  return rejected(
+    meant === ''
+      ? `Some servers would not read its path as one below \`${written[place] ?? ''}\`: send nothing but plain characters there.`
+      : `Some servers would read its path as one below \`${meant}\`. If that is what you mean, let it begin with exactly that: the same case, no encodings, parameters or slashes in a row.`,
+  );
 }
 
 function isWithin(path: string, prefix: string): boolean {

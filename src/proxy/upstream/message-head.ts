@@ -1,4 +1,5 @@
 import type { AccountId } from '../../domain/ids.ts';
+import type { Tenancy } from '../../limits/shares.ts';
 import { ResponseFault } from './errors.ts';
 
 /** What both heads are made of (RFC 9110 §5.6.2, §5.5), Latin-1. */
@@ -14,7 +15,13 @@ export interface OutgoingRequest {
   readonly headers: readonly string[];
   readonly body: Buffer | BodySource | null;
   /** Whose connections it may use; `null` for a preflight that was let through without a key. */
-  readonly tenant: AccountId | null;
+  readonly admission: AdmittedAs | null;
+}
+
+/** The accounts that a request was admitted for. */
+export interface AdmittedAs {
+  readonly permit: Tenancy;
+  readonly caller: { readonly accountId: AccountId };
 }
 
 /** A body that is sent as it comes in. */
@@ -45,7 +52,7 @@ const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
  * @throws Error on characters that would end a line early. The ingress rejects them too; this is the second check
  */
 export function requestHead(
-  { method, target, headers, body }: Omit<OutgoingRequest, 'tenant'>,
+  { method, target, headers, body }: Omit<OutgoingRequest, 'admission'>,
   host: string,
 ): string {
   if (!token.test(method)) throw new Error('a method that is not a token');

@@ -1,18 +1,10 @@
 import type { AccountId } from '../../domain/ids.ts';
-import type { Share, Shares, SharingPool } from '../../limits/concurrency.ts';
+import type { Shares, SharingPool } from '../../limits/shares.ts';
 import { UpstreamTimeout } from './errors.ts';
-import type { OutgoingRequest } from './message-head.ts';
-import type { PooledConnection, PoolOptions } from './upstream-client.ts';
+import type { AdmittedAs, OutgoingRequest } from './message-head.ts';
+import { IdleOrder, Slot, type OwnConnections } from './slots.ts';
+import type { PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
-
-/** What the pool has of one tenant. */
-interface TenantPool<Handler extends Failing> {
-  readonly share: Share;
-  /** Connections that are put by for it; the one that was used last comes last. */
-  readonly idle: Slot<Handler>[];
-  /** Connections that are being made for it. */
-  opening: number;
-}
 
 /**
  * An idle connection is closed after `mostMs`, or `marginMs` before the time the upstream states in `Keep-Alive`:
@@ -24,20 +16,22 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * The connections to one upstream. Nothing is sent twice.
  *
  * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them for
- * its response. So a connection is made for one tenant, and carries no requests of another: idle, it is put by for its
- * tenant, and closed where another tenant needs its place. Where there is no tenant, it is not put by at all.
+ * its response. So a connection is made for one tenant and one caller, and carries no requests of others: a parent that
+ * acts as a sub-account and that sub-account itself have connections of their own, though they share what the tenant may
+ * hold. Idle, a connection is put by, and closed if another owner needs its place. Without a tenant, it is not put by at all.
  *
- * A request takes the connection of its tenant that was used last. It waits where its tenant has its share of them, or all
- * are taken; tenants that wait are served in turn.
+ * A request takes the connection of its owner that was used last. It waits if its tenant or parent has its share of them,
+ * or all are taken; owners that wait are served in turn.
  */
 export class Pool<Handler extends Failing> implements SharingPool {
   readonly #options: PoolOptions<Handler>;
   readonly #shares: Shares;
-  readonly #tenants = new Map<AccountId | null, TenantPool<Handler>>();
+  /** By caller, then by tenant. */
+  readonly #owners = new Map<AccountId | null, Map<AccountId | null, OwnConnections<Handler>>>();
   /** Of all connections, and of those being made. */
   readonly #slots = new Set<Slot<Handler>>();
   readonly #idle = new IdleOrder<Handler>();
-  readonly #waiting: WaitingRequests<Handler, TenantPool<Handler>>;
+  readonly #waiting: WaitingRequests<Handler, OwnConnections<Handler>>;
   readonly #sweep: NodeJS.Timeout;
   #serving = false;
   #closed = false;
@@ -53,12 +47,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
   /** Sends a request, once. */
   send(request: OutgoingRequest, handler: Handler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
-    const { tenant } = request;
-    let own = this.#tenants.get(tenant);
-    if (own === undefined) {
-      own = { share: this.#shares.use(tenant), idle: [], opening: 0 };
-      this.#tenants.set(tenant, own);
-    }
+    const own = this.#ownerOf(request.admission);
     const isNext = this.#waiting.size === 0 || this.#waiting.sizeOf(own) === 0;
     if (isNext && this.#shares.hasRoom(own.share, this.#options.most)) {
       const slot = this.#takeIdle(own);
@@ -76,8 +65,9 @@ export class Pool<Handler extends Failing> implements SharingPool {
       if (connection === null) giveUp?.();
       else connection.close();
     }
-    for (const { share } of this.#tenants.values()) this.#shares.release(share);
-    this.#tenants.clear();
+    for (const owners of this.#owners.values())
+      for (const { share } of owners.values()) this.#shares.release(share);
+    this.#owners.clear();
     this.#shares.quit(this);
   }
 
@@ -106,12 +96,28 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#shares.serveOthers(this);
   }
 
+  #ownerOf(admission: AdmittedAs | null): OwnConnections<Handler> {
+    const caller = admission === null ? null : admission.caller.accountId;
+    const tenant = admission === null ? null : admission.permit.resolvedTenant;
+    let owners = this.#owners.get(caller);
+    if (owners === undefined) {
+      owners = new Map<AccountId | null, OwnConnections<Handler>>();
+      this.#owners.set(caller, owners);
+    }
+    let own = owners.get(tenant);
+    if (own === undefined) {
+      own = { share: this.#shares.use(admission === null ? null : admission.permit), idle: [], opening: 0 };
+      owners.set(tenant, own);
+    }
+    return own;
+  }
+
   #carry(slot: Slot<Handler>, request: OutgoingRequest, handler: Handler): void {
     this.#shares.take(slot.own.share);
     slot.connection?.send(request, handler);
   }
 
-  #takeIdle(own: TenantPool<Handler>): Slot<Handler> | undefined {
+  #takeIdle(own: OwnConnections<Handler>): Slot<Handler> | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
       if (slot === undefined) return undefined;
@@ -140,10 +146,10 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  readonly #canBeServed = (own: TenantPool<Handler>): boolean =>
+  readonly #canBeServed = (own: OwnConnections<Handler>): boolean =>
     (own.idle.length > 0 || this.#waiting.lacks(own)) && this.#shares.hasRoom(own.share, this.#options.most);
 
-  #serve(own: TenantPool<Handler>): void {
+  #serve(own: OwnConnections<Handler>): void {
     const slot = this.#takeIdle(own);
     if (slot !== undefined) {
       const next = this.#waiting.end(own);
@@ -151,7 +157,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     } else if (this.#waiting.lacks(own)) this.#connect(own);
   }
 
-  #connect(own: TenantPool<Handler>): void {
+  #connect(own: OwnConnections<Handler>): void {
     this.#shares.take(own.share);
     own.opening += 1;
     if (this.#shares.taken + this.#idle.size > this.#options.most) this.#idle.oldest?.connection?.close();
@@ -179,71 +185,18 @@ export class Pool<Handler extends Failing> implements SharingPool {
       slot = newer;
     }
     this.#waiting.fail(clock.monotonicMs() - connectMs, () => new UpstreamTimeout('have a connection free'));
-    for (const [tenant, own] of this.#tenants) {
-      if (own.share.held > 0 || own.idle.length > 0 || this.#waiting.sizeOf(own) > 0) continue;
-      this.#tenants.delete(tenant);
-      this.#shares.release(own.share);
+    for (const [caller, owners] of this.#owners) {
+      for (const [tenant, own] of owners) {
+        if (own.share.held > 0 || own.idle.length > 0 || this.#waiting.sizeOf(own) > 0) continue;
+        owners.delete(tenant);
+        this.#shares.release(own.share);
+      }
+      if (owners.size === 0) this.#owners.delete(caller);
     }
   }
 
   #tooOld({ idleSinceMs, connection }: Slot<Handler>): boolean {
     const most = Math.min(idle.mostMs, (connection?.keepAliveMs ?? Infinity) - idle.marginMs);
     return this.#options.clock.monotonicMs() - idleSinceMs >= most;
-  }
-}
-
-/** The place of one connection in a pool, from when it is being made to its end; all that time it belongs to one tenant. */
-class Slot<Handler extends Failing> {
-  readonly own: TenantPool<Handler>;
-  /** `null` while it is being made. */
-  connection: PooledConnection<Handler> | null = null;
-  giveUp: (() => void) | null = null;
-  isIdle = false;
-  idleSinceMs = 0;
-  /** Neighbours among the idle ones; only {@link IdleOrder} writes to them. */
-  older: Slot<Handler> | null = null;
-  newer: Slot<Handler> | null = null;
-  readonly #pool: Pool<Handler>;
-
-  constructor(own: TenantPool<Handler>, pool: Pool<Handler>) {
-    this.own = own;
-    this.#pool = pool;
-  }
-
-  free(): void {
-    this.#pool.freed(this);
-  }
-
-  gone(): void {
-    this.#pool.ended(this);
-  }
-
-  giveBack(request: OutgoingRequest, handler: Handler): void {
-    this.#pool.send(request, handler);
-  }
-}
-
-/** The idle connections of all tenants, in the order in which they became idle. */
-class IdleOrder<Handler extends Failing> {
-  size = 0;
-  oldest: Slot<Handler> | null = null;
-  #newest: Slot<Handler> | null = null;
-
-  add(slot: Slot<Handler>): void {
-    slot.older = this.#newest;
-    if (this.#newest === null) this.oldest = slot;
-    else this.#newest.newer = slot;
-    this.#newest = slot;
-    this.size += 1;
-  }
-
-  remove(slot: Slot<Handler>): void {
-    const { older, newer } = slot;
-    if (older === null) this.oldest = newer;
-    else older.newer = newer;
-    if (newer === null) this.#newest = older;
-    else newer.older = older;
-    slot.older = slot.newer = null;
-    this.size -= 1;
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Shares } from '../../limits/concurrency.ts';
+import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { OutgoingRequest } from './message-head.ts';
 import type { HttpVersion, ResponseHead } from './message-head.ts';

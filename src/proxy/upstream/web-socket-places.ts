@@ -1,5 +1,4 @@
-import type { AccountId } from '../../domain/ids.ts';
-import type { Shares } from '../../limits/concurrency.ts';
+import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 
 /**
  * Places for the WebSockets of one route. They are divided among tenants as connections are; who finds no place is told so
@@ -15,22 +14,19 @@ export class WebSocketPlaces {
     this.#most = most;
   }
 
-  /** Takes a place; `false` where the tenant has its share of them. Each `true` must be followed by one {@link leave}. */
-  enter(tenant: AccountId | null): boolean {
-    const share = this.#shares.use(tenant);
+  /** Takes a place; `null` if the tenant or its parent has its share of them. Each share must be followed by one {@link leave}. */
+  enter(tenancy: Tenancy | null): Share | null {
+    const share = this.#shares.use(tenancy);
     if (this.#shares.hasRoom(share, this.#most)) {
       this.#shares.take(share);
-      return true;
+      return share;
     }
     this.#shares.release(share);
-    return false;
+    return null;
   }
 
-  leave(tenant: AccountId | null): void {
-    const share = this.#shares.use(tenant);
+  leave(share: Share): void {
     this.#shares.giveBack(share);
-    // Once for this call, once for that of `enter`.
-    this.#shares.release(share);
     this.#shares.release(share);
   }
 }

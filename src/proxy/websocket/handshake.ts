@@ -42,6 +42,23 @@ export function consentFault({ statusCode, headers }: IncomingMessage, key: stri
     : 'the upstream sent 101 for another key';
 }
 
+/** HTAB, SP, VCHAR and obs-text in Latin-1 (RFC 9112 §4). */
+const reasonPhrase = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Names the fault of a response that rejects a WebSocket; `undefined` if it has none. Node's parser accepts any three
+ * digits as a status and any reason phrase, and writing those throws.
+ */
+export function rejectionFault(response: IncomingMessage): string | undefined {
+  const { httpVersionMajor, statusCode = 0, statusMessage = '' } = response;
+  if (httpVersionMajor !== 1) return `the upstream responded with HTTP/${httpVersionMajor}`;
+  if (statusCode === 101) return 'the upstream sent 101 without an upgrade';
+  if (statusCode < 200) return `the upstream sent status ${statusCode}`;
+  return reasonPhrase.test(statusMessage)
+    ? undefined
+    : 'the upstream sent a control character in its reason phrase';
+}
+
 /** The head of the 101 response for the client. @param headers flat list of names and values */
 export function switchingProtocols(headers: readonly string[]): Buffer {
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket'];

@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { AccountId } from '../../domain/ids.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { cutResponse } from '../../http/hang-up.ts';
+import type { Share } from '../../limits/shares.ts';
 import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
 import { Exchange, type ResponseProgress } from '../exchange.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
@@ -14,7 +14,7 @@ import { pushUpgradeOption } from '../headers/response-headers.ts';
 import type { RequestHead } from '../ingress/framing.ts';
 import { tooManyWebSockets, upstreamProblem } from '../problems.ts';
 import { connectTo } from '../upstream/upstream.ts';
-import { consentFault, prepareHandshake, switchingProtocols } from './handshake.ts';
+import { consentFault, prepareHandshake, rejectionFault, switchingProtocols } from './handshake.ts';
 import { Tunnel } from './tunnel.ts';
 
 /** Close code for a WebSocket whose access was revoked; 4000 to 4999 are for applications (RFC 6455 §7.4.2). */
@@ -35,8 +35,8 @@ export class WebSocketExchange extends Exchange {
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
-  /** Whose place it has among the WebSockets of its route; `undefined` while it has none. */
-  #placeOf: AccountId | null | undefined;
+  /** Its place among the WebSockets of its route. */
+  #place: Share | null = null;
 
   start(head: RequestHead): void {
     const { socket } = this.request;
@@ -59,9 +59,8 @@ export class WebSocketExchange extends Exchange {
 
   /** Each WebSocket has a connection of its own to the upstream, and a place among those of its route. */
   protected admitted(): void {
-    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
-    if (!this.route.upstream.webSockets.enter(tenant)) return this.reject(tooManyWebSockets);
-    this.#placeOf = tenant;
+    this.#place = this.route.upstream.webSockets.enter(this.decision.admission?.permit ?? null);
+    if (this.#place === null) return this.reject(tooManyWebSockets);
     this.state = 'queued';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
     const connection = connectTo(this.route.upstream, () => this.#prepare(connection));
@@ -120,16 +119,17 @@ export class WebSocketExchange extends Exchange {
   /** The upstream responds without an upgrade, and its response is passed on. */
   #responded(response: IncomingMessage): void {
     if (this.state !== 'sent' || this.#connection === null) return;
-    let headers: string[];
     try {
-      if (response.statusCode === 101) throw new Error('the upstream sent 101 without an upgrade');
-      headers = this.#headersOf(response);
+      const fault = rejectionFault(response);
+      if (fault !== undefined) throw new Error(fault);
+      const headers = this.#headersOf(response);
+      pushUpgradeOption(response.statusCode ?? 0, headers, this.response);
+      // `writeHead` checks every character, and throws before it has written one.
+      this.response.writeHead(response.statusCode ?? 0, response.statusMessage, headers);
     } catch (error) {
       return this.#failed(this.#connection, error);
     }
     this.state = 'responding';
-    pushUpgradeOption(response.statusCode ?? 0, headers, this.response);
-    this.response.writeHead(response.statusCode ?? 0, response.statusMessage, headers);
     // `flushHeaders()` would write the head as UTF-8, which turns one byte beyond ASCII into two.
     this.response.write('', 'latin1');
     response.on('data', (chunk: Buffer) => (this.#responseBytes += chunk.length));
@@ -210,7 +210,7 @@ export class WebSocketExchange extends Exchange {
   #dropConnection(): void {
     this.#connection?.destroy();
     this.#connection = null;
-    if (this.#placeOf !== undefined) this.route.upstream.webSockets.leave(this.#placeOf);
-    this.#placeOf = undefined;
+    if (this.#place !== null) this.route.upstream.webSockets.leave(this.#place);
+    this.#place = null;
   }
 }

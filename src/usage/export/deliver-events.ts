@@ -1,18 +1,18 @@
 import type { UsageEvent } from '../../domain/usage-event.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** An event that the receiver rejects for what is in it. */
+/** An event whose content the receiver rejects. */
 export interface RejectedEvent {
   readonly event: UsageEvent;
   readonly error: PushFailed;
 }
 
 /**
- * Pushes a batch. Where the receiver rejects it for what is in it, its halves are pushed, and theirs, until it is found which
- * events those are: a customer that the billing system does not know must not keep all others from being billed.
+ * Pushes a batch. If the receiver rejects its content, the batch is halved until the rejected events are found: a customer
+ * that the billing system does not know must not keep all others from being billed.
  *
- * @returns the events that were rejected; all of them where the receiver accepts none
- * @throws PushFailed where it does not say that the events are why
+ * @returns the rejected events; all of them if the receiver accepts none
+ * @throws PushFailed if the push fails for another reason than the content of the events
  */
 export async function deliverEvents(
   receiver: Receiver,

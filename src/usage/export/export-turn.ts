@@ -14,42 +14,43 @@ export interface TurnParts {
   readonly config: Pick<UsageExportConfig, 'format' | 'batchSize' | 'subject' | 'delayMs' | 'timeoutMs'>;
   /** Connects to the receiver. May throw. */
   readonly connect: () => Receiver;
-  /** Of this replica, a UUID. */
+  /** UUID of this replica. */
   readonly id: string;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
-  /** Is told of events that were accepted. */
+  /** Called with the number of accepted events. */
   readonly onExported: (kind: ExportedKind, events: number) => void;
-  /** Is told of an event that was rejected, and is left out. */
+  /** Called for an event that was rejected and is left out. */
   readonly onRejected: () => void;
 }
 
 interface During {
-  /** Aborted where the process is about to end. */
+  /** Aborted when the process is about to end. */
   readonly signal: AbortSignal;
-  /** Is told how far the export has got. */
+  /** Called with the position that the export has reached. */
   readonly onPosition: (position: ExportPosition) => void;
   /**
-   * The receiver has rejected what is next for long enough, and nothing behind it has been accepted: what it rejects this time, too, is
+   * The receiver has rejected the next events for long enough and accepted none after them: events that it rejects again are
    * left out.
    */
   readonly isLastTry: boolean;
 }
 
-/** What a turn lasts beside the time that the receiver may take for a batch. */
+/** Duration of the export lock, not counting the time that the receiver may take for a batch. */
 const turnMs = 30_000;
-/** Rejected in a row, they say that it is not the events that are wrong: what comes behind them is not tried. */
+/** So many rejections in a row mean that the receiver is wrong, not the events: later events are not tried. */
 const mostRejectedInARow = 1_000;
 
-/** How long a replica has the turn, unless it goes on. */
+/** Holder and duration of the export lock, which every saved position renews. */
 export function turnOf({ id, config }: TurnParts): Pick<ExportTurn, 'holder' | 'leaseMs'> {
   const requests = config.format === 'batch' ? 1 : batchOf(config);
   return { holder: id, leaseMs: turnMs + config.timeoutMs * requests };
 }
 
 /**
- * Exports what is closed and not yet exported: hours, then corrections. Where it ends before that, what was accepted is noted.
+ * Exports closed hours that are not yet exported, then corrections. The position of accepted events is saved on the way.
  *
- * @throws PushFailed where the receiver does not accept what is next; {@link PushFailed.aboutEvents} where it rejects all there is
+ * @throws PushFailed if the receiver does not accept the next events; with {@link PushFailed.aboutEvents} if it rejects all
+ *   that are left
  */
 export async function exportTurn(parts: TurnParts, state: ExportState, during: During): Promise<void> {
   const { position, closedUntilMs: untilMs, beganMs: correctionsFromMs } = state;
@@ -70,11 +71,11 @@ class Turn {
   readonly #during: During;
   readonly #exported = { hour: 0, correction: 0 };
   #receiver: Receiver | undefined;
-  /** Noted. */
+  /** Position that the store has saved. */
   #at: ExportPosition;
-  /** The same, unless there are undecided events: then it is behind them. */
+  /** Position after the last pushed event; further than `#at` while there are undecided events. */
   #reached: ExportPosition;
-  /** Rejected since something was accepted: either they are wrong, or the receiver is. */
+  /** Events rejected since the last acceptance: either they are wrong, or the receiver is. */
   #undecided: RejectedEvent[] = [];
   #isLastTry: boolean;
 
@@ -87,7 +88,7 @@ class Turn {
     this.#isLastTry = during.isLastTry;
   }
 
-  /** Goes on at the first hour that is kept: those before are gone. */
+  /** Skips hours that were deleted before they were exported. */
   async skipDeleted(): Promise<ExportPosition> {
     const { hoursFromMs } = await this.#parts.usage.kept();
     if (this.#at.hourMs < hoursFromMs) {
@@ -111,7 +112,7 @@ class Turn {
     await this.#advance();
   }
 
-  /** Closes the connection, and says what was exported. */
+  /** Closes the connection and logs what was exported. */
   end(): void {
     this.#receiver?.close();
     const { hour: events, correction: corrections } = this.#exported;
@@ -131,16 +132,16 @@ class Turn {
     if (accepted === 0) return;
     this.#exported[kind] += accepted;
     onExported(kind, accepted);
-    // It accepts others: so it is these that are wrong.
+    // The receiver accepts other events, so the undecided ones are wrong.
     this.#leaveOut();
   }
 
-  /** Nothing is left to try. @throws PushFailed unless it is the last try */
+  /** Handles undecided events with none left to try. @throws PushFailed unless this is the last try */
   #giveUp(): void {
     const [first] = this.#undecided;
     if (first !== undefined && !this.#isLastTry) throw first.error;
     this.#leaveOut();
-    // What comes behind these was not tried before.
+    // Events after these have not been tried before.
     this.#isLastTry = false;
   }
 
@@ -153,9 +154,9 @@ class Turn {
     this.#undecided = [];
   }
 
-  /** Notes how far it has got, and goes on with the turn. @returns whether it is still this replica's */
+  /** Saves the position and renews the export lock. @returns whether this replica still holds the lock */
   async #advance(): Promise<boolean> {
-    // Undecided events are sent again, by whichever replica has the next turn.
+    // Undecided events are sent again by the next holder of the lock.
     const position = this.#undecided.length === 0 ? this.#reached : this.#at;
     const mine = await this.#parts.store.advance(turnOf(this.#parts), position);
     if (!mine) return false;

@@ -8,34 +8,33 @@ import { PushFailed } from '../../ports/usage/receiver.ts';
 import { exportTurn, turnOf, type TurnParts } from './export-turn.ts';
 
 export interface UsageExporterParts extends TurnParts {
-  /** For how long a silent replica is waited for. */
+  /** How long a silent replica is waited for. */
   readonly lostAfterMs: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
-  /** Is told of a round that failed; it is tried again. */
+  /** Called when a round fails; it is tried again. */
   readonly onFailed: () => void;
 }
 
-/** How often a replica looks whether there is something to export. */
+/** Interval at which a replica looks for usage to export. */
 const lookMs = 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
-/** Longest that the receiver may ask for. */
+/** Longest pause that the receiver may ask for. */
 const longestAskedMs = 3_600_000;
-/** Tries of what the receiver rejects before it is left out, where nothing else is there that it accepts: with the pauses between them about an hour. */
+/** Attempts with rejected events before they are left out if the receiver accepts no others; about an hour with the pauses. */
 const triesOfRejected = 12;
 
 /**
- * Exports usage hour by hour, one replica at a time: each account's usage of a closed hour as one event, then what came to such
- * hours late. How far it has got is noted after each batch that was accepted, so that after a crash the batches since are sent again,
- * with the same ids.
+ * Exports usage hour by hour, one replica at a time: one event for each account and closed hour, then corrections for late
+ * counts. The position is saved after each accepted batch; after a crash, batches since then are sent again with the same ids.
  */
 export class UsageExporter {
   readonly #parts: UsageExporterParts;
   readonly #backoff = new Backoff(firstPauseMs, longestPauseMs);
   readonly #stopping = new AbortController();
   #position: ExportPosition | null = null;
-  /** How often the receiver has rejected all there was to send from a position on. */
+  /** How often the receiver has rejected all events from a position on. */
   #rejected: { readonly from: ExportPosition | null; readonly tries: number } = { from: null, tries: 0 };
   #callOff: () => void = () => undefined;
   #round: Promise<void> = Promise.resolve();
@@ -44,19 +43,19 @@ export class UsageExporter {
     this.#parts = parts;
   }
 
-  /** Begins, and goes on until it is stopped. */
+  /** Starts exporting until {@link stop}. */
   start(): void {
     this.#round = this.#tryRound();
   }
 
-  /** Resolves once nothing is sent any more; another replica may go on at once. */
+  /** Resolves once nothing is being sent; another replica can then go on at once. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('this process is about to end'));
     this.#callOff();
     await this.#round;
   }
 
-  /** For how long the oldest hour that is not exported has been over, milliseconds; 0 where there is none. */
+  /** Milliseconds since the end of the oldest hour that is not exported; 0 if there is none. */
   lagMs(): number {
     if (this.#position === null) return 0;
     return Math.max(0, this.#parts.clock.wallMs() - (this.#position.hourMs + hourMs));
@@ -70,7 +69,7 @@ export class UsageExporter {
       if (await this.#takeTurn()) this.#backoff.succeeded();
     } catch (err) {
       if (this.#stopping.signal.aborted) return;
-      // It came a part of the way.
+      // The round made progress before it failed.
       if (this.#moved(before)) this.#backoff.succeeded();
       if (err instanceof PushFailed && err.aboutEvents) this.#noteRejected();
       pauseMs = Math.max(this.#backoff.failed(), askedFor(err));
@@ -93,7 +92,7 @@ export class UsageExporter {
     return before !== null && !isDeepStrictEqual(before, this.#position);
   }
 
-  /** @returns whether it was the turn of this replica */
+  /** @returns whether this replica got the export lock */
   async #takeTurn(): Promise<boolean> {
     const { store, config, id, lostAfterMs } = this.#parts;
     const state = await store.begin({ ...turnOf(this.#parts), delayMs: config.delayMs, lostAfterMs });
@@ -110,7 +109,7 @@ export class UsageExporter {
       keepMs = askedFor(err);
       throw err;
     } finally {
-      // What the receiver asks for holds for the other replicas, too: the turn is kept, and they find it taken.
+      // The pause that the receiver asks for holds for other replicas, too: keeping the lock makes them wait.
       if (keepMs > 0 && this.#position !== null)
         await store.advance({ holder: id, leaseMs: keepMs }, this.#position);
       else await store.end(id);
@@ -119,7 +118,7 @@ export class UsageExporter {
   }
 }
 
-/** For how long the receiver asks to be left alone, milliseconds. */
+/** Pause that the receiver asks for, milliseconds. */
 function askedFor(error: unknown): number {
   return error instanceof PushFailed ? Math.min(error.retryAfterMs, longestAskedMs) : 0;
 }

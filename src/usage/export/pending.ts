@@ -4,19 +4,19 @@ import type { ExportPosition, UsageExportStore } from '../../ports/usage/export.
 
 export type ExportedKind = 'hour' | 'correction';
 
-/** What is pushed together, and how far the export has got once it is out. */
+/** Rows to push together, and the position of the export once they are accepted. */
 export interface Pending {
   readonly kind: ExportedKind;
-  /** None where there was nothing to export up to there. */
+  /** Empty if there is nothing to export up to `through`. */
   readonly rows: readonly ExportedUsage[];
   readonly through: Partial<ExportPosition>;
 }
 
 interface PendingQuery {
   readonly from: ExportPosition;
-  /** Hours from before are exported. */
+  /** End of the hours to export. */
   readonly untilMs: number;
-  /** Corrections of hours from here on are. */
+  /** First hour whose corrections are exported. */
   readonly correctionsFromMs: number;
   /** Rows of a batch. */
   readonly size: number;
@@ -24,12 +24,12 @@ interface PendingQuery {
 
 type Source = Pick<UsageExportStore, 'hour' | 'corrections'>;
 
-/** Accounts, and corrections, that are read at once. */
+/** Accounts or corrections read at once. */
 const portion = 1_000;
 
 /**
- * What is still to be exported, in order: hours, then corrections. Batches are full as far as there are enough rows, over several
- * portions and hours: the fewer events are in one, the less it says of a receiver that it rejects them all.
+ * Rows that are still to be exported, in order: hours, then corrections. Batches span portions and hours, so that they are
+ * full: a receiver that rejects every event of a small batch says little about itself.
  */
 export async function* pendingOf(store: Source, query: PendingQuery): AsyncGenerator<Pending, void> {
   yield* pendingHours(store, query);
@@ -48,7 +48,7 @@ async function* pendingHours(
     rows.push(...found);
     [of, after] = next === null ? [of + hourMs, null] : [of, next];
     for (; rows.length >= size; rows = rows.slice(size)) yield pendingHour(rows.slice(0, size));
-    // Said without rows as well: where little is used, reading takes longer than a turn.
+    // The position moves on without rows, too: it renews the export lock while reading finds little usage.
     yield { kind, rows: [], through: rows.length === 0 ? { hourMs: of, after } : {} };
   }
   if (rows.length > 0) yield { kind, rows, through: { hourMs: of, after } };

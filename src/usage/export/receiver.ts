@@ -4,11 +4,11 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** Characters of a response that are told where it is no success, and that are read for that. */
+/** Characters of an error response that go to the log, and that are read for that. */
 const toldOfResponse = 300;
 const readOfResponse = 4_096;
 
-/** What is in the files that the configuration names. */
+/** Contents of the files that the configuration names. */
 export interface ReceiverSecrets {
   /** Value of the header `Authorization`. */
   readonly authorization: string | null;
@@ -70,7 +70,7 @@ function messageOf(signal: AbortSignal, error: Error): string {
   return signal.aborted ? (signal.reason as Error).message : error.message;
 }
 
-/** Reads a response. Once a success is said, what becomes of its body does not matter. */
+/** Reads a response and throws unless its status is 2xx; a body that is cut off after a 2xx does not matter. */
 async function mustBeAccepted(response: IncomingMessage, authorization: string | null): Promise<void> {
   const { statusCode: status = 0, headers } = response;
   let text = '';
@@ -78,7 +78,7 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
   try {
     for await (const piece of response) text = (text + String(piece)).slice(0, readOfResponse);
   } catch {
-    // Cut off.
+    // The body was cut off.
   }
   if (status >= 200 && status < 300) return;
   const said = withoutSecret(text, authorization).slice(0, toldOfResponse);
@@ -90,15 +90,15 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
   );
 }
 
-/** The beginning of a response, as {@link readOfResponse} has cut it. */
+/** Removes the secret from the start of a response, which was cut at {@link readOfResponse}. */
 function withoutSecret(text: string, authorization: string | null): string {
   if (authorization === null) return text;
   const without = text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
-  // A part of the secret may be left where it was cut.
+  // A part of the secret may be left at the cut.
   return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 
-/** What follows the scheme, such as `Bearer`. */
+/** The part after the scheme, such as `Bearer`. */
 function secretOf(authorization: string): string {
   return authorization.slice(authorization.lastIndexOf(' ') + 1);
 }

@@ -16,13 +16,13 @@ export interface UsageReplayParts {
   readonly connect: () => Receiver;
 }
 
-/** Events of one call, about, and accounts that are read at once. */
+/** Approximate number of events in one call, and accounts read at once. */
 const eventsOfCall = 500;
 const accountsOfPortion = 1_000;
-/** Portions that one call reads where there is little in them. */
+/** Most portions that one call reads if they hold little. */
 const portionsOfCall = 50;
 
-/** Exports hours again, for a receiver that lost them, or that is new. */
+/** Exports hours again, for a receiver that lost them or is new. */
 export function usageReplay({ store, usage, config, connect }: UsageReplayParts): UsageReplay {
   const never = new AbortController().signal;
 

@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import { defaultRoute } from '../../config/make.ts';
 import { startEcho, type Echo } from './echo.ts';
 
-/** Gives configurations without any upstream the echo upstream; there are such ones on the embedded store alone. */
+/** Adds the echo upstream to configurations without any upstream, which only the embedded store allows. */
 export class EchoRoute {
   #echo: Echo | undefined;
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { HeaderNames } from '../../domain/header-names.ts';
 
-/** The echo upstream, listening. */
+/** A listening echo upstream. */
 export interface Echo {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
@@ -12,8 +12,8 @@ export interface Echo {
 const shownBodyBytes = 16 * 1024;
 
 /**
- * An upstream for trying the gateway out: it answers every request with what it received. It is a server like any
- * other, on a free port of the loopback interface, and trusts the gateway's headers as a real one would.
+ * Starts an upstream for trials: it answers every request with the request as it was received. It is an ordinary server on a
+ * free loopback port, and trusts the gateway's headers as a real upstream does.
  */
 export async function startEcho(headers: HeaderNames): Promise<Echo> {
   const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ interface Body {
   readonly bytes: number;
 }
 
-/** Reads all of a body and keeps the start of it. */
+/** Reads a whole body and keeps its start. */
 async function collect(request: IncomingMessage): Promise<Body> {
   const kept: Buffer[] = [];
   let keptBytes = 0;

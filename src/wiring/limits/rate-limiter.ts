@@ -20,23 +20,23 @@ interface LimiterParts {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly randomId: () => string;
-  /** What is known of this replica and the others; `null` before the store was reached. */
+  /** This replica and the others; `null` before the store is reached. */
   readonly snapshot: () => CoherenceSnapshot | null;
 }
 
-/** A limiter that begins with the store, and ends before it. */
+/** A limiter that starts after the store and stops before it. */
 export interface OpenLimiter extends RateLimiter {
   start(): void;
-  /** Limits of an account may have been changed; `null` where it may be any. */
+  /** Limits of an account may have changed; `null` means of any account. */
   changed(id: string | null): void;
   stop(): Promise<void>;
 }
 
-/** Limits over all replicas, which hear of each other through Redis where there is one, and through PostgreSQL where not. */
+/** Opens limits over all replicas. Replicas exchange reports through Redis, or through PostgreSQL without Redis. */
 export function openLimiter(parts: LimiterParts): OpenLimiter {
   const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
   const redis = config.redisUrl === null ? null : openBoard(config.redisUrl, timers);
-  // Only this process may open an embedded store, so there are no others.
+  // An embedded store has only this process, so there are no other replicas.
   const board: ShareBoard | null = config.store.kind === 'embedded' ? null : (redis ?? store.shareBoard);
   const events = limiterMetrics(registry, () => limiter, logger);
   const unregistered = randomId();

@@ -21,7 +21,7 @@ export interface CountingParts {
   readonly registry: Registry;
 }
 
-/** Counts requests of this process, and takes over what processes that are gone have counted. */
+/** Counts requests of this process, and takes over the journals of processes that are gone. */
 export interface Counting {
   readonly usage: UsageRecorder;
   /** @see UsageRecorder.begin */
@@ -30,7 +30,7 @@ export interface Counting {
   stop(): Promise<void>;
 }
 
-/** Puts it together, with its metrics. */
+/** Makes the counting with its metrics. */
 export function makeCounting(parts: CountingParts): Counting {
   const { config, store, registry } = parts;
   const id = randomUUID();
@@ -39,28 +39,28 @@ export function makeCounting(parts: CountingParts): Counting {
   const setAside = counter(
     registry,
     'usage_rows_set_aside_total',
-    'Rows of usage that the database rejected for what is in them; the log has them.',
+    'Rows of usage whose content the database rejected; the log has them.',
   );
   const lost = counter(
     registry,
     'usage_lost_requests_total',
-    'Requests that were counted nowhere: the journal cannot be written, and memory holds as much as it may.',
+    'Requests that were not counted, because the journal cannot be written and memory is full.',
   );
   const onSetAside = (): void => setAside.count();
   const usage = new UsageRecorder({ ...parts, id, journal, onSetAside, onLost: () => lost.count() });
   gauge(
     registry,
     'usage_lag_seconds',
-    'Age of the oldest usage that is not in the store.',
+    'Age of the oldest usage that is not yet in the store.',
     () => usage.lagMs() / 1000,
   );
   gauge(
     registry,
     'usage_journal_unwritable',
-    '1 while the usage journal cannot be written, so that a crash would lose what was counted.',
+    '1 while the usage journal cannot be written, so that a crash would lose counts.',
     () => Number(usage.unwritable),
   );
-  gauge(registry, 'usage_journal_bytes', 'What the usage journal takes on disk.', () => journal.bytes, 'sum');
+  gauge(registry, 'usage_journal_bytes', 'Size of the usage journal on disk.', () => journal.bytes, 'sum');
 
   let stopReplaying = async (): Promise<void> => undefined;
   return {

@@ -28,36 +28,36 @@ export interface ExportingParts {
 /** Exports usage to a billing system. */
 export interface Exporting {
   start(): void;
-  /** Resolves once nothing is sent any more. */
+  /** Resolves once nothing is being sent. */
   stop(): Promise<void>;
-  /** Exports hours again; `null` where usage is not exported. */
+  /** Exports hours again; `null` if usage is not exported. */
   readonly replay: UsageReplay | null;
 }
 
-/** Puts it together, with its metrics; they are there, and 0, where usage is not exported. */
+/** Makes the export with its metrics, which are 0 if usage is not exported. */
 export function makeExporting(parts: ExportingParts): Exporting {
   const { config, usage, clock, timers, logger, registry } = parts;
   const exported = counter(
     registry,
     'usage_export_events_total',
-    'Events of usage that the billing system accepted, by what they are: hour, or correction of one.',
+    'Events of usage that the billing system accepted, by kind: hour or correction.',
     'kind',
   );
   const rejected = counter(
     registry,
     'usage_export_rejected_total',
-    'Events of usage that the billing system rejected, and that were left out; the log has them.',
+    'Events of usage that the billing system rejected and that were left out; the log has them.',
   );
   const failures = counter(
     registry,
     'usage_export_failures_total',
-    'Attempts to export usage that failed; they are made again.',
+    'Failed attempts to export usage; they are repeated.',
   );
   let exporter: UsageExporter | undefined;
   gauge(
     registry,
     'usage_export_lag_seconds',
-    'For how long the oldest hour of usage that is not exported has been over; 0 where usage is not exported.',
+    'Time since the end of the oldest hour that is not exported; 0 if usage is not exported.',
     () => (exporter?.lagMs() ?? 0) / 1000,
   );
   for (const kind of ['hour', 'correction']) exported.add(0, kind);

@@ -14,6 +14,7 @@ export function shareOf(config: Config): Config {
       ...config.limits,
       maxConnections: share(config.limits.maxConnections),
       inFlightPerTenant: share(config.limits.inFlightPerTenant),
+      maxMemoryBytes: share(config.limits.maxMemoryBytes),
     },
     routes: config.routes.map((route) => ({
       ...route,

@@ -25,8 +25,10 @@ export interface WorkersParts {
 
 /** How often silence and readiness are looked at, milliseconds. */
 const lookMs = 1_000;
-/** A worker that says nothing for so many looks hangs, and is killed. */
-const silentLooks = 30;
+/** A worker that says nothing for so many looks hangs, and is killed: one that starts may have much to do at once. */
+const startingLooks = 30;
+/** One that has served may be killed sooner, but not for two or three beats that a busy machine delays. */
+const leastSilentLooks = 4;
 /** A worker that is not ready for so many looks while others are is replaced. */
 const behindLooks = 10;
 /** A worker that ends sooner than this ends "at once"; then the next one waits. */
@@ -179,7 +181,7 @@ export class Workers {
     const about = { worker: member.slot, pid: member.process.pid };
     member.silentFor += 1;
     // By looks, not by the clock: where the whole machine stood still, nothing was heard of any of them.
-    if (member.silentFor > silentLooks) {
+    if (member.silentFor > this.#silentLooks(member)) {
       this.#parts.logger.error(about, 'a worker hangs: it is killed');
       return member.process.kill('SIGKILL');
     }
@@ -189,6 +191,12 @@ export class Workers {
     this.#parts.logger.warn(about, 'a worker cannot decide and others can: it is replaced');
     this.drain(member);
     this.#tellAll();
+  }
+
+  /** By twice the time of its lease a worker could not decide any more: what waits for it is better served by another one. */
+  #silentLooks({ unready }: Member): number {
+    if (unready === null) return startingLooks;
+    return Math.max(leastSilentLooks, Math.ceil((2 * this.#parts.config().coherence.leaseMs) / lookMs));
   }
 }
 

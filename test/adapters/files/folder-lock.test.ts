@@ -1,9 +1,12 @@
 /** The lock of a folder, between processes and after kills. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { FolderInUse, lockFolder } from '../../../src/adapters/files/folder-lock.ts';
 
@@ -40,19 +43,37 @@ t.test('a process that is stopped keeps its folder', async (t) => {
   await t.rejects(lockFolder(folder), FolderInUse);
 });
 
-t.test('a folder with a long name can be locked too, and leaves nothing elsewhere', async (t) => {
+t.test('a folder with a long name can be locked where no other folder can be written to', async (t) => {
   const folder = join(t.testdir(), 'd'.repeat(120));
   mkdirSync(folder);
-  const [before, elsewhere] = [process.env['TMPDIR'], mkdtempSync(join(tmpdir(), 'lock-'))];
-  process.env['TMPDIR'] = elsewhere;
+  const before = process.env['TMPDIR'];
+  process.env['TMPDIR'] = '/proc/there-is-no-such-folder';
   t.teardown(() => {
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
-    rmSync(elsewhere, { recursive: true });
   });
   const lock = await lockFolder(folder);
-  t.same(readdirSync(elsewhere), []);
+  t.equal(readdirSync(folder).length, 1);
   await t.rejects(lockFolder(folder), FolderInUse);
   await lock.release();
   t.same(readdirSync(folder), []);
+  await (await lockFolder(folder)).release();
+});
+
+t.test('a process that runs out of descriptors takes no lock of a living one', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'lock-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const lock = await lockFolder(folder);
+  const [living] = readdirSync(folder);
+  const script = fileURLToPath(new URL('lock-without-descriptors.ts', import.meta.url));
+  const command = [process.execPath, ...process.execArgv, script, folder];
+  const child = spawn('sh', ['-c', 'ulimit -n 128; exec "$@"', 'sh', ...command], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const seen = new Set((await text(child.stdout)).trim().split('\n'));
+  t.ok(seen.has('EMFILE'), 'some tries found no descriptor');
+  t.ok(seen.has('FolderInUse'), 'and some reached the living process');
+  t.notOk(seen.has('taken'));
+  t.ok(readdirSync(folder).includes(living ?? ''), 'its socket is there');
+  await lock.release();
 });

@@ -124,3 +124,26 @@ t.test(
     t.ok((await pruneHours(store, 40, 1000)) > 0, 'the control');
   },
 );
+
+t.test('a journal that comes back with a disk within 400 days is not counted again', async (t) => {
+  const { store, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const apis = await startApis(t, { store });
+  const parent = await apis.parent();
+  const journal = randomUUID();
+  const rows = [usageRow(parent.id, today, { requests: 400 })];
+  const add = () => store.usage.add({ journal, from: 0, to: 1, rows, throughMs: Infinity });
+  await add();
+  const days = async (age: number) => {
+    await sql`update usage_journal set at = now() - make_interval(days => ${age}) where id = ${journal}`;
+    // A later process begins a journal of its own.
+    await store.usage.add({ journal: randomUUID(), from: 0, to: 0, rows: [], throughMs: Date.now() });
+  };
+  await days(399);
+  await add();
+  const [counted] = await sql`select sum(requests)::int as requests from usage_hourly`;
+  t.equal(counted?.['requests'], 400);
+  await days(401);
+  const [kept] = await sql`select count(*)::int as rows from usage_journal where id = ${journal}`;
+  t.equal(kept?.['rows'], 0, 'in the end it is forgotten');
+});

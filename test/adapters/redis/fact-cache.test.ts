@@ -29,6 +29,7 @@ function open(t: Scope, url: string, patience = 100, macKeys: readonly Buffer[] 
   const cache = redisFactCache({
     address,
     macKeys,
+    place: 'p',
     ttlMs: 60_000,
     clock: systemClock,
     timers: {
@@ -56,10 +57,10 @@ t.test('facts come back with their stamps, and expire', async (t) => {
   t.same(await cache.get([...keys, 'n:unknown']), facts);
   const redis = new Redis(url);
   t.teardown(() => redis.disconnect());
-  t.same((await redis.keys('*')).sort(), ['tg:2:n:parent', 'tg:2:x:parent:ext']);
-  const ttl = await redis.pttl('tg:2:n:parent');
+  t.same((await redis.keys('*')).sort(), ['tg:2:p:n:parent', 'tg:2:p:x:parent:ext']);
+  const ttl = await redis.pttl('tg:2:p:n:parent');
   t.ok(ttl > 0 && ttl <= 60_000);
-  await redis.set('tg:2:n:parent', 'nonsense');
+  await redis.set('tg:2:p:n:parent', 'nonsense');
   t.equal((await cache.get(['n:parent'])).size, 0);
 });
 
@@ -129,7 +130,7 @@ t.test('with keys, a value is believed only where a gateway wrote it, under this
   await signed.works();
   const redis = new Redis(url);
   t.teardown(() => redis.disconnect());
-  const at = 'tg:2s:n:parent';
+  const at = 'tg:2s:p:n:parent';
   const good = (await redis.get(at)) ?? '';
   const believed = async (text: string): Promise<boolean> => {
     await redis.set(at, text);
@@ -144,8 +145,8 @@ t.test('with keys, a value is believed only where a gateway wrote it, under this
     good.slice(22),
     good.slice(1),
     `${good} `,
-    (await redis.get('tg:2s:x:parent:ext')) ?? '',
-    (await redis.get('tg:2:n:parent')) ?? '',
+    (await redis.get('tg:2s:p:x:parent:ext')) ?? '',
+    (await redis.get('tg:2:p:n:parent')) ?? '',
     '',
   ])
     t.notOk(await believed(text), text);

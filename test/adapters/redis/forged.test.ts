@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import t from 'tap';
+import { databasePlace } from '../../../src/adapters/redis/database-place.ts';
 import { digestSecret, formatSecret, secretRandomBytes } from '../../../src/domain/api-key.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshDatabase } from '../../support/postgres.ts';
@@ -17,17 +18,17 @@ const token = 'a-token-of-the-operator-of-this-test';
 t.test(
   'without keys a stamp that no replica has reached grants nothing, now or after a revoke',
   async (t) => {
-    const { redis, ask, mint, revoke, forge, entry } = await world(t, {});
+    const { redis, place, ask, mint, revoke, forge, entry } = await world(t, {});
     const { key, id } = await mint();
     t.equal(await ask(key), 200);
-    const name = `tg:2:k:${digestSecret(key)}`;
+    const name = `tg:2:${place}:k:${digestSecret(key)}`;
     const honest = await entry(name, '');
     await redis.set(name, JSON.stringify({ ...honest, s: Number.MAX_SAFE_INTEGER }));
     await revoke(id);
     for (let i = 0; i < 3; i++) t.equal(await ask(key), 401);
 
     // So that the rest of this file shows something: a stamp that the replica has reached does decide.
-    const { madeUp } = await forge(honest, 'tg:2:');
+    const { madeUp } = await forge(honest, `tg:2:${place}:`);
     t.equal(await ask(madeUp), 200);
   },
 );
@@ -35,13 +36,13 @@ t.test(
 t.test('with keys, what another program wrote grants nothing, wherever it stands', async (t) => {
   const file = join(tempFolder(t), 'mac-keys');
   writeFileSync(file, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600 });
-  const { redis, ask, mint, forge, entry } = await world(t, { REDIS_MAC_KEY_FILE: file });
+  const { redis, place, ask, mint, forge, entry } = await world(t, { REDIS_MAC_KEY_FILE: file });
   const { key } = await mint();
   t.equal(await ask(key), 200);
-  const signed = `tg:2s:k:${digestSecret(key)}`;
+  const signed = `tg:2s:${place}:k:${digestSecret(key)}`;
   const honest = await entry(signed, '{');
   const code = ((await redis.get(signed)) ?? '').slice(0, 22);
-  for (const prefix of ['tg:', 'tg:2:', 'tg:2s:'])
+  for (const prefix of ['tg:', 'tg:2:', 'tg:2s:', `tg:2:${place}:`, `tg:2s:${place}:`])
     for (const before of ['', 'A'.repeat(22), code]) {
       const { madeUp } = await forge(honest, prefix, before);
       t.equal(await ask(madeUp), 401, `${prefix} ${before}`);
@@ -51,8 +52,9 @@ t.test('with keys, what another program wrote grants nothing, wherever it stands
 /** A gateway, its Redis, and a program that writes there. */
 async function world(t: Scope, env: Readonly<Record<string, string>>) {
   const [upstream, redisUrl] = [await startUpstream(t), await freshRedis(t)];
+  const databaseUrl = await freshDatabase(t);
   const { url, internalUrl } = await startProcess(t, {
-    DATABASE_URL: await freshDatabase(t),
+    DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: token,
@@ -72,7 +74,9 @@ async function world(t: Scope, env: Readonly<Record<string, string>>) {
   };
   const { id: account = '' } = await call('', { name: 'parent' });
 
+  const place = databasePlace(databaseUrl);
   return {
+    place,
     redis,
     /** The status that a request with this key gets. */
     ask: async (key: string): Promise<number> => {

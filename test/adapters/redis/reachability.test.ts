@@ -21,6 +21,7 @@ function open(t: Scope, url: string) {
   const cache = redisFactCache({
     address,
     macKeys: [],
+    place: 'p',
     ttlMs: 60_000,
     clock: systemClock,
     timers: { after: (ms, task) => systemTimers.after(ms * 100, task) },

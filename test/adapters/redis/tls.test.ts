@@ -38,7 +38,7 @@ async function tlsRedis(t: Scope, settings: Record<string, string> = {}) {
   // The way around TLS.
   const plain = new Redis(server.url);
   t.teardown(() => plain.disconnect());
-  await plain.set('tg:2:n:parent', encodeFact(fact));
+  await plain.set('tg:2:p:n:parent', encodeFact(fact));
   const { port, connections } = await tcpRelay(t, tlsPort);
   return { port, tlsPort, plain, connections };
 }
@@ -49,6 +49,7 @@ function open(t: Scope, url: string) {
   const cache = redisFactCache({
     address,
     macKeys: [],
+    place: 'p',
     ttlMs: 60_000,
     clock: systemClock,
     timers: systemTimers,
@@ -66,7 +67,7 @@ t.test('by the right authority Redis is used over TLS', async (t) => {
     const { cache, has } = open(t, `rediss://${host}:${port}?cacert=${file('a.crt')}`);
     await eventually(has);
     cache.set(new Map<FactKey, StampedFact>([[`n:${host}`, fact]]));
-    await eventually(async () => (await plain.exists(`tg:2:n:${host}`)) === 1);
+    await eventually(async () => (await plain.exists(`tg:2:p:n:${host}`)) === 1);
   }
   t.match(await plain.client('LIST'), /laddr=127\.0\.0\.1:\d+ .*name=tenancy-gateway/);
 });
@@ -77,7 +78,7 @@ t.test(
     const { port, plain, connections } = await tlsRedis(t);
     await rejected(t, `rediss://localhost:${port}?cacert=${file('b.crt')}`, connections);
     await rejected(t, `rediss://localhost:${port}`, connections);
-    t.same(await plain.keys('*'), ['tg:2:n:parent']);
+    t.same(await plain.keys('*'), ['tg:2:p:n:parent']);
   },
 );
 
@@ -87,7 +88,7 @@ t.test('a certificate for another name proves nothing', { skip: notLinux }, asyn
   const { tlsPort, plain } = await tlsRedis(t);
   const { port, connections } = await tcpRelay(t, tlsPort, '127.0.0.2');
   await rejected(t, `rediss://127.0.0.2:${port}?cacert=${file('a.crt')}`, connections);
-  t.same(await plain.keys('*'), ['tg:2:n:parent']);
+  t.same(await plain.keys('*'), ['tg:2:p:n:parent']);
 });
 
 t.test('a Redis that asks for a certificate is shown one', async (t) => {

@@ -11,7 +11,13 @@ import type { KeyToImport } from '../../../src/ports/api-keys.ts';
 const parent = '01980000-0000-7000-8000-000000000001' as AccountId;
 const sub = '01980000-0000-7000-8000-000000000002';
 const nowMs = Date.UTC(2027, 0, 1);
-const rules = { parent, readApiKey: apiKeyReader('acme'), nowMs, newId: () => 'an id' as KeyId };
+const rules = {
+  parent,
+  readApiKey: apiKeyReader('acme'),
+  keyPrefix: 'acme',
+  nowMs,
+  newId: () => 'an id' as KeyId,
+};
 
 /** What comes of a body in which the schema finds no fault. */
 function read(keys: readonly object[], schemaFaults: readonly FieldFault[] = []) {
@@ -131,7 +137,7 @@ t.test('one key is in an import once, whether by value or by digest', async (t) 
   t.same(pointers(keys), ['/keys/2/sha256', '/keys/3/api_key']);
   t.match(read(keys).problem, {
     code: 'invalid_request',
-    errors: [{ detail: 'is the key of `/keys/0` once more.' }, {}],
+    errors: [{ detail: 'repeats the key of `/keys/0`.' }, {}],
   });
 });
 

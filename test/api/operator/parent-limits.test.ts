@@ -35,26 +35,26 @@ t.test('they hold for what the parent creates, and the 409 says what they are', 
   await patch(parent.id, { max_sub_accounts: 0 });
   t.match(await parent.call('POST', '', { body: { name: 'N' } }), {
     status: 409,
-    body: { code: 'limit_reached', detail: 'There may be 0 sub-accounts at most.' },
+    body: { code: 'limit_reached', detail: 'At most 0 sub-accounts are allowed.' },
   });
   await patch(parent.id, { max_sub_accounts: 2, max_api_keys: 1 });
   const sub = await parent.create();
   await parent.create();
   t.match(await parent.call('PUT', '/by-external-id/x', { body: { name: 'N' } }), {
-    body: { detail: 'There may be 2 sub-accounts at most.' },
+    body: { detail: 'At most 2 sub-accounts are allowed.' },
   });
   const mint = (): Promise<HttpResponse> =>
     parent.call('POST', `/${sub.id}/api-keys`, { body: { name: 'N' } });
   t.match(await mint(), { status: 201 });
-  t.match(await mint(), { status: 409, body: { detail: 'There may be 1 API keys at most.' } });
+  t.match(await mint(), { status: 409, body: { detail: 'At most 1 API keys are allowed.' } });
   const keys = [{ api_key: 'a key that was made elsewhere'.replaceAll(' ', '-'), name: 'N' }];
   t.match(await apis.operator('POST', `/accounts/${parent.id}/api-keys/import`, { body: { keys } }), {
     status: 409,
-    body: { detail: 'There may be 1 API keys of an account at most, so none was imported.' },
+    body: { detail: 'An account may have at most 1 API keys, so none was imported.' },
   });
   await patch(parent.id, { max_api_keys: null });
   t.match(await mint(), { status: 201 }, 'the configuration says two');
-  t.match(await mint(), { status: 409, body: { detail: 'There may be 2 API keys at most.' } });
+  t.match(await mint(), { status: 409, body: { detail: 'At most 2 API keys are allowed.' } });
 });
 
 t.test('a change of them leaves an event that shows both', async (t) => {

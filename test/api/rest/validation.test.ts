@@ -72,7 +72,7 @@ async function start(t: Test) {
   const app = Fastify();
   t.teardown(() => app.close());
   installErrorReplies(app);
-  installJsonBodies(app, 1_000_000);
+  installJsonBodies(app, { managementBodyBytes: 1_000_000, bodyIdleMs: 60_000 });
   installValidation(app);
   app.withTypeProvider<TypeBoxProvider>().post(
     '/',

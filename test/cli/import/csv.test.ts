@@ -57,6 +57,7 @@ t.test('a quote out of place ends the reading, with its line', async (t) => {
     ['a\nb"c"\n', 2],
     ['a\n"b"c\n', 2],
     ['a\n"b\n\n', 2],
+    ['a\n\n"b\r\nc"\n\n"d"e\n', 6],
     [`"${'x'.repeat(2_000_000)}`, 1],
   ] as const) {
     const error: unknown = await read(text).catch((thrown: unknown) => thrown);

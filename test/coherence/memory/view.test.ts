@@ -70,7 +70,7 @@ t.test(
   'after a page, everything up to there is dropped, but nothing is confirmed before the last one',
   async (t) => {
     const it = view();
-    it.keep('n:a', fact(0));
+    it.keep('n:a', fact(0), 0);
     t.same([it.through, it.applied], [0, 0]);
     const first = it.take(reading({ seq: 9, through: 4, entries: [entry(2, 'n:a', true)] }));
     t.match(first, { revoked: new Set(['n:a']) });
@@ -88,7 +88,7 @@ t.test(
   'a reading drops the facts it touches and tells which were revoked, and which keys and accounts changed',
   async (t) => {
     const it = view();
-    for (const key of ['n:a', 'n:b', 'n:c'] as const) it.keep(key, fact(0));
+    for (const key of ['n:a', 'n:b', 'n:c'] as const) it.keep(key, fact(0), 0);
     const entries = [
       entry(1, 'n:a', true),
       entry(2, 'n:b'),
@@ -100,6 +100,7 @@ t.test(
       revoked: new Set(['n:a', 'k:a', 'a:p']),
       changedKeys: new Set(['k:b']),
       changedAccounts: new Set(['p']),
+      differed: new Set(),
     });
     t.same([it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value], [undefined, undefined, 1]);
   },
@@ -107,22 +108,22 @@ t.test(
 
 t.test('a fact that was read after the change survives its reading', async (t) => {
   const it = view();
-  it.keep('n:a', fact(3, 7));
+  it.keep('n:a', fact(3, 7), 0);
   it.take(reading({ seq: 3, entries: [entry(2, 'n:a')] }));
   t.equal(it.find('n:a')?.value, 7);
 });
 
 t.test('what is too old, or of another history, does not get in', async (t) => {
   const it = view({ seq: 5, floor: 3, entries: [entry(4, 'n:a')] });
-  it.keep('n:a', fact(3));
-  it.keep('n:b', fact(1));
-  it.keep('n:c', fact(9, 1, 'other'));
+  it.keep('n:a', fact(3), 0);
+  it.keep('n:b', fact(1), 0);
+  it.keep('n:c', fact(9, 1, 'other'), 0);
   t.same(
     [it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value],
     [undefined, undefined, undefined],
   );
-  it.keep('n:a', fact(4));
-  it.keep('n:b', fact(2));
+  it.keep('n:a', fact(4), 0);
+  it.keep('n:b', fact(2), 0);
   t.same([it.find('n:a')?.value, it.find('n:b')?.value], [1, 1]);
 });
 
@@ -138,7 +139,7 @@ t.test('a reading that does not continue what is known is rejected whole', async
     ['the log was pruned past this replica', { seq: 9, floor: 7 }],
   ] as const) {
     const it = view({ seq: 5 });
-    it.keep('n:a', fact(5));
+    it.keep('n:a', fact(5), 0);
     t.equal(it.take(reading(broken)), 'lost', what);
     t.equal(it.applied, 5, what);
     it.forget();
@@ -155,22 +156,22 @@ t.test('absence is kept for keys alone, and apart from the facts', async (t) => 
     ['x:p:e', 'x:p:e'],
     ['n:p', 'n:p'],
   ] as const) {
-    it.keep(key, fact(0, null));
+    it.keep(key, fact(0, null), 0);
     t.equal(it.find(name)?.value, undefined, key);
   }
-  for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0));
-  for (const digest of digests) it.keep(factKey.key(digest), fact(0, null));
+  for (let i = 0; i < 100; i++) it.keep(`n:${i}`, fact(0), 0);
+  for (const digest of digests) it.keep(factKey.key(digest), fact(0, null), 0);
   t.equal(it.findKey(digests.at(-1) ?? '')?.value, null);
   t.same(it.sizes, { facts: 100, unknownKeys: 4, recentChanges: 0 });
 });
 
 t.test('keys and other facts have one bound together, and the fuller of the two makes room', async (t) => {
   const it = view();
-  for (let i = 0; i < 30; i++) it.keep(`n:${i}`, fact(0));
-  for (const digest of digests) it.keep(factKey.key(digest), fact(0));
+  for (let i = 0; i < 30; i++) it.keep(`n:${i}`, fact(0), 0);
+  for (const digest of digests) it.keep(factKey.key(digest), fact(0), 0);
   t.equal(it.sizes.facts, 100);
   for (let i = 0; i < 30; i++) t.equal(it.find(`n:${i}`)?.value, 1);
-  for (let i = 0; i < 1_000; i++) it.keep(`n:${i}`, fact(0));
+  for (let i = 0; i < 1_000; i++) it.keep(`n:${i}`, fact(0), 0);
   t.equal(it.sizes.facts, 100);
   const keys = digests.filter((digest) => it.findKey(digest) !== undefined);
   t.equal(keys.length, 50);
@@ -179,9 +180,73 @@ t.test('keys and other facts have one bound together, and the fuller of the two 
 t.test('a change drops a key, known or unknown', async (t) => {
   const it = view();
   const [known, unknown] = digests as [KeyDigest, KeyDigest];
-  it.keep(factKey.key(known), fact(0));
-  it.keep(factKey.key(unknown), fact(0, null));
+  it.keep(factKey.key(known), fact(0), 0);
+  it.keep(factKey.key(unknown), fact(0, null), 0);
   const entries = [entry(1, factKey.key(known), true), entry(2, factKey.key(unknown))];
   it.take(reading({ seq: 2, entries }));
   t.same([it.findKey(known), it.findKey(unknown)], [undefined, undefined]);
+});
+
+t.test('what is kept over a change of history decides nothing before it is read again', async (t) => {
+  const it = view({ seq: 5 });
+  const key = digests[0] as KeyDigest;
+  for (const name of ['a:p', 'n:p', factKey.key(key)] as const) it.keep(name, fact(5), 0);
+  it.forget();
+  t.same([it.held, it.unproven, it.sizes.facts], [3, 3, 0]);
+  const values = (): unknown[] => [it.findKey(key)?.value, it.find('p')?.value, it.find('n:p')?.value];
+  t.same(values(), [undefined, undefined, undefined]);
+  it.keep('n:p', fact(5), 1);
+  t.same(values(), [undefined, undefined, undefined], 'nor by a late reading of the old one');
+  it.take(reading({ incarnation: 'other', seq: 2, entries: [entry(1, 'a:p')] }));
+  t.same(
+    [it.unproven, it.oldest(10)],
+    [3, [factKey.key(key)]],
+    'a change in the other history drops no name',
+  );
+  it.keep(factKey.key(key), fact(2, null, 'other'), 1);
+  t.same(new Set(it.oldest(10)), new Set(['a:p', 'n:p']));
+  it.keep('a:p', fact(2, 7, 'other'), 1);
+  it.keep('n:p', fact(1, 0, 'other'), 1);
+  t.same(values(), [null, 7, 0]);
+  t.same([it.held, it.unproven, it.sizes.facts], [2, 0, 2]);
+});
+
+t.test(
+  'a fact that differs is replaced at once, and told of once no change in the log explains it',
+  async (t) => {
+    const it = view({ seq: 5 });
+    const differed = (taken: ReturnType<View['take']>): readonly FactKey[] =>
+      taken === 'lost' ? [] : [...taken.differed];
+    for (const name of ['a:p', 'a:q', 'a:r', 'n:p'] as const) it.keep(name, fact(5), 0);
+    const { version } = it;
+    it.keep('a:p', fact(5, 2), 1);
+    t.same([it.find('p')?.value, it.version > version], [2, true]);
+    it.keep('a:q', fact(7, 2), 1);
+    it.keep('a:r', fact(7, 2), 1);
+    it.keep('n:p', fact(7, 3), 1);
+    t.same(differed(it.take(reading({ seq: 6 }))), ['a:p'], 'the log does not go as far for the others');
+    t.same(differed(it.take(reading({ seq: 7, entries: [entry(7, 'a:q')] }))), ['a:r']);
+    t.same(differed(it.take(reading({ seq: 8 }))), []);
+    it.keep('a:p', fact(8, null), 1);
+    t.equal(it.find('p'), undefined);
+    it.keep('n:p', fact(8, 0), 1);
+    t.same(
+      differed(it.take(reading({ seq: 8 }))),
+      ['a:p', 'n:p'],
+      'one that is gone, and a count that became 0',
+    );
+  },
+);
+
+t.test('facts are read again in the order in which they were last read', async (t) => {
+  const it = view({ seq: 5 });
+  const key = factKey.key(digests[0] as KeyDigest);
+  it.keep('a:p', fact(5), 1);
+  it.keep(key, fact(5), 2);
+  it.keep('x:p:name', fact(5), 3);
+  t.same([it.oldestS, it.oldest(1)], [1, ['a:p']]);
+  it.keep('a:p', fact(5), 4);
+  t.same([it.oldestS, it.oldest(9)], [2, [key]]);
+  it.keep(key, fact(5), 5);
+  t.same([it.oldestS, it.oldest(9)], [3, ['x:p:name', 'a:p']]);
 });

@@ -13,6 +13,7 @@ const passing: readonly (readonly [pattern: RegExp, fixed: string])[] = [
   [/(?<="version": ?")[^"]+(?=")/g, '1.0.0'],
   [/(?<="next_cursor": ?")[^"]+(?=")/g, 'WzEsInpJNktVRUd2Rm1UXyJd'],
   [/(?<="lease_age_ms": ?)\d+/g, '71'],
+  [/(?<="clock_offset_ms": ?)(-?\d+|null)/g, '0'],
   [/(?<=; ms=)\d+/g, '4'],
   [/(?<=^retry-after: )\d+/gm, '674400'],
   // As many as the month has.

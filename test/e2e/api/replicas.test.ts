@@ -115,16 +115,18 @@ t.test('one that drains is leaving and decides on, and is gone when it ends', as
 t.test('the command line shows them in a table', async (t) => {
   const sql = rawSql(t, databaseUrl);
   // One of an earlier version, which says less of itself, and one that was last heard of long ago.
-  await sql`select replica_register('before', 'n', 60000), replica_register('lost', 'n', 60000)`;
+  await sql`select replica_register(id, 'n', 60000, null, null, false) from unnest(array['before', 'lost']) as id`;
   await sql`update replica set renewed_at = now() - interval '1 hour' where id = 'lost'`;
   const { stdout, code } = await cli(cliEnv(first), 'replicas');
   t.equal(code, 0);
-  t.match(stdout, /REPLICA +HOST +STATE +RENEWED AGO +POSITION +BEHIND +VERSION/);
+  t.match(stdout, /REPLICA +HOST +STATE +RENEWED AGO +CLOCK +POSITION +BEHIND +VERSION/);
   t.match(
     stdout,
-    new RegExp(`${await idOf(first)} \\(asked\\) +\\S+ +live +[0-3]\\.\\d s of 3 s +1 +0 +\\d`),
+    new RegExp(
+      `${await idOf(first)} \\(asked\\) +\\S+ +live +[0-3]\\.\\d s of 3 s +[+−]\\d\\.\\d s +1 +0 +\\d`,
+    ),
   );
-  t.match(stdout, /before +– +live +\d+\.\d s of 60 s +0 +1 +–/);
+  t.match(stdout, /before +– +live +\d+\.\d s of 60 s +– +0 +1 +–/);
   t.match(stdout, /lost +– +lapsed +3\d{3}\.\d s of 60 s/);
   t.match(stdout, /A lapsed replica decides nothing/);
   t.match(stdout, /The newest position is 1\./);

@@ -64,7 +64,7 @@ t.test('the life of an account and its keys, from the command line', async (t) =
     await text('keys', 'find', '--account', id ?? '', '--status', 'active', '--limit', '1'),
     /(?:bare|production)[^]*--cursor/,
   );
-  t.match(await text('keys', 'find', '--last4', 'none'), /There is no such key/);
+  t.match(await cli(env, 'keys', 'find', '--last4', 'none'), { code: 1, stderr: /There is no such key/ });
   t.match(await text('keys', 'show', keyId), new RegExp(`account +${id} +Ada Logistics[^]*last used`));
   t.match(await text('keys', 'revoke', bare['id'] ?? ''), /bare\) is revoked/);
   t.match(await text('usage', id ?? ''), /complete through/);
@@ -123,7 +123,7 @@ t.test('keys of any account are renamed, rescheduled and rotated from the comman
   t.match(await json('keys', 'list', parent.id, '--status', 'revoked'), { data: [] });
   t.match(await cli(env, 'keys', 'rotate', both['id'] ?? '', '--expires-in', '0'), {
     code: 1,
-    stderr: /not active/,
+    stderr: /no longer active/,
   });
   t.match(await cli(env, 'keys', 'rotate', id), { code: 64, stderr: /--expires-in/ });
   t.match(await cli(env, 'keys', 'rotate', id, '--expires-in', 'soon'), { code: 64, stderr: /24h/ });
@@ -185,7 +185,7 @@ t.test('what goes wrong is said with the next step and told by the exit code', a
   // A developer who has tried the gateway in this folder has a token in ./data.
   const noToken = { INTERNAL_PORT: '1', DATA_DIR: tempFolder(t) };
   const cases: readonly (readonly [string, Record<string, string>, readonly string[], number, RegExp])[] = [
-    ['unknown account', env, ['accounts', 'show', 'nope'], 1, /Not found[^]*accounts list/],
+    ['unknown account', env, ['accounts', 'show', 'nope'], 1, /no account nope[^]*accounts list/],
     ['wrong token', { ...env, ADMIN_TOKEN: 'wrong' }, ['accounts', 'list'], 77, /ADMIN_TOKEN/],
     ['no token', noToken, ['accounts', 'list'], 77, /no operator token[^]*DATA_DIR/],
     ['public address', env, ['--url', origin, 'accounts', 'list'], 77, /internal/],

@@ -76,7 +76,7 @@ t.test('a plan says what would be, the import does it, and the same again change
   }
   t.match(await run(path, '--plan'), {
     stdout:
-      /TO CREATE +TO UPDATE[^]*keys +1 +0 +0 +3[^]*line 4: There is no such account[^]*Nothing was done/,
+      /TO CREATE +TO UPDATE[^]*keys +1 +0 +0 +3[^]*line 4: There is no such account[^]*nothing was changed/,
   });
   t.equal((await accountsLike('Planned')).length, 1);
 
@@ -118,6 +118,7 @@ t.test('CSV: columns by name, quotes, pairs of metadata, scopes, an empty cell s
     '\ufeffexternal_id,id,name,metadata.plan,metadata.note\r',
     `csv-1,${id},"Freight, ""Acme""",gold,\r`,
     'csv-2,,Two,,"a\nb"\r',
+    '',
   );
   const keys = file(
     'keys.csv',

@@ -1,5 +1,6 @@
 /** The protocol in virtual time: three replicas with clocks that are wrong by 10 %, writers, clients and seeded faults. */
 import t from 'tap';
+import { noFactCache } from '../../../src/coherence/no-fact-cache.ts';
 import type { Timing } from '../../../src/coherence/timing.ts';
 import type { Faults, Plan } from '../../support/coherence/plan.ts';
 import { simulate } from '../../support/coherence/simulation.ts';
@@ -23,6 +24,17 @@ t.test('a replica that is behind catches up, whatever clock is set', async (t) =
   const outcome = await simulate({ seed: 1, virtualMs, faults: { clockJump: 0.02, pause: 0.04, slow: 0.1 } });
   t.equal(outcome.restarts, 0);
   t.same(outcome.stale, []);
+});
+
+t.test('what the log does not tell of is enforced once each fact was read again, and counted', async (t) => {
+  for (const seed of [1, 2, 3]) {
+    const outcome = await simulate({
+      ...{ seed, virtualMs, faults: { hand: 0.05, slow: 0.05 } },
+      mutation: { cache: () => noFactCache },
+    });
+    t.same(outcome.stale, [], `seed ${seed}`);
+    t.ok(outcome.differed > 0, `${outcome.differed} facts differed`);
+  }
 });
 
 const mixtures: Record<string, Partial<Faults>> = {
@@ -78,6 +90,8 @@ for (const [what, plan] of Object.entries(plans)) {
       t.same(outcome.stale, [], `seed ${seed}`);
       t.equal(outcome.outlived, 0, `seed ${seed}: streams end before their revocation is confirmed`);
       t.equal(outcome.unrecovered, 0, `seed ${seed} recovers`);
+      if ((plan.faults?.cacheForge ?? 0) === 0)
+        t.equal(outcome.differed, 0, `seed ${seed}: the log tells of every change`);
       t.ok(outcome.decisions > outcome.rejections, `seed ${seed} decides more often than not`);
     }
   });

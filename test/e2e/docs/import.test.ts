@@ -32,7 +32,7 @@ t.test('the file and the commands of the page work, word for word', async (t) =>
     (await promisify(execFile)('sh', ['-ec', command], { env, cwd: bin })).stdout;
   const [plan = '', apply = '', ...more] = block('sh').trim().split('\n');
   t.same(more, []);
-  t.match(await sh(plan), /accounts +1 +0[^]*sub-accounts +1 +0[^]*keys +2 +0[^]*Nothing was done/);
+  t.match(await sh(plan), /accounts +1 +0[^]*sub-accounts +1 +0[^]*keys +2 +0[^]*nothing was changed/);
   t.match(await sh(apply), /accounts +1 +0[^]*sub-accounts +1 +0[^]*keys +2 +0/);
   t.match(await sh('tenancy-gateway import more.jsonl'), /accounts +1 +0[^]*keys +1 +0/);
   const [acme] = (await operator('GET', '/accounts?external_id=cus_42')).body['data'] as unknown[];

@@ -89,8 +89,10 @@ t.test('with a long log, a failover ends and catching up takes bounded memory', 
 /** Entries of the log as that many revokes leave them. */
 async function logChanges(sql: Sql, first: number, last: number): Promise<void> {
   for (let from = first; from <= last; from += portion)
-    await sql`insert into coherence_log (seq, key, withdrawn)
-      select g, 'k:' || md5(g::text), true from generate_series(${from}::int, ${Math.min(last, from + portion - 1)}::int) g`;
+    await sql`with taken as (
+        insert into coherence_taken select generate_series(${from}::int, ${Math.min(last, from + portion - 1)}::int) returning seq
+      )
+      insert into coherence_log (seq, key, withdrawn) select seq, 'k:' || md5(seq::text), true from taken`;
 }
 
 /** Two keys of a new parent, one of them to be revoked later. */

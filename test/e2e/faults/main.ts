@@ -10,6 +10,9 @@ const usage = `npm run faults -- [options]
   --lease-ms N     COHERENCE_LEASE_MS (1000); may be repeated: each replica in turn gets one
   --clock-error N  how wrong the clocks of replicas are, as a share, in turn too slow and too fast (0)
   --standby        PostgreSQL has a synchronous standby, which may have to take over
+  --isolation L    default_transaction_isolation of PostgreSQL, such as 'repeatable read'
+  --wall-clocks-apart-ms N  how far the wall clocks of replicas are apart, in turn ahead and behind (0)
+  --by-hand        keys are revoked by SQL, too, which has to be enforced within a lease
   --lanes N        probes under way at once to one replica (4)
   --only NAME      one fault, again and again; may be repeated:
 ${Object.keys(faults)
@@ -25,6 +28,9 @@ const { values } = parseArgs({
     'lease-ms': { type: 'string', multiple: true, default: ['1000'] },
     'clock-error': { type: 'string', default: '0' },
     standby: { type: 'boolean', default: false },
+    isolation: { type: 'string' },
+    'wall-clocks-apart-ms': { type: 'string', default: '0' },
+    'by-hand': { type: 'boolean', default: false },
     lanes: { type: 'string', default: '4' },
     only: { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', default: false },
@@ -48,6 +54,9 @@ if (values.help) {
         leases: values['lease-ms'].map(Number),
         clockError: Number(values['clock-error']),
         standby: values.standby,
+        wallClocksApartMs: Number(values['wall-clocks-apart-ms']),
+        byHand: values['by-hand'],
+        ...(values.isolation !== undefined && { isolation: values.isolation }),
         probesAtOnce: Number(values.lanes),
         probePauseMs: 4,
         ...(values.only.length > 0 && { from: values.only }),

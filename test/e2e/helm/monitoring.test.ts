@@ -43,6 +43,8 @@ t.test('alerts and panels ask for what a running gateway shows, and the panels f
     DATABASE_URL: await freshDatabase(t),
     REDIS_URL: await freshRedis(t),
     UPSTREAM_URL: 'http://127.0.0.1:9',
+    // What the primary counts is shown as well.
+    WORKERS: '2',
   });
   await becomes(internalUrl, 200);
   const scrape = await (await fetch(`${internalUrl}/metrics`)).text();

@@ -112,6 +112,24 @@ t.test('what is wrong with the name of the image is said in words', { skip: with
     t.ok(template(withValue(minimal, ['image', 'repository'], name)).ok, name);
 });
 
+t.test('several workers need the memory of several pods', { skip: withoutHelm }, async (t) => {
+  for (const [workers, memory, complaint] of [
+    [1, '256Mi', null],
+    [2, '512Mi', /resources.limits.memory: 512Mi is too little for config.workers: 2/],
+    [2, '1G', /resources.limits.memory/],
+    [2, '1Gi', null],
+    [4, '2.5Gi', null],
+    [4, '1536Mi', /resources.limits.memory/],
+    [2, 1073741824, null],
+    ['auto', '8Gi', /config.workers: auto/],
+  ] as const) {
+    const values = withValue(minimal, ['config', 'workers'], workers);
+    const { ok, complaint: said } = template(withValue(values, ['resources', 'limits', 'memory'], memory));
+    if (complaint === null) t.ok(ok, `${workers} in ${memory}: ${said}`);
+    else t.match(said, complaint);
+  }
+});
+
 t.test('Helm finds nothing to warn of', { skip: withoutHelm }, async (t) => {
   for (const [file, values] of cases) {
     const { ok, text } = runHelm(['lint', '--strict', chart], values);

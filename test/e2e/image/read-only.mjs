@@ -1,8 +1,11 @@
 // @ts-check
 
+/** Where a volume for usage journals may be mounted. */
+export const usageJournals = '/var/lib/tenancy-gateway/usage';
+
 /**
- * Arguments of `unshare` that run a command in the image: nothing can be written, no capability is left, and
- * the command takes the place of every program that prepared it.
+ * Arguments of `unshare` that run a command in the image: nothing can be written but a volume for usage journals, as in
+ * the chart, no capability is left, and the command takes the place of every program that prepared it.
  * @param {string} rootfs
  * @param {{ User: string, Env: string[], WorkingDir: string }} image
  * @param {string[]} command
@@ -14,6 +17,7 @@ export function readOnly(rootfs, image, command, environment) {
     'mount --bind "$0" "$0"',
     'mount -o remount,bind,ro "$0"',
     'mount -t proc proc "$0/proc"',
+    `mount -t tmpfs -o uid=${uid},gid=${gid},mode=0700 tmpfs "$0${usageJournals}"`,
     'exec chroot "$0" setpriv "$@"',
   ].join(' && ');
   const privileges = [

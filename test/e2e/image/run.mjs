@@ -16,7 +16,7 @@ import { buffer } from 'node:stream/consumers';
 import { findPostgres } from '../../servers/find-postgres.mjs';
 import { freePort } from '../../servers/free-port.mjs';
 import { startSupervised } from '../../servers/supervised-server.mjs';
-import { readOnly } from './read-only.mjs';
+import { readOnly, usageJournals } from './read-only.mjs';
 
 const [rootfs = '', description = ''] = process.argv.slice(2);
 /** @type {{ User: string, Env: string[], Cmd: string[], Healthcheck: { Test: string[] }, WorkingDir: string }} */
@@ -36,9 +36,6 @@ const variables = [
   `UPSTREAM_URL=http://127.0.0.1:${upstreamPort}`,
   `ADMIN_TOKEN=${token}`,
 ];
-
-/** A folder that a volume may be mounted at. */
-const usageJournals = '/var/lib/tenancy-gateway/usage';
 
 try {
   holdsNothingToBuildWith();
@@ -118,6 +115,8 @@ async function serves() {
   assert.equal(response.status, 200);
   assert.equal(seen['x-service-resolved-tenant'], account.id, 'the upstream is told who it is');
   say('an account and a key made inside; a request with it reached the upstream as that account');
+  const { text: metrics } = await get('/metrics');
+  assert.match(metrics, /^tenancy_gateway_usage_journal_unwritable 0$/m, 'usage is journalled');
   say(`exit 0 ${await stop(gateway)} ms after SIGTERM`);
   return /** @type {string} */ (key.api_key);
 }

@@ -1,4 +1,4 @@
-/** One tenant holds all it can of an upstream's connections. What another, at 50 requests a second, notices of it. */
+/** One parent, as itself or as many sub-accounts, holds all it can of an upstream's connections. What another, at 50 requests a second, notices of it. */
 import t, { type Test } from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -10,8 +10,14 @@ const perSecond = 50;
 const lastsMs = 20_000;
 const greedy = 300;
 
-for (const client of ['native', 'undici'] as const) {
-  t.test(`${client}: none of its requests fails, and none waits for a connection`, async (t) => {
+for (const [client, subAccounts] of [
+  ['native', 0],
+  ['undici', 0],
+  ['native', greedy],
+  ['undici', greedy],
+] as const) {
+  const crowd = subAccounts === 0 ? 'a tenant' : `${subAccounts} sub-accounts of a parent`;
+  t.test(`${client}: beside ${crowd} no request fails, and none waits for a connection`, async (t) => {
     const upstream = await startRawUpstream(t, () => (request, response) => {
       if (request.method === 'POST') return void request.resume();
       if (request.url === '/large') response.write(Buffer.alloc(4 * 1024 * 1024));
@@ -23,7 +29,10 @@ for (const client of ['native', 'undici'] as const) {
     const other = gateway.directory.addParent();
     await steady(gateway, other, 2_000);
     const alone = await steady(gateway, other, lastsMs);
-    const crowding = await crowd(t, gateway);
+    const children = Array.from({ length: subAccounts }, () =>
+      gateway.directory.addSubAccount(gateway.parent),
+    );
+    const crowding = await crowdBy(t, gateway, children);
     const crowded = await steady(gateway, other, lastsMs);
     crowding.stop();
     const figures = [alone, crowded].map(
@@ -61,17 +70,23 @@ async function steady({ call }: TestGateway, { key }: Holder, forMs: number) {
 }
 
 /** Uploads that trickle and downloads that stand still; each that ends is begun again. */
-async function crowd(t: Test, { port, parent }: TestGateway): Promise<{ stop(): void }> {
+async function crowdBy(
+  t: Test,
+  { port, parent }: TestGateway,
+  children: readonly Holder[],
+): Promise<{ stop(): void }> {
   let stopped = false;
-  const authorization = ['Authorization', `Bearer ${parent.key}`] as const;
   const one = async (i: number): Promise<void> => {
+    const child = children[i];
+    const headers: [string, string][] = [['Authorization', `Bearer ${parent.key}`]];
+    if (child !== undefined) headers.push(['X-Service-Acting-Tenant', child.id]);
     while (!stopped) {
       const client = await rawClient(t, port);
       const upload = i % 2 === 0;
-      if (upload) client.send(requestText('POST', '/', [authorization, ['Content-Length', '1000000']]));
+      if (upload) client.send(requestText('POST', '/', [...headers, ['Content-Length', '1000000']]));
       else {
         client.socket.pause();
-        client.send(requestText('GET', '/large', [authorization]));
+        client.send(requestText('GET', '/large', headers));
       }
       while (!stopped && !client.closed && client.text === '') {
         await sleep(500);

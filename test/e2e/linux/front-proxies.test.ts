@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
@@ -22,8 +23,14 @@ const token = '0123456789abcdef0123456789abcdef';
 t.test('the gateway accepts the configuration and the variables of the example', async (t) => {
   const folder = t.testdir({ 'gateway.yaml': readText('examples/linux/gateway.yaml') });
   const pairs = [...readText('examples/linux/environment').matchAll(/^(\w+)=(.*)$/gm)];
-  const env = Object.fromEntries(pairs.map(([, name, value]) => [name ?? '', value ?? '']));
-  const loaded = loadConfig({ ...env, CONFIG: `${folder}/gateway.yaml` });
+  const env = Object.fromEntries(
+    pairs.map(([, name, value]) => [name ?? '', (value ?? '').replace(':PASSWORD@', ':secret@')]),
+  );
+  const loaded = loadConfig({
+    ...env,
+    ADMIN_TOKEN: randomBytes(24).toString('hex'),
+    CONFIG: `${folder}/gateway.yaml`,
+  });
   t.match(loaded, {
     config: { store: { kind: 'postgres' }, routes: [{ upstream: 'http://127.0.0.1:3000' }] },
   });

@@ -34,6 +34,7 @@ t.test(
     const inOriginal = replica(t, here, redisUrl);
     const inCopy = replica(t, there, redisUrl);
 
+    await eventually(() => inCopy.coherence.ready());
     const revoked = await there.tenants.revokeKey(parent, key.id);
     const change = async (store: Store): Promise<number> => {
       const { value } = await createSub(store.tenants, parent);
@@ -75,8 +76,10 @@ t.test(
     );
     await eventually(() => moved.coherence.ready());
     present = after;
-    await eventually(() => moved.coherence.snapshot().incarnation === now.incarnation);
+    const old = (await before.log.replicas()).incarnation;
+    await eventually(() => ![old, null].includes(moved.coherence.snapshot().incarnation));
     t.same(events, ['forgotten']);
+    t.not(moved.coherence.snapshot().incarnation, now.incarnation, 'it got a name of its own');
     await eventually(async () => (await after.log.replicas()).complete);
   },
 );
@@ -149,7 +152,7 @@ function replica(t: Scope, store: Store, redisUrl: string | null, forgotten = ()
   const address = redisUrl === null ? undefined : parseRedisAddress(redisUrl);
   const none = { get: async () => new Map(), set: () => undefined, close: async () => undefined };
   const cache = address
-    ? redisFactCache({ address, macKeys: [], ttlMs: 60_000, clock, timers: patient })
+    ? redisFactCache({ address, macKeys: [], place: 'p', ttlMs: 60_000, clock, timers: patient })
     : none;
   const coherence: Coherence = startCoherence({
     log: store.log,

@@ -29,7 +29,9 @@ async function databaseAt(t: Scope, version: number): Promise<string> {
 async function renewUntil(sql: Sql, ended: () => boolean): Promise<number> {
   await sql`set lock_timeout = '1s'`;
   let renewals = 0;
-  for (; !ended(); renewals++) await sql`select replica_register('old', ${`n${renewals}`}, 3000)`;
+  for (; !ended(); renewals++)
+    await sql`insert into replica (id, nonce, lease_ms) values ('old', ${`n${renewals}`}, 3000)
+      on conflict (id) do update set nonce = excluded.nonce`;
   return renewals;
 }
 

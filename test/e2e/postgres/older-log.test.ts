@@ -12,45 +12,53 @@ import {
 } from '../../support/release-010.ts';
 import { rawSql } from '../../support/store.ts';
 
-t.test(
-  'the step that makes the functions of changes waits for none at work and holds up no lease',
-  async (t) => {
-    const { url, sql } = await databaseOf010(t);
-    const [step] = (await readMigrations()).slice(schemaOf010);
-    const text = step?.text ?? '';
-    const old = of010(sql);
-    const parent = await old.createParent();
-    const sub = (await old.createSub(parent)).account.id;
-    await sql.begin(async (tx) => {
-      await of010(tx).setStatus(parent, sub, 'deactivated');
-      await of010(tx).createSub(parent, newClaim());
-      await register010(tx, 'r');
-      const migrating = rawSql(t, url);
-      await migrating`set lock_timeout = '1s'`;
-      await migrating.unsafe(text).simple();
-    });
-    t.pass('migrated while rows of every table were locked');
+/** The steps since 0.1.0 that make functions, and those before them. */
+async function newSteps(): Promise<{ readonly tables: string; readonly functions: string }> {
+  const steps = (await readMigrations()).slice(schemaOf010);
+  const first = steps.findIndex(({ name }) => name === 'new_functions');
+  const textOf = (some: typeof steps): string => some.map(({ text }) => text).join('');
+  return {
+    tables: textOf(steps.slice(0, first)),
+    functions: textOf(steps.filter(({ name }) => name.endsWith('_functions'))),
+  };
+}
 
-    const again = await databaseOf010(t);
-    await again.sql.begin(async (tx) => {
-      await tx.unsafe(text).simple();
-      const beside = rawSql(t, again.url);
-      await register010(beside, 'r');
-      await beside`select replica_ack('r', 1, 0)`;
-      t.match(await of010(beside).createSub(await of010(beside).createParent(), newClaim()), {
-        outcome: 'done',
-      });
+t.test('the steps that make functions wait for no change at work and hold up no lease', async (t) => {
+  const { url, sql } = await databaseOf010(t);
+  const { tables, functions } = await newSteps();
+  await sql.unsafe(tables).simple();
+  const old = of010(sql);
+  const parent = await old.createParent();
+  const sub = (await old.createSub(parent)).account.id;
+  await sql.begin(async (tx) => {
+    await of010(tx).setStatus(parent, sub, 'deactivated');
+    await of010(tx).createSub(parent, newClaim());
+    await register010(tx, 'r');
+    const migrating = rawSql(t, url);
+    await migrating`set lock_timeout = '1s'`;
+    await migrating.unsafe(functions).simple();
+  });
+  t.pass('migrated while rows of every table were locked');
+
+  const again = await databaseOf010(t);
+  await again.sql.unsafe(tables).simple();
+  await again.sql.begin(async (tx) => {
+    await tx.unsafe(functions).simple();
+    const beside = rawSql(t, again.url);
+    await register010(beside, 'r');
+    await beside`select replica_ack('r', 1, 0)`;
+    t.match(await of010(beside).createSub(await of010(beside).createParent(), newClaim()), {
+      outcome: 'done',
     });
-    t.match(await again.sql`select id, acked from replica`, [{ id: 'r', acked: '1' }]);
-  },
-);
+  });
+  t.match(await again.sql`select id, acked from replica`, [{ id: 'r', acked: '1' }]);
+});
 
 t.test('leases are renewed while the log gets its index', async (t) => {
   const { url, sql } = await databaseOf010(t);
   const parent = await of010(sql).createParent();
   await of010(sql).createSub(parent);
-  const [changes, log] = (await readMigrations()).slice(schemaOf010);
-  await sql.unsafe(changes?.text ?? '').simple();
+  const [log] = (await readMigrations()).slice(schemaOf010);
   const beside = rawSql(t, url);
   await sql.begin(async (tx) => {
     await tx.unsafe(log?.text ?? '').simple();

@@ -31,6 +31,23 @@ t.test('a worker is killed: what was on its way to it goes to another one, and i
   t.ok((now ?? 0) >= (counted ?? 0), 'no counter went back');
 });
 
+t.test('a worker that hangs is killed, and what was on its way to it is served by another one', async (t) => {
+  const upstream = await startUpstream(t);
+  const { program, port, key, internalUrl, pids } = await startWorkers(t, { UPSTREAM_URL: upstream.url });
+  const [victim = 0] = pids();
+  const stoppedMs = performance.now();
+  process.kill(victim, 'SIGSTOP');
+  const asked = Array.from({ length: 6 }, () => ask(t, port, key));
+  for (const { status } of await Promise.all(asked)) t.equal(status, 200);
+  t.comment(`served ${Math.round(performance.now() - stoppedMs)} ms after the worker was stopped`);
+  await eventually(() => pids().length === 2 && !pids().includes(victim));
+  await allReady(internalUrl, 2);
+  t.match(
+    program.log().find(({ msg }) => msg === 'a worker hangs: it is killed'),
+    { level: 'error', worker: 1, pid: victim },
+  );
+});
+
 t.test('a worker that drains by itself is replaced, and requests go to the others', async (t) => {
   const upstream = await startUpstream(t);
   const { program, port, key, internalUrl, pids } = await startWorkers(t, { UPSTREAM_URL: upstream.url });

@@ -2,16 +2,15 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import type { AccountId } from '../../../src/domain/ids.ts';
-import { Shares } from '../../../src/limits/concurrency.ts';
+import { Shares } from '../../../src/limits/shares.ts';
 import { openForwarder } from '../../../src/proxy/undici/forwarder.ts';
 import type { InFlightRequest, ResponseHandler } from '../../../src/proxy/upstream/upstream-client.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
 import { noCounting } from '../../support/usage-sinks.ts';
 import type { UpstreamClient } from '../../../src/proxy/upstream/upstream-client.ts';
+import { admitted } from '../../support/upstream-client.ts';
 
 const body = 'x'.repeat(1000);
-const tenant = 'a' as AccountId;
 
 t.test('an upstream that closes while the client is slow: its response is read to the end', async (t) => {
   const forward = await forwarding(t, (socket, target) =>
@@ -123,7 +122,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
       target: request.url ?? '',
       headers: ['host', 'upstream'],
       body: null,
-      tenant,
+      admission: admitted('a', 'a', 'a'),
     };
     client.send(outgoing, handler, { request, response });
   });

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { Socket } from 'node:net';
 import t from 'tap';
 import type { AccountId } from '../../../src/domain/ids.ts';
-import { Shares, TenantConcurrency } from '../../../src/limits/concurrency.ts';
+import { TenantConcurrency } from '../../../src/limits/concurrency.ts';
+import { Shares } from '../../../src/limits/shares.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ask, openConnections as open, rawResponse } from '../../support/upstream-client.ts';
 import { startTcpUpstream } from '../../support/upstreams.ts';
@@ -57,6 +58,25 @@ t.test('an idle connection is put by for its tenant, until another needs its pla
     closed.every((target) => target === '/b'),
     'the one that was idle for longest made room',
   );
+});
+
+t.test('callers of one tenant have connections of their own, and one share of them', async (t) => {
+  const carried = new Map<Socket, Set<string>>();
+  const upstream = await startTcpUpstream(t, (socket, head) => {
+    const callers = carried.get(socket) ?? new Set();
+    carried.set(socket, callers.add(head.split(' ')[1] ?? ''));
+    setImmediate(() => socket.write(rawResponse('ok')));
+  });
+  const shares = new Shares();
+  const { connections } = open(t, upstream.url, { most: 4, shares });
+  for (let round = 0; round < 20; round++) {
+    const both = ['child', 'parent', 'child', 'parent'].map((caller) =>
+      ask(connections, `/${caller}`, null, { tenant: 'child', parent: 'parent', caller }),
+    );
+    t.equal(shares.taken, 2, 'half of them, whoever calls');
+    await Promise.all(both);
+  }
+  t.ok([...carried.values()].every(({ size }) => size === 1));
 });
 
 t.test('a connection is not used again after a request without a tenant', async (t) => {
@@ -145,7 +165,7 @@ t.test(
 );
 
 t.test('what is shared is that of a route with one upstream, and forgotten when neither is left', (t) => {
-  const concurrency = new TenantConcurrency(1);
+  const concurrency = new TenantConcurrency({ inFlightPerTenant: 1, maxConnections: 10 });
   const route = { prefix: '/', upstream: 'http://a' };
   const kept = concurrency.sharesOf(route);
   const pool = { serveWaiting: () => undefined };
@@ -159,28 +179,82 @@ t.test('what is shared is that of a route with one upstream, and forgotten when 
 });
 
 t.test(
-  'whatever tenants take and give back: never over half, and one that has none finds what is left',
+  'whatever tenants take and give back: never over their shares, and one that has none finds what is left',
   (t) => {
-    const tenant = fc.integer({ min: 0, max: 5 });
+    const step = fc.record({ tenant: fc.nat(8), takes: fc.boolean(), more: fc.integer({ min: 1, max: 3 }) });
     fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 40 }),
-        fc.array(fc.tuple(tenant, fc.boolean())),
-        (most, steps) => {
-          const shares = new Shares();
-          const all = Array.from({ length: 6 }, (_, i) => shares.use(String(i) as AccountId));
-          for (const [i, takes] of steps) {
-            const share = all[i] as (typeof all)[number];
-            if (!takes && share.held > 0) shares.giveBack(share);
-            const room = shares.hasRoom(share, most);
-            if (share.held === 0 && room !== shares.taken < most) return false;
-            if (takes && room) shares.take(share);
-            if (share.held > Math.max(1, most / 2) || shares.taken > most) return false;
+      fc.property(fc.integer({ min: 1, max: 60 }), fc.array(step), (most, steps) => {
+        const shares = new Shares();
+        // Tenants 0 to 2 are of one parent, 3 to 5 of the next, and so on.
+        const all = Array.from({ length: 9 }, (_, i) =>
+          shares.use({
+            resolvedTenant: String(i) as AccountId,
+            parentTenant: String(i - (i % 3)) as AccountId,
+          }),
+        );
+        for (const { tenant, takes, more } of steps) {
+          const share = all[tenant] as (typeof all)[number];
+          if (!takes && share.held > 0) shares.giveBack(share);
+          const left = most - shares.taken;
+          const room = shares.hasRoom(share, most, more);
+          if (share.parent.held === 0 && room !== more <= left) return false;
+          if (takes && room) shares.take(share, more);
+          if (takes && room && more === 1) {
+            if (share.held > Math.max(1, most / 2)) return false;
+            if (share.parent.held > Math.max(1, (3 / 4) * most)) return false;
           }
-          return true;
-        },
-      ),
+          const held = all.reduce((sum, each) => sum + each.held, 0);
+          if (held !== shares.taken || shares.taken > most) return false;
+        }
+        return true;
+      }),
     );
     t.end();
   },
 );
+
+t.test('a parent with many sub-accounts holds three quarters, one of them alone half', (t) => {
+  for (const most of [4, 16, 256]) {
+    const shares = new Shares();
+    const one = (tenant: string, parent: string): boolean => {
+      const share = shares.use({
+        resolvedTenant: tenant as AccountId,
+        parentTenant: parent as AccountId,
+      });
+      const room = shares.hasRoom(share, most);
+      if (room) shares.take(share);
+      return room;
+    };
+    const many = (parent: string, name: (i: number) => string): number =>
+      Array.from({ length: 2 * most }, (_, i) => one(name(i), parent)).filter(Boolean).length;
+    t.equal(
+      many('p', () => 'alone'),
+      most / 2,
+    );
+    t.equal(
+      many('p', (i) => `p${i}`),
+      most / 4,
+    );
+    t.equal(
+      many('q', () => 'q'),
+      Math.max(1, most / 8),
+      'another parent finds half of the rest',
+    );
+  }
+  t.end();
+});
+
+t.test('requests without a key hold an eighth at most, and one in any case', (t) => {
+  for (const [most, part] of [
+    [1, 1],
+    [4, 1],
+    [16, 2],
+    [256, 32],
+  ] as const) {
+    const shares = new Shares();
+    const share = shares.use(null);
+    while (shares.hasRoom(share, most)) shares.take(share);
+    t.equal(share.held, part);
+  }
+  t.end();
+});

@@ -1,7 +1,7 @@
 /** How many requests wait for their turn at the connections of a route, and for how long: what the metrics show of it. */
 import { Agent } from 'node:http';
 import t, { type Test } from 'tap';
-import { Shares } from '../../../src/limits/concurrency.ts';
+import { Shares } from '../../../src/limits/shares.ts';
 import { goodConfig } from '../../support/config-files.ts';
 import { eventually } from '../../support/eventually.ts';
 import { get, named, start } from '../../support/reload.ts';

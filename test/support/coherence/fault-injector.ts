@@ -21,6 +21,7 @@ export const noFaults: Faults = {
   cacheResurrect: 0,
   cacheForge: 0,
   prune: 0,
+  hand: 0,
   clockJump: 0,
   loss: 0,
   slow: 0.02,
@@ -36,6 +37,7 @@ export interface FaultsOptions {
   readonly longestFaultMs: number;
   /** After a backup was brought back. */
   readonly onRestored: () => void;
+  readonly writeByHand: () => void;
 }
 
 export class FaultInjector {
@@ -100,12 +102,13 @@ export class FaultInjector {
   }
 
   #faultInStore(): void {
-    const { faults, world, store, onRestored } = this.#options;
+    const { faults, world, store, onRestored, writeByHand } = this.#options;
     const { random } = world;
     if (random.chance(faults.storePause)) store.pause(random.between(1, 2 * usualLeaseMs));
     if (random.chance(faults.storeRestart)) store.restart(random.between(1, usualLeaseMs));
     if (random.chance(faults.dropRow)) store.dropRow(random.pick([...store.replicaIds, '']));
     if (random.chance(faults.prune)) store.pruneOlder(random.between(1.2, 3) * usualLeaseMs);
+    if (random.chance(faults.hand)) writeByHand();
     if (random.chance(faults.clockJump)) store.setClockForward(random.between(1, 5) * 3_600_000);
     if (random.chance(0.02)) this.#backup = store.backup();
     if (random.chance(faults.restore)) {

@@ -2,6 +2,7 @@
 import type { CoherenceEvents } from '../../../src/coherence/events.ts';
 import { Lease } from '../../../src/coherence/lease.ts';
 import { timingFor } from '../../../src/coherence/timing.ts';
+import { StoreClock } from '../../../src/coherence/store-clock.ts';
 import { View } from '../../../src/coherence/memory/view.ts';
 import { Revocations } from '../../../src/coherence/revocations.ts';
 import { ProblemError } from '../../../src/domain/problem.ts';
@@ -12,7 +13,7 @@ import { ScriptedLog } from './scripted-log.ts';
 export const leaseMs = 1_200;
 export const timing = timingFor(leaseMs);
 
-export function makeLease(over: { events?: CoherenceEvents } = {}) {
+export function makeLease(over: { events?: CoherenceEvents; paceMs?: number } = {}) {
   const time = new ManualTime();
   const log = new ScriptedLog({ timers: time.timers, ms: timing.storeMs });
   const view = new View({ facts: 10, unknownKeys: 10 });
@@ -23,8 +24,10 @@ export function makeLease(over: { events?: CoherenceEvents } = {}) {
     view,
     revocations,
     clock: time.clock,
+    storeClock: new StoreClock(time.clock),
     timers: time.timers,
     timing,
+    paceMs: () => over.paceMs ?? 0,
     events: over.events ?? {},
     randomId: () => `r${++ids}`,
     onHealth: () => undefined,
@@ -34,7 +37,7 @@ export function makeLease(over: { events?: CoherenceEvents } = {}) {
 }
 
 /** One that holds, with nothing noted yet of what it asks for. */
-export async function startedLease(over: { events?: CoherenceEvents } = {}) {
+export async function startedLease(over: { events?: CoherenceEvents; paceMs?: number } = {}) {
   const made = makeLease(over);
   made.lease.start();
   await everythingThatFollows();

@@ -152,7 +152,7 @@ export class ModelStore {
           const { acked = 0, streamsClosed = 0 } = this.#state.rows.get(id) ?? {};
           this.#state.rows.set(id, { id, nonce, leaseMs, acked, streamsClosed, ageMs: 0 });
           this.#onDisk.clear();
-          return acked;
+          return { acked, nowMs: this.#clockMs };
         }),
       readAfter: (after) => call(() => this.readLog(after)),
       ack: (id, seq, streamsClosed) =>

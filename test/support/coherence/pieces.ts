@@ -4,7 +4,9 @@ import type { CoherenceEvents } from '../../../src/coherence/events.ts';
 import { Lease } from '../../../src/coherence/lease.ts';
 import { Loader } from '../../../src/coherence/loading/loader.ts';
 import { timingFor } from '../../../src/coherence/timing.ts';
+import { StoreClock } from '../../../src/coherence/store-clock.ts';
 import { View } from '../../../src/coherence/memory/view.ts';
+import { within } from '../../../src/coherence/within.ts';
 import { Revocations } from '../../../src/coherence/revocations.ts';
 import { ProblemError } from '../../../src/domain/problem.ts';
 import { decideWithLookups, type Evaluate } from '../../../src/ports/directory.ts';
@@ -29,6 +31,12 @@ class ScriptedSource implements FactSource {
   incarnation = 'i';
   failure: Error | undefined;
   #held: (() => void)[] | undefined;
+  readonly #inTime: <T>(response: Promise<T>) => Promise<T>;
+
+  /** @param inTime rejects when the response takes longer than the store may */
+  constructor(inTime: <T>(response: Promise<T>) => Promise<T>) {
+    this.#inTime = inTime;
+  }
 
   hold(): void {
     this.#held ??= [];
@@ -46,7 +54,8 @@ class ScriptedSource implements FactSource {
     const { seq, incarnation } = this;
     const facts = new Map<FactKey, FactValue>();
     for (const key of asked) facts.set(key, this.facts.get(key) ?? null);
-    if (this.#held !== undefined) await new Promise<void>((resolve) => this.#held?.push(resolve));
+    if (this.#held !== undefined)
+      await this.#inTime(new Promise<void>((resolve) => this.#held?.push(resolve)));
     if (this.failure !== undefined) throw this.failure;
     return { seq, incarnation, facts };
   }
@@ -60,20 +69,20 @@ export interface Asked<T> {
 }
 
 export async function makePieces(
-  over: { readonly events?: CoherenceEvents; readonly leaseMs?: number } = {},
+  over: { readonly events?: CoherenceEvents; readonly leaseMs?: number; readonly facts?: number } = {},
 ) {
-  const { events = {}, leaseMs = 1_200 } = over;
+  const { events = {}, leaseMs = 1_200, facts: most = 100 } = over;
   const time = new ManualTime();
   const { clock, timers } = time;
   const timing = timingFor(leaseMs);
   const log = new ScriptedLog({ timers, ms: timing.storeMs });
-  const source = new ScriptedSource();
+  const source = new ScriptedSource((response) => within(timers, timing.storeMs, response));
   const shared = new Map<FactKey, StampedFact>();
   const cache: FactCache = {
     get: async (keys) => new Map([...shared].filter(([key]) => keys.includes(key))),
     set: (facts) => facts.forEach((fact, key) => shared.set(key, fact)),
   };
-  const view = new View({ facts: 100, unknownKeys: 10 });
+  const view = new View({ facts: most, unknownKeys: 10 });
   const revocations = new Revocations();
   let ids = 0;
   const randomId = (): string => `r${++ids}`;
@@ -82,8 +91,10 @@ export async function makePieces(
     view,
     revocations,
     clock,
+    storeClock: new StoreClock(clock),
     timers,
     timing,
+    paceMs: () => 0,
     events,
     randomId,
     onHealth: () => undefined,

@@ -27,6 +27,8 @@ export interface Faults {
   /** Values in the shared cache get stamps that the log never reaches. */
   readonly cacheForge: number;
   readonly prune: number;
+  /** A fact is changed by a hand in the database, so that the log tells nothing of it. */
+  readonly hand: number;
   /** The database's clock is set forward by hours. */
   readonly clockJump: number;
   /** Of one message. */
@@ -55,6 +57,8 @@ export interface Outcome {
   readonly outlived: number;
   /** How often a replica lost track of the log and began anew. */
   readonly restarts: number;
+  /** Facts that differed from what a replica held, without a change in the log. */
+  readonly differed: number;
   readonly decisions: number;
   readonly rejections: number;
   readonly mutations: number;
@@ -73,6 +77,9 @@ export interface Plan {
   /** Each replica has one of these as its T, milliseconds. */
   readonly leases?: readonly number[];
 }
+
+/** Every fact in memory is read again within this time, in virtual milliseconds. */
+export const proveMs = 500;
 
 /** T where a run does not say, milliseconds. */
 export const usualLeaseMs = 300;

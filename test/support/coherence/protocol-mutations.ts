@@ -1,7 +1,14 @@
 /** One part of the protocol taken out at a time. Each is a mistake that looks harmless. */
-import type { CoherenceLog, LogEntry, LogReading, ReplicaReading } from '../../../src/ports/coherence-log.ts';
+import type {
+  CoherenceLog,
+  LogEntry,
+  LogReading,
+  Renewed,
+  ReplicaReading,
+} from '../../../src/ports/coherence-log.ts';
 import type { FactCache, StampedFact } from '../../../src/ports/fact-cache.ts';
 import type { FactKey, FactReading, Seq } from '../../../src/ports/facts.ts';
+import { noFactCache } from '../../../src/coherence/no-fact-cache.ts';
 import type { ProtocolMutation } from './plan.ts';
 import { timingOf010 } from './timing-of-010.ts';
 
@@ -94,7 +101,7 @@ export const keepTheNonce: ProtocolMutation = {
 export const renewUnregistered: ProtocolMutation = {
   log: (log) => {
     let registered = '';
-    let confirmed: Seq = 0;
+    let confirmed: Renewed = { acked: 0, nowMs: 0 };
     return {
       ...log,
       register: async (replica) => {
@@ -242,4 +249,11 @@ export const forgetOlderRevocations: ProtocolMutation = {
       return { ...reading, entries: reading.entries.filter(isNewest) };
     },
   }),
+};
+
+/** Believes what is in memory for ever: a change that the log does not tell of is never enforced. */
+export const proveNothingAgain: ProtocolMutation = {
+  timing: (timing) => ({ ...timing, proveMs: Infinity }),
+  cache: () => noFactCache,
+  circumstances: { faults: { hand: 0.02 } },
 };

@@ -3,6 +3,8 @@ import type {
   CoherenceLog,
   LogReading,
   PrunePortion,
+  Renewed,
+  ReplicaRegistration,
   ReplicaReading,
   ReplicaRow,
 } from '../../../src/ports/coherence-log.ts';
@@ -19,6 +21,8 @@ export class ScriptedLog implements CoherenceLog {
   complete = true;
   /** What was last confirmed, as the row of this replica shows it. */
   acked = 0;
+  /** Its clock. */
+  nowMs = 0;
   /** Thrown by everything while it is set. */
   failure: Error | undefined;
   hint: () => void = () => undefined;
@@ -42,8 +46,11 @@ export class ScriptedLog implements CoherenceLog {
     for (const response of held) response();
   }
 
-  register({ id, nonce, leaseMs }: { id: string; nonce: string; leaseMs: number }): Promise<number> {
-    return this.#respond(`register ${id} ${nonce} ${leaseMs}`, () => this.acked);
+  register({ id, nonce, leaseMs }: ReplicaRegistration): Promise<Renewed> {
+    return this.#respond(`register ${id} ${nonce} ${leaseMs}`, () => ({
+      acked: this.acked,
+      nowMs: this.nowMs,
+    }));
   }
 
   readAfter(after: number | null): Promise<LogReading> {

@@ -5,7 +5,7 @@ import type { CoherenceLog } from '../../../src/ports/coherence-log.ts';
 import type { ModelCache } from './model-cache.ts';
 import type { ModelStore } from './model-store.ts';
 import { OpenStreams, type RevocationHistory } from './open-streams.ts';
-import type { ProtocolMutation } from './plan.ts';
+import { proveMs, type ProtocolMutation } from './plan.ts';
 import { together } from './tenant-facts.ts';
 import { Process, type World } from './world.ts';
 
@@ -32,6 +32,8 @@ export interface ReplicasOptions {
 export class SimulatedReplicas {
   /** How often one lost track of the log and began anew. */
   restarts = 0;
+  /** Facts that differed from what a replica held, without a change in the log. */
+  differed = 0;
   readonly #options: ReplicasOptions;
   readonly #present: Replica[] = [];
   /** Of all replicas, also of those that are gone. */
@@ -69,7 +71,7 @@ export class SimulatedReplicas {
     const { world, store, cache, mutation, leases, revocations, onRenewed } = this.#options;
     const process = new Process(world, `replica ${++this.#names}`);
     const leaseMs = world.random.pick(leases);
-    const timing = timingFor(leaseMs);
+    const timing = { ...timingFor(leaseMs), proveMs };
     const streams = new OpenStreams(revocations);
     this.#streams.push(streams);
     const stored = store.logFor(process, timing.storeMs);
@@ -96,6 +98,7 @@ export class SimulatedReplicas {
       events: {
         leaseRenewed: () => onRenewed(process),
         forgotten: () => void (this.restarts += 1),
+        factsDiffered: (keys) => void (this.differed += keys.size),
       },
     });
     streams.follow(coherence);

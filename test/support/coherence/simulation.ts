@@ -55,6 +55,7 @@ class Simulation {
       ...{ faults, world, store, cache, replicas },
       longestFaultMs: Math.max(3 * usualLeaseMs, 1.5 * longestMs),
       onRestored: () => this.#writers.noteRestore(),
+      writeByHand: () => this.#writers.writeByHand(),
     });
   }
 
@@ -68,6 +69,7 @@ class Simulation {
       stale: findStale(this.#writers.changes, this.#observations),
       outlived: this.#replicas.outlived,
       restarts: this.#replicas.restarts,
+      differed: this.#replicas.differed,
       decisions: this.#observations.length,
       rejections: this.#rejections,
       mutations: this.#writers.mutations,

@@ -2,7 +2,7 @@
 import type { FactKey, FactValue, Seq } from '../../../src/ports/facts.ts';
 import type { ModelStore } from './model-store.ts';
 import type { RevocationHistory } from './open-streams.ts';
-import type { ProtocolMutation } from './plan.ts';
+import { proveMs, type ProtocolMutation } from './plan.ts';
 import type { SimulatedReplicas } from './simulated-replicas.ts';
 import type { Change } from './staleness.ts';
 import { allFacts, factsOf, tenantCount } from './tenant-facts.ts';
@@ -43,6 +43,22 @@ export class Writers {
     const exists = store.fact(key) !== null;
     const vanishes = exists && key.startsWith('x:') && random.chance(0.5);
     this.#send(key, noOp ? 'no-op' : vanishes ? 'vanish' : 'change');
+  }
+
+  /** A hand in the database: replicas may decide by what was before until they have read the fact again. */
+  writeByHand(): void {
+    const { store, world } = this.#options;
+    const key = world.random.pick(factsOf(world.random.below(tenantCount)));
+    if (store.fact(key) === null) return;
+    const value = ++this.#versions;
+    store.put(key, value);
+    const change: { -readonly [K in keyof Change]: Change[K] } = {
+      ...{ object: key, value, invoked: world.moment(), responded: null },
+    };
+    this.changes.push(change);
+    world.at(world.now + 2 * proveMs, () => {
+      change.responded = world.moment();
+    });
   }
 
   /** A backup came back: that counts as a change of every fact that no client was told of. */

@@ -69,14 +69,35 @@ t.test('no worker is replaced for what keeps all of them from deciding', async (
   t.notOk([at(0), at(1)].some(({ heard }) => heard.some(({ kind }) => kind === 'drain')));
 });
 
-t.test('a worker that says nothing for half a minute is killed', async (t) => {
-  const { at, time } = startedFakes();
+t.test('a worker that says nothing for twice the time of its lease is killed', async (t) => {
+  for (const [leaseMs, seconds] of [
+    [3_000, 6],
+    [500, 4],
+    [10_000, 20],
+  ] as const) {
+    const { at, time, config } = startedFakes();
+    config.current = { ...config.current, coherence: { ...config.current.coherence, leaseMs } };
+    at(0).state();
+    for (let second = 0; second <= seconds; second++) {
+      t.same(at(0).signals, [], `${second} s of silence`);
+      at(1).state();
+      await time.advance(1_000);
+    }
+    t.same(at(0).signals, ['SIGKILL']);
+    t.same(at(1).signals, []);
+  }
+});
+
+t.test('one that starts is given half a minute', async (t) => {
+  const { at, time } = startFakes();
+  at(0).begin().state();
+  at(1).begin();
   for (let second = 0; second < 31; second++) {
-    at(1).state();
+    t.same(at(1).signals, []);
+    at(0).state();
     await time.advance(1_000);
   }
-  t.same(at(0).signals, ['SIGKILL']);
-  t.same(at(1).signals, []);
+  t.same(at(1).signals, ['SIGKILL']);
 });
 
 t.test('a worker that dies again and again is started ever more slowly, up to half a minute', async (t) => {

@@ -36,10 +36,10 @@ export const anyKeyOperations: OperationTexts = {
     tag,
     summary: 'Rotate a key',
     description:
-      'Makes a key with the same owner, name and scopes. The old one goes on working for `expires_in` seconds; with 0 it is revoked before the 2xx. This is the only response with the secrets.',
+      'Makes a key with the same owner, name and scopes. The old one goes on working for `expires_in` seconds; with 0 it is revoked before the 2xx. Afterwards at most two keys of the rotation are active. This is the only response with the secrets.',
     request: 'RotateApiKey',
     responses: { 201: ['RotatedApiKey', 'The new key was made.'] },
-    problems: ['key_not_active'],
+    problems: ['key_not_active', 'key_rotated'],
     headers: ['Enforced', 'Replayed', 'NoStore'],
   },
   'POST /admin/v1/api-keys/{key_id}/revoke': {

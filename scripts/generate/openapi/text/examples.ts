@@ -236,6 +236,7 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
         version: '0.1.0',
         lease_ms: 3000,
         lease_age_ms: 412,
+        clock_offset_ms: 3,
         applied: 42,
         lag: 0,
       },

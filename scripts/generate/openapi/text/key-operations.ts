@@ -65,10 +65,10 @@ function keyEnds(one: string, infix: string, whose: string): OperationTexts {
       tag,
       summary: `Rotate a key of ${whose}`,
       description:
-        'Makes a key with the same name and scopes. The old one goes on working for `expires_in` seconds; with 0 it is revoked before the 2xx. Like a mint, this is the only response with the secrets. The limit of keys does not hold for it.',
+        'Makes a key with the same name and scopes. The old one goes on working for `expires_in` seconds; with 0 it is revoked before the 2xx. Afterwards at most two keys of the rotation are active. Like a mint, this is the only response with the secrets. The limit of keys does not hold for it.',
       request: 'RotateApiKey',
       responses: { 201: ['MintedApiKey', 'The new key was made.'] },
-      problems: ['key_not_active'],
+      problems: ['key_not_active', 'key_rotated'],
       headers: ['Enforced', 'Replayed', 'NoStore'],
     },
     [`POST ${one}/revoke`]: {

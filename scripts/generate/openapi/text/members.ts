@@ -88,6 +88,8 @@ export const memberTexts: Readonly<Record<string, string>> = {
   keys: 'The keys.',
   kind: 'What it is.',
   'EventActor.kind': 'A key of the parent; an operator; or no request that the gateway knows of.',
+  clock_offset_ms:
+    "By how many milliseconds its wall clock is ahead of the database's, by which keys expire; `null` for a replica of an earlier version.",
   lag: 'How many positions it is behind.',
   last4: 'The last four characters of the key; `null` where they are not known.',
   'query.last4': 'Only keys that end like this.',
@@ -131,7 +133,13 @@ export const memberTexts: Readonly<Record<string, string>> = {
   plan: 'Whether only to say what would be; `false` unless given.',
   position: 'The position of the newest change.',
   prefix: 'The first characters of the key; `null` where they are not known.',
-  'query.prefix': 'Only keys that begin like this.',
+  'SubAccount.code': 'The code of the error that requests will get.',
+  'SubAccount.detail': 'What will happen, and what to do.',
+  warnings: 'Present if the response to a create has something to say: what the change makes necessary.',
+  'query.near':
+    'Only those that have used this part of their `requests_per_month` or more in this month (UTC), 0 to 1; of parents those, too, that have such a sub-account.',
+  'query.prefix':
+    'Only keys that may begin like this: whose shown `prefix` begins with it, or is its beginning. Imported keys may show no prefix, and are found by `sha256`.',
   previous: 'The former values of what changed; `null` where it was created.',
   quota: 'How many requests there are in a window.',
   q: 'How the name starts, in any case.',
@@ -180,7 +188,8 @@ export const memberTexts: Readonly<Record<string, string>> = {
   'ReconciledDay.sub_account_id':
     'The account that the requests operated on; the parent has rows of its own.',
   'UsageRow.sub_account_id': 'The account that the requests operated on; the parent has rows of its own.',
-  'query.sub_account_id': 'Only what is about this sub-account.',
+  'query.sub_account_id':
+    'Only what is about this sub-account; of parent accounts, the one that it belongs to.',
   sub_accounts: 'The sub-accounts.',
   to: 'The end of the period, exclusive.',
   'query.to':

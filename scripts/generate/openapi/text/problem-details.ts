@@ -33,7 +33,7 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
   invalid_api_key: { detail: 'There is no such API key.' },
   api_key_revoked: { detail: 'This API key was revoked.' },
   api_key_expired: { detail: 'This API key has expired.' },
-  account_suspended: { detail: 'The account is suspended. Talk to the operator of this service.' },
+  account_suspended: { detail: 'The account is suspended. Contact the operator of this service.' },
   account_deactivated: {
     detail: 'The sub-account of this API key is deactivated. Its keys work again once it is reactivated.',
   },
@@ -57,8 +57,7 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
     instance: '/v1/shipments',
   },
   not_found: {
-    detail:
-      'There is no such operation, or no such resource in this account. Paths have no slash at their end.',
+    detail: 'There is no such sub-account here.',
   },
   request_timeout: { detail: 'The request did not arrive in time.' },
   api_key_taken: {
@@ -71,8 +70,13 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
       'The sub-account 0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02 has this external_id. A deactivated sub-account keeps it, too.',
     extra: { sub_account_id: '0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02' },
   },
-  key_not_active: { detail: 'This API key is revoked or has expired, and stays so. Mint a new one.' },
-  limit_reached: { detail: 'There may be 1000 sub-accounts at most.' },
+  key_not_active: { detail: 'This API key is revoked or has expired, which is final. Mint a new one.' },
+  key_rotated: {
+    detail:
+      'This API key and another one of its rotation are active; the newest is 0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02. Revoke one of them first, or rotate with `expires_in` 0.',
+    extra: { api_key_id: '0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02' },
+  },
+  limit_reached: { detail: 'At most 1000 sub-accounts are allowed.' },
   idempotency_in_flight: {
     detail: 'The first request with this Idempotency-Key is still at work. Send it again in a moment.',
   },
@@ -86,18 +90,18 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
   },
   rate_limited: {
     detail:
-      'This sub-account has sent as many requests as it may at once. This one was not passed on: send it again after Retry-After.',
+      'This sub-account has reached its limit of requests per second. The request was not forwarded: send it again after Retry-After.',
     extra: { limited: 'sub_account' },
     instance: '/v1/shipments',
   },
   quota_exceeded: {
     detail:
-      'This sub-account has sent as many requests as it may in a month. This one was not passed on: send it again after Retry-After.',
+      'This sub-account has reached its quota of requests for this month. The request was not forwarded: send it again after Retry-After.',
     extra: { limited: 'sub_account' },
     instance: '/v1/shipments',
   },
   headers_too_large: { detail: 'The request headers are too large.' },
-  internal: { detail: 'Something went wrong on our side. The request id names it in our logs.' },
+  internal: { detail: 'Something went wrong on our side. Give the request id to support: our logs have it.' },
   upstream_unreachable: {
     detail: 'The service behind the gateway cannot be reached.',
     instance: '/v1/shipments',

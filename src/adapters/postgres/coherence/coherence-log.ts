@@ -1,4 +1,10 @@
-import type { CoherenceLog, LogEntry, LogReading, ReplicaReading } from '../../../ports/coherence-log.ts';
+import type {
+  CoherenceLog,
+  LogEntry,
+  LogReading,
+  Renewed,
+  ReplicaReading,
+} from '../../../ports/coherence-log.ts';
 import type { FactKey, Seq } from '../../../ports/facts.ts';
 import type { Hints } from './hints.ts';
 import type { Runner } from '../connection/pool.ts';
@@ -19,15 +25,16 @@ interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
-    async register({ id, nonce, leaseMs, note }) {
+    async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
       // The row is read as it was before: the statement does not see what the function writes.
-      const [{ acked }] = await db.run(
-        (sql) => sql<[{ readonly acked: Seq }]>`
+      const [{ acked, nowMs }] = await db.run(
+        (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
-            replica_renew_3(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving})`,
+            extract(epoch from clock_timestamp())::float8 * 1000 as "nowMs",
+            replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving}, ${clockAheadMs})`,
       );
-      return acked;
+      return { acked, nowMs };
     },
 
     async readAfter(after, most) {
@@ -86,10 +93,13 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     },
 
     async removeReplica(id, nonce) {
-      // The nonce that a replica gave, or the row shows: see `replica_renew_3`; one of an earlier version has another level.
+      // The nonce that a replica gave, or the row shows: see `replica_renew`.
       await db.run(
-        (sql) =>
-          sql`delete from replica where id = ${id} and nonce in (${nonce}, ${`2:${nonce}`}, ${`3:${nonce}`})`,
+        (sql) => sql`
+          with gone as (
+            delete from replica where id = ${id} and nonce in (${nonce}, ${`2:${nonce}`}) returning id
+          )
+          delete from replica_clock c using gone where c.id = gone.id`,
       );
     },
 

@@ -49,18 +49,17 @@ export function factSource(db: Runner): FactSource {
   return {
     async readFacts(asked) {
       // Kinds of facts take turns, as tenants do elsewhere: a flood of made-up keys leaves a connection for the rest.
-      const rows = await db.run((sql) => statement(sql, asked), asked[0]?.slice(0, 1));
+      const rows = await db.run((sql) => statement(sql, asked), areApiKeys(asked) ? 'keys' : 'others');
       const facts = new Map<FactKey, FactValue>();
       for (const key of asked) facts.set(key, null);
       for (const { digest, key, account, parent } of rows) {
         addAccount(facts, parent);
         addAccount(facts, account);
         if (digest && key) facts.set(factKey.key(digest.toString('base64url') as KeyDigest), keyFact(key));
-      }
-      if (asked[0]?.startsWith('x:')) {
-        for (const { account } of rows)
-          if (account?.parent_id && account.external_id !== null)
-            facts.set(factKey.externalId(account.parent_id, account.external_id), account.id);
+        if (account?.parent_id && account.external_id !== null) {
+          const name = factKey.externalId(account.parent_id, account.external_id);
+          if (facts.has(name)) facts.set(name, account.id);
+        }
       }
       const [{ seq, incarnation }] = rows;
       return { seq, incarnation, facts } satisfies FactReading;
@@ -77,28 +76,26 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
     return sql<[Found]>`
       select s.seq, coherence_history() as incarnation,
-        k.digest, api_key_json(k) as key, to_jsonb(a) as account, to_jsonb(p) as parent
+        k.digest, api_key_json(k) as key,
+        to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent
       from coherence_now s
         left join api_key k on k.digest = any (array(
           select decode(translate(name, '-_', '+/') || '=', 'base64')
           from jsonb_array_elements_text(${sql.json(asked.map(restOf))}) as asked(name)))
         left join account a on a.id = k.account_id left join account p on p.id = a.parent_id`;
   }
-  const [key] = asked;
-  if (key.startsWith('x:')) {
-    const names = asked.map((name) => restOf(name).slice(uuidLength + 1));
-    return sql<[Found, ...Found[]]>`
-      select s.seq, coherence_history() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
-      from coherence_now s
-        left join account a on a.parent_id = ${restOf(key).slice(0, uuidLength)} and a.external_id is not null
-          and a.external_id = any (array(select jsonb_array_elements_text(${sql.json(names)})))
-        left join account p on p.id = a.parent_id`;
-  }
+  const ids = asked.filter((key) => !key.startsWith('x:')).map(restOf);
+  const names = asked.filter((key) => key.startsWith('x:')).map(restOf);
+  const named = names.map((name) => [name.slice(0, uuidLength), name.slice(uuidLength + 1)]);
   return sql<[Found, ...Found[]]>`
-    select s.seq, coherence_history() as incarnation, to_jsonb(a) as account, to_jsonb(p) as parent
+    select s.seq, coherence_history() as incarnation,
+      to_jsonb(a) - '{name,metadata}'::text[] as account, to_jsonb(p) - '{name,metadata}'::text[] as parent
     from coherence_now s
       left join account a on a.id = any (array(
-        select jsonb_array_elements_text(${sql.json(asked.map(restOf))})::uuid))
+        select id::uuid from jsonb_array_elements_text(${sql.json(ids)}) asked (id)
+        union all
+        select n.id from jsonb_array_elements(${sql.json(named)}) asked (pair)
+          join account n on n.parent_id = (pair ->> 0)::uuid and n.external_id is not null and n.external_id = pair ->> 1))
       left join account p on p.id = a.parent_id`;
 }
 

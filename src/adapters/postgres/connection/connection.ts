@@ -115,11 +115,16 @@ function releaseArguments(statement: unknown): void {
 }
 
 /**
- * Whether an open connection broke under a statement. postgres.js would connect again by itself, but remembers the
- * last error of the server and fails the first statement on the new connection with it.
+ * Whether a connection is of no more use: it broke under a statement, or it leads to a standby. postgres.js would connect
+ * again by itself, but remembers the last error of the server and fails the first statement on the new connection with it.
  */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.has(error.code);
 }
 
-const brokenCodes = new Set<unknown>(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE']);
+/**
+ * A standby answers `read_only_sql_transaction` (25006) to what writes and to LISTEN, `object_not_in_prerequisite_state`
+ * (55000) to what reads the write position (PostgreSQL, Appendix A). After a switchover the name of the database leads to the
+ * demoted primary for some seconds; a connection made then stays there for good.
+ */
+const brokenCodes = new Set<unknown>(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', '25006', '55000']);

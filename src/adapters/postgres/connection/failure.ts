@@ -11,6 +11,12 @@ export function unavailable(cause: unknown): ProblemError {
   );
 }
 
+/** The store gave a statement up that took too long: it is there, and a smaller one may succeed. */
+function tooSlow(cause: unknown): ProblemError {
+  const detail = 'The store took too long for this. Try again; of a list send fewer elements at once.';
+  return new ProblemError({ code: 'unavailable', detail, retryAfter, extra: { reason: 'slow' } }, { cause });
+}
+
 /** The store responds, but a tenant asks for more at once than its turns come to. */
 export function tooManyRequests(): ProblemError {
   return new ProblemError({
@@ -30,6 +36,7 @@ export function storeFailure(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const code = sqlState(error);
   if (code === olderReplicas) return olderReplicasRun(error);
+  if (code === statementTimeout) return tooSlow(error);
   if (unstorableText.has(code)) {
     return new ProblemError(
       { code: 'invalid_request', detail: 'A text holds characters that cannot be stored, such as NUL.' },
@@ -50,6 +57,9 @@ export function storeFailure(error: unknown): ProblemError {
 export function isRejectedValue(error: unknown): boolean {
   return error instanceof ProblemError && /^2[23]/.test(sqlState(error.cause));
 }
+
+/** `query_canceled`: by `statement_timeout`, since nothing else cancels statements here. */
+const statementTimeout = '57014';
 
 /** Raised by `fleet_require`; the versions are its `detail`. */
 const olderReplicas = 'TG001';

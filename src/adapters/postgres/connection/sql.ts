@@ -63,6 +63,8 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
     : {
         statement_timeout: statementMs,
         idle_in_transaction_session_timeout: statementMs,
+        // Changes see what was committed while they waited for a lock (`require_read_committed`), whatever others want of this server.
+        default_transaction_isolation: 'read committed' as const,
         // Compiling a statement takes longer than a lease can wait, and PostgreSQL does so where it expects many rows.
         jit: 'off',
         // A report may take long: it takes one of the server's processors, others wait for them.

@@ -40,7 +40,7 @@ const columns = [
 ] as const satisfies (keyof EventRow)[];
 
 /**
- * Events in PostgreSQL, as the triggers of `0019_events.sql` write them.
+ * Events in PostgreSQL, as triggers write them (`schema/functions/events/`).
  *
  * @param reports for lists: a filter may pass over many rows, and changes must not wait for that
  * @param background for what no request waits for

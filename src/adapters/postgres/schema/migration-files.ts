@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 
 /** One step of the schema. Files are numbered without gaps and never change once released. */
 export interface Migration {
@@ -17,18 +16,18 @@ export interface Migration {
   readonly compatibleWith: number;
 }
 
-const folder = new URL('./migrations/', import.meta.url);
+const folder = new URL('./steps/', import.meta.url);
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 const compatibility = /^-- compatible with: (\d+)$/m;
 
-/** The migrations this code comes with, in order: those in the folder and in its folders of ten, which are there for readers alone. */
+/** The steps this code comes with, in order. */
 export async function readMigrations(): Promise<readonly Migration[]> {
-  const files = (await readdir(folder, { recursive: true })).filter((file) => fileName.test(basename(file)));
-  return Promise.all(files.sort((a, b) => (basename(a) < basename(b) ? -1 : 1)).map(readMigration));
+  const files = (await readdir(folder)).filter((file) => fileName.test(file));
+  return Promise.all(files.sort().map(readMigration));
 }
 
 async function readMigration(file: string, index: number): Promise<Migration> {
-  const [, number, name] = fileName.exec(basename(file)) ?? [];
+  const [, number, name] = fileName.exec(file) ?? [];
   const version = Number(number);
   if (name === undefined || version !== index + 1) throw new Error(`migration ${file} is out of order`);
   const text = (await readFile(new URL(file, folder), 'utf8')).replaceAll('\r\n', '\n');

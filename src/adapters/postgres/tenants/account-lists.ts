@@ -20,6 +20,7 @@ export function listAccounts(
   filter: SubAccountFilter | ParentFilter,
   page: AccountPageQuery,
 ): PromiseLike<readonly AccountRow[]> {
+  if ('subAccount' in filter) return listParentOf(sql, filter, page);
   if (filter.externalId !== undefined) return listByExternalId(sql, parent, filter.externalId, filter, page);
   if (page.byId) return listById(sql, parent, filter, page);
   const { limit, after = aboveEveryId } = page;
@@ -57,6 +58,17 @@ function listByExternalId(
     where a.parent_id = ${parent} and a.external_id = ${externalId} and a.id < ${after} ${narrowed(sql, filter)}`;
 }
 
+function listParentOf(
+  sql: Sql,
+  { subAccount, externalId, ...filter }: ParentFilter,
+  { after = aboveEveryId }: AccountPageQuery,
+): PromiseLike<readonly AccountRow[]> {
+  return sql<AccountRow[]>`
+    select ${sql(columns)} from account s join account a on a.id = s.parent_id
+    where s.id = ${subAccount ?? null} and a.id < ${after} ${narrowed(sql, filter)}
+      ${externalId === undefined ? sql`` : sql`and a.external_id = ${externalId}`}`;
+}
+
 /** As 0.1.0 listed, for cursors from there. Its indexes are there for as long as it may run beside this version. */
 function listById(
   sql: Sql,
@@ -79,10 +91,19 @@ const columns = accountColumns.map((name) => `a.${name}`);
 
 /** Further conditions on the account `a`. */
 function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
-  const { status, nameStart } = filter;
+  const { status, nameStart, near } = filter;
   const metadata = 'metadata' in filter ? filter.metadata : undefined;
   return sql`
     ${status === undefined ? sql`` : sql`and a.status = ${status}`}
     ${nameStart === undefined ? sql`` : sql`and starts_with(lower(a.name), lower(${nameStart}::text))`}
+    ${near === undefined ? sql`` : nearQuota(sql, near)}
     ${metadata === undefined ? sql`` : sql`and a.metadata @> ${sql.json(metadata)}`}`;
+}
+
+/** Whether of the month's quota of the account `a`, or of one below it, this part is used. */
+function nearQuota(sql: Sql, near: number) {
+  return sql`and a.id in (
+    select unnest(array[q.id, q.parent_id]) from limit_month m join account q on q.id = split_part(m.limit_name, ':', 2)::uuid
+    where m.month = date_trunc('month', now(), 'UTC') and m.used >= ${near}::double precision * q.requests_per_month
+  )`;
 }

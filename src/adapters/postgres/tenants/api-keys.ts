@@ -5,6 +5,7 @@ import type {
   ImportRejected,
   KeyFilter,
   KeyHolder,
+  KeyRotated,
   KeyToImport,
   NewApiKey,
 } from '../../../ports/api-keys.ts';
@@ -35,12 +36,13 @@ interface ImportRow {
 }
 
 /** A key as `api_key_import` takes it. */
-function importedRow({ digest, expiresAt, ...key }: KeyToImport) {
+function importedRow({ digest, expiresAt, importedUnder, ...key }: KeyToImport) {
   return {
     ...key,
     scopes: [...key.scopes],
     digest: `\\x${digestBytes(digest).toString('hex')}`,
     expires_at: expiresAt?.toISOString() ?? null,
+    imported_under: importedUnder,
   };
 }
 
@@ -159,7 +161,7 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
     },
 
     async rotateKey(account, key, rotation, claim = null, caller) {
-      const made = await changes.run<'none' | 'inactive'>(
+      const made = await changes.run<'none' | 'inactive' | 'rotated'>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation
@@ -170,8 +172,17 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
           ) c`,
         caller,
       );
-      if (made.outcome === 'none') return null;
-      return made.outcome === 'inactive' ? made.outcome : committed(made, toApiKey(made.key));
+      switch (made.outcome) {
+        case 'none':
+          return null;
+        case 'inactive':
+          return made.outcome;
+        case 'rotated':
+          return { newest: (made.key as unknown as KeyRotated).newest };
+        case 'done':
+        case 'again':
+          return committed(made, toApiKey(made.key));
+      }
     },
 
     async revokeKey(account, key, claim = null, caller) {
@@ -197,7 +208,7 @@ function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: 
   return sql`
     ${id === undefined ? sql`` : sql`and k.id = ${id}`}
     ${digest === undefined ? sql`` : sql`and k.digest = ${digestBytes(digest)}`}
-    ${prefix === undefined ? sql`` : sql`and k.prefix = ${prefix}`}
+    ${prefix === undefined ? sql`` : sql`and (starts_with(k.prefix, ${prefix}) or starts_with(${prefix}, k.prefix))`}
     ${last4 === undefined ? sql`` : sql`and k.last4 = ${last4}`}
     ${account === undefined ? sql`` : sql`and k.account_id = ${account}`}
     ${status === undefined ? sql`` : statusCondition(sql, status)}`;

@@ -14,7 +14,7 @@ import type { Sql } from '../connection/sql.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
 import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
-/** What a function of `0007_changes.sql` returns; members other than `outcome` as that one says. */
+/** What a function of a change returns (`change_begin.sql`); members other than `outcome` as that one says. */
 export interface Changed<Outcome extends string> {
   readonly outcome: 'done' | 'again' | Outcome;
   readonly seq: number | null;

@@ -60,11 +60,12 @@ function parentOf(row: OfParent) {
 }
 
 function keyRow(row: KeyRowToImport) {
-  const { id, name, scopes, digest, prefix, last4, expiresAt, subExternalId } = row;
+  const { id, name, scopes, digest, prefix, last4, expiresAt, subExternalId, importedUnder } = row;
   return {
     ...parentOf(row),
     ...{ id, name, prefix, last4, sub_external_id: subExternalId, scopes: [...scopes] },
     digest: `\\x${digestBytes(digest).toString('hex')}`,
     expires_at: expiresAt?.toISOString() ?? null,
+    imported_under: importedUnder,
   };
 }

@@ -35,28 +35,29 @@ type Account = Static<typeof account>;
 type SubAccount = Static<typeof subAccount>;
 type Key = Static<typeof key>;
 
-/** What rows are read by. */
+/** Context for reading rows. */
 export interface RowRules {
   readonly readApiKey: ReadApiKey;
+  readonly keyPrefix: string;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   /** A new UUID. */
   readonly newId: () => string;
 }
 
-/** What no two rows may share: the member that says it, and what it says. */
+/** A value that must be unique among rows, with the member that holds it. */
 export type Claim = readonly [member: string, text: string];
 
-/** One kind of rows that are imported many at a time. */
+/** A kind of rows to import. */
 export interface RowKind<Name extends string, Read> {
-  /** The member of the body that has the rows. */
+  /** Member of the body that holds the rows. */
   readonly member: Name;
   readonly body: TSchema;
-  /** The members that a row may have. */
+  /** Members that a row may have. */
   readonly columns: readonly string[];
-  /** What is wrong with rows, each by itself, beyond what the schema finds, whatever that has found. */
+  /** Finds faults of single rows that the schema cannot find; rows may also have faults of the schema. */
   readonly faults: (rows: readonly unknown[], rules: RowRules) => readonly FieldFault[];
-  /** What no other row of a file may have, of a row that may have faults. */
+  /** Claims of a row, which may have faults. */
   readonly claims: (row: unknown, rules: RowRules) => readonly Claim[];
   /** @param row without faults */
   readonly read: (row: unknown, rules: RowRules) => Read;
@@ -90,7 +91,7 @@ export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_a
   read: (row, rules) => ({ ...readAccount(row as SubAccount, rules), ...readParent(row as SubAccount) }),
 });
 
-/** Sub-accounts of the one parent whose key is at hand, as the command line puts them. No call takes them together. */
+/** Sub-accounts of the parent whose key the command line uses; it sends each by a PUT of its own. */
 export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   'sub_accounts',
   closed({ external_id: accountFields.external_id, name: creatable.name, metadata: changeable.metadata }),
@@ -106,9 +107,9 @@ export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   },
 );
 
-/** What clients and proxies take out of a path, or go up by. */
+/** Path segments of only dots, which clients and proxies resolve or remove. */
 const dotSegment = /(?:^|[\\/])\.+(?:[\\/]|$)/;
-const asDots = 'has a part of dots alone, which cannot stand in a path: create this one by POST.';
+const asDots = 'has a segment of only dots, which no path can hold: create this sub-account by POST.';
 
 /** Keys of any accounts: `POST …/api-keys/import`. */
 export const keyRows = rowKind<'keys', KeyRowToImport>('keys', key, {
@@ -148,20 +149,23 @@ function parentFaults(row: unknown, at: string): readonly FieldFault[] {
     return [{ pointer: at, detail: 'needs `account_external_id` or `account_id`.' }];
   if (id !== undefined && name !== undefined)
     return [
-      { pointer: `${at}/account_id`, detail: 'stands beside `account_external_id`: send one of them.' },
+      {
+        pointer: `${at}/account_id`,
+        detail: 'is sent together with `account_external_id`: send only one of them.',
+      },
     ];
   return typeof id === 'string' && parseAccountId(id) === undefined
     ? [{ pointer: `${at}/account_id`, detail: 'must be a UUID.' }]
     : [];
 }
 
-/** Stands for the parent that a row names. */
+/** Text that identifies the parent that a row names. */
 function parentText(row: unknown): string {
   const { account_id: id, account_external_id: name } = record(row);
   return typeof id === 'string' ? `id ${id.toLowerCase()}` : `ext ${String(name)}`;
 }
 
-/** @param parent below which an `external_id` is unique */
+/** @param parent identifies the parent under which an `external_id` is unique */
 function accountClaims(row: unknown, parent: string): readonly Claim[] {
   const { external_id: name, id } = record(row);
   const claims: Claim[] = [];
@@ -170,7 +174,7 @@ function accountClaims(row: unknown, parent: string): readonly Claim[] {
   return claims;
 }
 
-/** Rows of one call that are about the same. */
+/** Faults of rows that repeat a claim of an earlier row. */
 export function repeats(
   { member, claims }: Pick<RowKind<string, unknown>, 'member' | 'claims'>,
   rows: readonly unknown[],
@@ -181,7 +185,7 @@ export function repeats(
     claims(row, rules).flatMap(([name, text]) => {
       const before = first.get(text);
       if (before === undefined) first.set(text, index);
-      const detail = `is that of \`/${member}/${before}\`, too.`;
+      const detail = `repeats that of \`/${member}/${before}\`.`;
       return before === undefined ? [] : [{ pointer: `/${member}/${index}/${name}`, detail }];
     }),
   );

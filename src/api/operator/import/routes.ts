@@ -15,7 +15,7 @@ import type { AdminDeps } from '../deps.ts';
 import { operatorOf } from '../operator-token.ts';
 import { accountRows, keyRows, repeats, subAccountRows, type RowKind } from './requests.ts';
 
-/** A row has seven members, sixteen pairs that go and sixteen that come, or fifty scopes. */
+/** A row has seven members and at most fifty scopes, or 32 pairs of metadata (16 removed, 16 added). */
 const mostItems = mostImported * 60;
 
 const importedBody = closed({
@@ -34,8 +34,8 @@ const importedBody = closed({
 });
 
 /**
- * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: up to 1,000 rows each, for all parents. A row is
- * created, changed, left as it is, or rejected by itself; with `plan` the response says what would be, and nothing is done.
+ * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: up to 1,000 rows each, for all parents. Each row is
+ * created, updated, left unchanged or rejected on its own; with `plan` the response shows the outcome and nothing changes.
  */
 export function importRoutes(app: TypedApp, deps: AdminDeps): void {
   const { tenants, config } = deps;
@@ -66,7 +66,7 @@ function importRows<Read>(
       schema: { querystring: noQuery, body: kind.body, response: { 200: importedBody } },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // So that what the schema finds and what it cannot say are reported together.
+      // Faults of the schema and of further checks are reported together.
       attachValidation: true,
     },
     async (request, reply) => {
@@ -77,7 +77,12 @@ function importRows<Read>(
       const list = body?.[kind.member];
       const rows = Array.isArray(list) ? (list as readonly unknown[]) : [];
       const nowMs = clock.wallMs();
-      const rules = { readApiKey, nowMs, newId: () => uuidV7(nowMs, randomBytes(10)) };
+      const rules = {
+        readApiKey,
+        keyPrefix: config.keys.prefix,
+        nowMs,
+        newId: () => uuidV7(nowMs, randomBytes(10)),
+      };
       const faults = [
         ...fieldFaults((invalid?.validation ?? []) as readonly object[], 'body'),
         ...kind.faults(rows.slice(0, mostImported), rules),
@@ -130,6 +135,6 @@ const leftOut: Readonly<Record<LeftOut, readonly [ProblemCode, string]>> = {
   'external-id-taken': ['external_id_taken', 'An account with another id has this external_id.'],
   'id-taken': ['id_taken', 'Another account has this id.'],
   'too-many-pairs': ['invalid_request', 'Its metadata would hold more than 16 pairs.'],
-  limit: ['limit_reached', 'Its account would have more of them than it may.'],
+  limit: ['limit_reached', 'It would exceed the limit of its account.'],
   'key-taken': ['api_key_taken', 'The key belongs to another account.'],
 };

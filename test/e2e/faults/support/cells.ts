@@ -26,6 +26,15 @@ export interface CellParts {
   readonly stopped: () => boolean;
   /** Sends the probes to every replica at once: right after a 2xx is when a stale replica shows. */
   readonly burst: (probes: readonly Probe[]) => void;
+  /** Changes the database by hand; `null` where that is not asked for. */
+  readonly byHand: ByHand | null;
+}
+
+export interface ByHand {
+  /** Runs a statement. Resolves to whether it is known to be committed. */
+  run(statement: string): Promise<boolean>;
+  /** After this every replica has to decide by it, in milliseconds. */
+  readonly enforcedMs: number;
 }
 
 /** Changes the tenants until the run is over, telling which probes are worth sending. */
@@ -178,7 +187,30 @@ const suspension: Cell = async (parts, show) => {
   });
 };
 
-export const cells: readonly Cell[] = [keys, status, edge, external, suspension];
+/** Keys that are revoked by SQL: no 2xx promises that, but the lease bounds it. */
+const handRevoked: Cell = async (parts, show) => {
+  const { tenants, history, stopped, byHand } = parts;
+  if (byHand === null) return;
+  const parent = await tenants.createParent();
+  const sub = await tenants.createSubAccount(parent);
+  while (!stopped()) {
+    const { id, key } = await tenants.mint(parent, sub);
+    const object = `key by hand ${id}`;
+    history.begin(object, 'live');
+    const probe = get(object, key, { '200': 'live', api_key_revoked: 'revoked' });
+    show([probe]);
+    parts.burst([probe]);
+    await pause(parts, 300);
+    const pending = history.change(object, 'revoked');
+    if (!(await byHand.run(`update api_key set revoked_at = now() where id = '${id}'`))) continue;
+    await new Promise((resolve) => setTimeout(resolve, byHand.enforcedMs));
+    pending.responded();
+    parts.burst([probe]);
+    await pause(parts, 300);
+  }
+};
+
+export const cells: readonly Cell[] = [keys, status, edge, external, suspension, handRevoked];
 
 /** Makes objects and changes them step by step, until an attempt is lost; then makes new ones. */
 async function repeatedly(

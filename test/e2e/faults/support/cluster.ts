@@ -14,8 +14,9 @@ export class Cluster {
     this.#primary = primary;
   }
 
-  static async start(t: Scope): Promise<Cluster> {
-    const cluster = new Cluster(t, await startPostgres(t));
+  /** @param settings server parameters of the primary */
+  static async start(t: Scope, settings: Record<string, string> = {}): Promise<Cluster> {
+    const cluster = new Cluster(t, await startPostgres(t, settings));
     await cluster.follow();
     return cluster;
   }

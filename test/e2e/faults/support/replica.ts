@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly leaseMs: number;
   /** Of its clocks, to those of the machine (1). */
   readonly clockRate?: number;
+  /** How far its wall clock is ahead of the machine's, in milliseconds (0). */
+  readonly clockAheadMs?: number;
   /** Processes that share its listeners (1). */
   readonly workers?: number;
 }
@@ -56,7 +58,8 @@ export class Replica {
   }
 
   static async make(t: Scope, name: string, surroundings: Surroundings): Promise<Replica> {
-    const { postgresUrl, redisUrl, upstreamUrl, leaseMs, clockRate, workers } = surroundings;
+    const { postgresUrl, redisUrl, upstreamUrl, leaseMs, workers } = surroundings;
+    const { clockRate = 1, clockAheadMs = 0 } = surroundings;
     const [toPostgres, toRedis] = await Promise.all([proxyTo(t, postgresUrl), proxyTo(t, redisUrl)]);
     const ports = [await unusedPort(), await unusedPort()] as const;
     const replica = new Replica(name, [toPostgres, toRedis], ports, {
@@ -71,9 +74,10 @@ export class Replica {
       LOG_LEVEL: 'error',
       USAGE_JOURNAL_DIR: usageFolder(),
       ...(workers !== undefined && { WORKERS: String(workers) }),
-      ...(clockRate !== undefined && {
+      ...((clockRate !== 1 || clockAheadMs !== 0) && {
         NODE_OPTIONS: `--import=${CLOCK_RATE}`,
         TEST_CLOCK_RATE: String(clockRate),
+        TEST_CLOCK_AHEAD_MS: String(clockAheadMs),
       }),
     });
     t.teardown(() => replica.dispose());

@@ -1,10 +1,12 @@
 /** A seeded run of real gateways over a real PostgreSQL and a real Redis, with things going wrong. */
+import postgres from 'postgres';
+import { leaseWaitMs } from '../../../../src/coherence/timing.ts';
 import { Random } from '../../../support/coherence/random.ts';
 import type { Stale } from '../../../support/coherence/staleness.ts';
 import { startPostgres } from '../../../support/postgres.ts';
 import { startRedis } from '../../../support/redis.ts';
 import type { PrivateServer, Scope } from '../../../support/servers.ts';
-import { cells } from './cells.ts';
+import { cells, type ByHand } from './cells.ts';
 import { Cluster } from './cluster.ts';
 import { History } from './history.ts';
 import { faults, workerFaults, type Victims } from './faults.ts';
@@ -23,6 +25,12 @@ export interface RunPlan {
   readonly leases: readonly number[];
   /** How wrong the clocks of replicas are, as a share, in turn too fast and too slow (0). */
   readonly clockError?: number;
+  /** How far the wall clocks of two replicas in a row are apart, in milliseconds (0). */
+  readonly wallClocksApartMs?: number;
+  /** `default_transaction_isolation` of the server. */
+  readonly isolation?: string;
+  /** Keys are revoked by SQL, too. */
+  readonly byHand?: boolean;
   /** PostgreSQL has a synchronous standby, which may have to take over. */
   readonly standby?: boolean;
   /** Probes under way at once to one replica, and the pause after each: more and shorter cost processor time. */
@@ -50,9 +58,11 @@ export interface RunOutcome {
 export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
   const { seed, durationMs, leases, clockError = 0, say = () => undefined } = plan;
   const random = new Random(seed);
+  const { wallClocksApartMs = 0, isolation } = plan;
+  const settings = { ...(isolation !== undefined && { default_transaction_isolation: isolation }) };
   const [cluster, alone, redis, upstreamUrl] = await Promise.all([
-    plan.standby === true ? Cluster.start(t) : null,
-    plan.standby === true ? null : startPostgres(t),
+    plan.standby === true ? Cluster.start(t, settings) : null,
+    plan.standby === true ? null : startPostgres(t, settings),
     startRedis(t),
     startUpstream(t),
   ]);
@@ -73,6 +83,7 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
         upstreamUrl,
         leaseMs: leases[i % leases.length] as number,
         ...(plan.workers !== undefined && { workers: plan.workers }),
+        clockAheadMs: (i % 2 === 0 ? 0.5 : -0.5) * wallClocksApartMs,
         ...(clockError > 0 && { clockRate: i % 2 === 0 ? 1 - clockError : 1 + clockError }),
       }),
     ),
@@ -86,8 +97,11 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
   const prober = new Prober(replicas, history, random, stopped);
   const tenants = new Tenants(replicas, random, stopped);
   const burst = (probes: Parameters<Prober['burst']>[0]): void => prober.burst(probes);
+  const byHand = plan.byHand === true ? handIn(() => victims.postgres.url, victims.leaseMs) : null;
   const writing = cells.map((cell, i) =>
-    cell({ tenants, history, random, stopped, burst }, (probes) => prober.show(i, probes)).catch(ignoreEnd),
+    cell({ tenants, history, random, stopped, burst, byHand }, (probes) => prober.show(i, probes)).catch(
+      ignoreEnd,
+    ),
   );
   const suffered = await sufferUntil(stopped, Object.assign(victims, { replicas }), random, plan, say, [
     ...writing,
@@ -107,6 +121,24 @@ export async function runFaults(t: Scope, plan: RunPlan): Promise<RunOutcome> {
     mutationMs: history.mutationMs.sort((a, b) => a - b),
     faults: suffered,
     recovered,
+  };
+}
+
+/** A hand in the database, whichever server is the primary. */
+function handIn(url: () => string, leaseMs: number): ByHand {
+  return {
+    // A lease that began before the commit has ended then, by any clock; a tenth of a second for this process.
+    enforcedMs: leaseWaitMs(leaseMs) + 100,
+    run: async (statement) => {
+      const sql = postgres(url(), { max: 1, connect_timeout: 2, onnotice: () => undefined });
+      try {
+        return (await sql.unsafe(statement)).count === 1;
+      } catch {
+        return false;
+      } finally {
+        await sql.end({ timeout: 1 });
+      }
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-/** A TCP proxy on loopback that can cut and stall what goes through it. */
+/** A TCP proxy on loopback that can cut, stall and delay what goes through it. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { resetConnection } from '../../../../src/http/hang-up.ts';
@@ -13,6 +13,7 @@ export class TcpProxy {
   readonly #server: Server;
   /** From which ends nothing is read. */
   #stalled: ReadonlySet<End> = new Set();
+  #delayMs = 0;
 
   constructor(target: { readonly host: string; readonly port: number }) {
     this.#target = target;
@@ -52,6 +53,11 @@ export class TcpProxy {
     for (const pair of this.#pairs) this.#hold(pair);
   }
 
+  /** From now on what is sent arrives that many milliseconds later, either way. */
+  delay(ms: number): void {
+    this.#delayMs = ms;
+  }
+
   /** What was held back goes on. */
   resume(): void {
     this.#stalled = new Set();
@@ -72,7 +78,10 @@ export class TcpProxy {
       [far, near],
     ] as const) {
       from.setNoDelay(true);
-      from.on('data', (chunk) => to.write(chunk));
+      from.on('data', (chunk) => {
+        if (this.#delayMs === 0) to.write(chunk);
+        else setTimeout(() => to.write(chunk), this.#delayMs);
+      });
       from.on('end', () => to.end());
       from.on('error', () => undefined);
       from.on('close', () => {

@@ -147,9 +147,10 @@ function isTheGateways(name: string): boolean {
   return (
     name.includes('_') ||
     /^x-service-|^x-forwarded-|^proxy(?:-|$)/.test(folded) ||
-    /^(?:x-request-id|forwarded|x-original-url|x-rewrite-url|te|trailer|keep-alive|http2-settings)$/.test(
+    /^(?:x-request-id|forwarded|x-(?:original|rewrite)-url|x-script-name|x-accel-mapping|(?:x-)?remote-user)$/.test(
       folded,
     ) ||
+    /^(?:te|trailer|keep-alive|http2-settings)$/.test(folded) ||
     /^(?:x-real-ip|cf-connecting-ip|(?:true-|x-|x-cluster-|fastly-)?client-ip)$/.test(folded) ||
     /^(?:connection|content-length|transfer-encoding|expect|upgrade|authorization|host)$/.test(name)
   );

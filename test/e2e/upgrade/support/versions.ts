@@ -62,8 +62,8 @@ export function buildWithStep(
   const dist = join(folder, 'dist');
   cpSync(join(project, 'dist'), dist, { recursive: true });
   cpSync(join(project, 'package.json'), join(folder, 'package.json'));
-  const migrations = join(dist, 'adapters/postgres/schema/migrations');
-  const files = readdirSync(migrations, { recursive: true }) as string[];
+  const migrations = join(dist, 'adapters/postgres/schema/steps');
+  const files = readdirSync(migrations);
   const version = files.filter((file) => file.endsWith('.sql')).length + 1;
   const number = String(version).padStart(4, '0');
   writeFileSync(join(migrations, `${number}_of_the_test.sql`), text);

@@ -1,0 +1,36 @@
+-- Creates a parent. 'id-taken' and 'taken' say that another account has the id or the external_id.
+create or replace function account_create_parent(
+  request jsonb, new_id uuid, new_name text, new_external_id text, new_metadata jsonb,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  parent account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
+    return;
+  end if;
+  if new_external_id is not null then
+    perform parent_external_id_begin(new_external_id);
+    select p.account_id into holder from parent_external_id p where p.external_id = new_external_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts)
+    values (new_id, new_name, new_external_id, 'active', new_metadata, 0, 0)
+    on conflict (id) do nothing returning * into parent;
+  if not found then
+    outcome := 'id-taken';
+    return;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(parent);
+  seq := change_end(request, account);
+  if new_external_id is not null then
+    seq := coherence_awaited(array[external_id_log_key(parent)]);
+  end if;
+end $$;

@@ -1,0 +1,60 @@
+-- Creates a sub-account with the limits in `request`. 'limit' if the parent has as many as `account` says then; 'burst-alone' as in
+-- `account_update_sub`. No replica remembers an account that is not there yet, so none needs to hear of it, but for the first
+-- active one: that changes what the parent's own calls may do.
+create or replace function account_create_sub(
+  request jsonb,
+  new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  parent account;
+  made account;
+  limited account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  perform limits_begin(request -> 'limits');
+  limited := account_limited(limited, request -> 'limits');
+  if limited.burst is not null and limited.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  -- Creates under one parent queue up here: the limit and the external_id are checked against what the one before left.
+  select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'no-parent';
+    return;
+  end if;
+  if new_external_id is not null then
+    select a.id into holder from account a where a.parent_id = new_parent and a.external_id = new_external_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if parent.sub_accounts >= coalesce(parent.max_sub_accounts, max_sub_accounts) then
+    outcome := 'limit';
+    account := jsonb_build_object('limit', coalesce(parent.max_sub_accounts, max_sub_accounts));
+    return;
+  end if;
+
+  insert into account
+      (id, parent_id, name, external_id, status, metadata, requests_per_second, burst, requests_per_month)
+    values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata, limited.requests_per_second,
+      limited.burst, limited.requests_per_month)
+    returning * into made;
+  update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
+    where a.id = new_parent;
+  outcome := 'done';
+  account := to_jsonb(made);
+  -- The first active one, or the external_id that another one gave up, may not have reached every replica yet.
+  seq := coalesce(
+    change_end(request, account),
+    coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
+  );
+end $$;

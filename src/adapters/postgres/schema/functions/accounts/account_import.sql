@@ -1,0 +1,81 @@
+-- Imports many parents in one call: each row is created, changed or left as it is, or left out for a reason of its own.
+--
+-- `new_rows` is an array of objects; `results` has an object for each, in its order: `outcome`, and `id` if there is one. Outcomes
+-- are 'created', 'updated' and 'unchanged', or say why the row was left out: 'no-account' and 'no-sub-account' (what it names is
+-- not there), 'external-id-taken' (by an account with another id than the row's), 'id-taken', 'too-many-pairs', 'limit',
+-- 'key-taken'. With `is_plan` they say what would happen, and nothing is locked or written.
+--
+-- A row that names a parent has `parent` (an id) or `parent_external_id`. `seq` covers what the rows had to wait for when they
+-- were made, in this call or an earlier one, which may have died before its 2xx.
+--
+-- A call locks every row that it is going to write before the first write, as single changes do, from the top down: parents,
+-- then sub-accounts, each in the order of ids. One call at a time writes.
+--
+-- A session plans these statements once. Planned while the tables were empty, they would go on reading whole tables when
+-- those are large, until statistics are gathered: so they go by indexes.
+create or replace function account_import(
+  request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  entry record;
+  there account;
+  of_row text;
+  of_id uuid;
+  list jsonb[] := '{}';
+  awaited text[] := '{}';
+begin
+  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  if outcome is not null then
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  if not is_plan then
+    perform import_begin();
+    perform parent_external_id_begin('any');
+    perform from account a
+      where a.id in (
+        select p.account_id from jsonb_array_elements(new_rows) r (row_data)
+          join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
+          join account there on there.id = p.account_id
+        where import_outcome(there, r.row_data, max_pairs) = 'updated'
+      )
+      order by a.id for no key update;
+  end if;
+  for entry in select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n) loop
+    of_id := (entry.row_data ->> 'id')::uuid;
+    select a.* into there from parent_external_id p join account a on a.id = p.account_id
+      where p.external_id = entry.row_data ->> 'external_id';
+    if found then
+      of_id := there.id;
+      of_row := import_outcome(there, entry.row_data, max_pairs);
+      if of_row = 'updated' and not is_plan then
+        update account a
+          set name = entry.row_data ->> 'name', metadata = jsonb_strip_nulls(a.metadata || (entry.row_data -> 'metadata')),
+            updated_at = now()
+          where a.id = of_id;
+      end if;
+    elsif (select count(*) from jsonb_each(entry.row_data -> 'metadata') m where m.value <> 'null') > max_pairs then
+      of_row := 'too-many-pairs';
+    elsif exists (select from account a where a.id = of_id) then
+      of_row := 'id-taken';
+    else
+      of_row := 'created';
+      if not is_plan then
+        insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts)
+          values (of_id, entry.row_data ->> 'name', entry.row_data ->> 'external_id', 'active',
+            jsonb_strip_nulls(entry.row_data -> 'metadata'), 0, 0)
+          on conflict (id) do nothing;
+        of_row := case when found then 'created' else 'id-taken' end;
+      end if;
+    end if;
+    list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+    awaited := awaited || array['a:' || of_id, 'x:00000000-0000-0000-0000-000000000000:' || (entry.row_data ->> 'external_id')];
+  end loop;
+  outcome := 'done';
+  results := to_jsonb(list);
+  if not is_plan then
+    seq := greatest(change_end(request, results), coherence_awaited(awaited));
+  end if;
+end $$;

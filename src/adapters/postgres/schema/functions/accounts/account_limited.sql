@@ -1,0 +1,14 @@
+-- The row with these limits.
+create or replace function account_limited(a account, limits jsonb) returns account language plpgsql immutable as $$
+begin
+  if limits ? 'requests_per_second' then
+    a.requests_per_second := (limits ->> 'requests_per_second')::int;
+  end if;
+  if limits ? 'burst' then
+    a.burst := (limits ->> 'burst')::int;
+  end if;
+  if limits ? 'requests_per_month' then
+    a.requests_per_month := (limits ->> 'requests_per_month')::bigint;
+  end if;
+  return a;
+end $$;

@@ -1,0 +1,57 @@
+-- Creates a sub-account by the name its parent has for it, or changes the one that is there: `new_metadata` and the limits in
+-- `request` are merged as those of a PATCH, also into none; a status stays as it is. If all is as asked for already, nothing is
+-- locked or written. Otherwise the request that comes first creates it, and others wait for that and change it: the lock on
+-- the parent is the one that every writer of an external_id under it takes.
+--
+-- `outcome` is 'done' with `created`, or 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'. `seq` covers what the create
+-- had to wait for, whichever request made it: that one may have died before its 2xx.
+create or replace function account_put_sub(
+  request jsonb,
+  of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,
+  out outcome text, out seq bigint, out created boolean, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  there account;
+begin
+  created := false;
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+  if found and there.name = new_name and there.metadata = jsonb_strip_nulls(there.metadata || new_metadata)
+    and account_limited(there, request -> 'limits') is not distinct from there
+  then
+    outcome := 'done';
+    account := to_jsonb(there);
+    seq := change_end(request, null);
+  else
+    perform from account a where a.id = of_parent and a.parent_id is null for no key update;
+    if not found then
+      outcome := 'no-parent';
+      return;
+    end if;
+    select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+    if found then
+      select c.outcome, c.seq, c.account into outcome, seq, account from account_update_sub(
+        request, of_parent, there.id,
+        jsonb_build_object('name', new_name, 'metadata', new_metadata)
+          || case when request ? 'limits' then jsonb_build_object('limits', request -> 'limits') else '{}' end,
+        max_pairs
+      ) c;
+    elsif (select count(*) from jsonb_each(new_metadata) m where m.value <> 'null') > max_pairs then
+      outcome := 'too-many-pairs';
+    else
+      select c.outcome, c.seq, c.account into outcome, seq, account from account_create_sub(
+        request, of_parent, new_id, new_name, of_external_id, jsonb_strip_nulls(new_metadata), max_sub_accounts
+      ) c;
+      created := outcome = 'done';
+    end if;
+  end if;
+  if outcome = 'done' then
+    seq := greatest(seq, coherence_awaited(array[
+      'n:' || of_parent, 'a:' || (account ->> 'id'), 'x:' || of_parent || ':' || of_external_id
+    ]));
+  end if;
+end $$;

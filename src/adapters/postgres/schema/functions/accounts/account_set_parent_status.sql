@@ -1,0 +1,29 @@
+-- Suspends or resumes a parent.
+create or replace function account_set_parent_status(
+  request jsonb, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      account := coalesce(account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id is null));
+    end if;
+    return;
+  end if;
+  perform change_fence(of_id);
+  select * into made from account a where a.id = of_id and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if made.status <> new_status then
+    update account a set status = new_status, updated_at = now() where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := coalesce(change_end(request, account), coherence_position());
+end $$;

@@ -1,0 +1,36 @@
+-- Activates or deactivates a sub-account, and keeps the parent's count of active ones.
+create or replace function account_set_sub_status(
+  request jsonb, of_parent uuid, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      account := coalesce(
+        account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id = of_parent)
+      );
+    end if;
+    return;
+  end if;
+  perform from account a where a.id = of_parent for no key update;
+  select * into made from account a where a.id = of_id and a.parent_id = of_parent for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if made.status <> new_status then
+    update account a
+      set status = new_status, updated_at = now(),
+        deactivated_at = case when new_status = 'deactivated' then now() end
+      where a.id = of_id returning * into made;
+    update account a set active_sub_accounts = a.active_sub_accounts + case when new_status = 'active' then 1 else -1 end
+      where a.id = of_parent;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := coalesce(change_end(request, account), coherence_position());
+end $$;

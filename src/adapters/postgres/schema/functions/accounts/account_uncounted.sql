@@ -1,0 +1,9 @@
+-- Notes that the counts of a parent may be wrong, until the change that is at work says that it has counted (`change_end`).
+create or replace function account_uncounted(of_parent uuid) returns void language plpgsql as $$
+declare
+  noted constant text := coalesce(current_setting('tenancy_gateway.uncounted', true), '');
+begin
+  if strpos(noted, of_parent::text) = 0 then
+    perform set_config('tenancy_gateway.uncounted', concat_ws(' ', nullif(noted, ''), of_parent), true);
+  end if;
+end $$;

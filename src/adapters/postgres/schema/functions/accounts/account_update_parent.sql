@@ -1,0 +1,78 @@
+-- Changes a parent. `change` is a PATCH as that of a sub-account, and may have `max_sub_accounts` and `max_api_keys`, of which null
+-- goes back to the configuration.
+create or replace function account_update_parent(
+  request jsonb, of_id uuid, change jsonb, max_pairs int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old account;
+  made account;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'max_api_keys' then
+    -- Mints for sub-accounts do not lock this row.
+    perform change_fence(of_id);
+  end if;
+  if change ? 'external_id' then
+    perform parent_external_id_begin(change ->> 'external_id');
+  end if;
+  select * into old from account a where a.id = of_id and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := old;
+  if change ? 'name' then
+    made.name := change ->> 'name';
+  end if;
+  if change ? 'external_id' then
+    made.external_id := change ->> 'external_id';
+    select p.account_id into holder from parent_external_id p
+      where p.external_id = made.external_id and p.account_id <> of_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if change ? 'metadata' then
+    made.metadata := jsonb_strip_nulls(old.metadata || (change -> 'metadata'));
+    if (select count(*) from jsonb_object_keys(made.metadata)) > max_pairs then
+      outcome := 'too-many-pairs';
+      return;
+    end if;
+  end if;
+
+  if change ? 'max_sub_accounts' then
+    made.max_sub_accounts := (change ->> 'max_sub_accounts')::int;
+  end if;
+  if change ? 'max_api_keys' then
+    made.max_api_keys := (change ->> 'max_api_keys')::int;
+  end if;
+
+  made := account_limited(made, change -> 'limits');
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+
+  if made is distinct from old then
+    update account a
+      set name = made.name, external_id = made.external_id, metadata = made.metadata,
+        max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_month = made.requests_per_month,
+        updated_at = now()
+      where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['external_id', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;

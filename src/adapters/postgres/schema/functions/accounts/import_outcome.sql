@@ -1,0 +1,10 @@
+-- What becomes of an account that is there, where a row says its name and metadata: 'unchanged', 'updated' or why not.
+create or replace function import_outcome(there account, new_row jsonb, max_pairs int) returns text language sql stable as $$
+  select case
+    when (new_row ->> 'id_given')::boolean and there.id <> (new_row ->> 'id')::uuid then 'external-id-taken'
+    when there.name = new_row ->> 'name' and m.merged = there.metadata then 'unchanged'
+    when (select count(*) from jsonb_object_keys(m.merged)) > max_pairs then 'too-many-pairs'
+    else 'updated'
+  end
+  from jsonb_strip_nulls(there.metadata || (new_row -> 'metadata')) m (merged)
+$$;

@@ -1,0 +1,9 @@
+-- The parents that rows name, by the position of the row; rows whose parent is not there are left out.
+create or replace function import_parents(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid)
+language sql stable as $$
+  select r.n, r.row_data, a.id
+  from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
+    left join parent_external_id p
+      on r.row_data ->> 'parent' is null and p.external_id = r.row_data ->> 'parent_external_id'
+    join account a on a.id = coalesce((r.row_data ->> 'parent')::uuid, p.account_id) and a.parent_id is null
+$$;

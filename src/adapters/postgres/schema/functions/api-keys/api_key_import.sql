@@ -1,0 +1,91 @@
+-- Imports keys for a parent and its sub-accounts: all of them, or none. `new_keys` is an array of objects with `id`, `owner`, `name`,
+-- `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`; no digest is in it twice.
+--
+-- Replicas may remember each of the new keys as unknown, since its holder uses it already. So all of them are logged, at one
+-- position, which the 2xx waits for. A key that its owner has already is left as it is, whatever its state; it was logged
+-- when it came, by an import that may have died before its 2xx.
+--
+-- `outcome` is 'none' if there is no such parent. Otherwise `faults` says which of the keys (from 0) stand in the way:
+-- 'no-owner' if an owner is neither the parent nor a sub-account of it, 'taken' if another account has the key, 'limit' if an
+-- account would have more keys than `keys` says then.
+create or replace function api_key_import(
+  request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
+  out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made jsonb;
+begin
+  select b.outcome, b.made into outcome, made from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      imported := (made ->> 'imported')::int;
+      keys := made -> 'keys';
+    end if;
+    return;
+  end if;
+  perform fleet_require(2);
+  -- One import at a time: two of them may hold the same keys, for different accounts.
+  perform pg_advisory_xact_lock(7311970454);
+  perform from account a where a.id = of_parent and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  -- Mints queue up behind these locks, and are counted. In the order of ids: nothing else locks two sub-accounts.
+  perform from account a
+    where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
+    order by a.id for no key update;
+
+  select jsonb_agg(k.n - 1 order by k.n) into faults
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+    where not exists (
+      select from account a
+      where a.id = (k.key ->> 'owner')::uuid and (a.id = of_parent or a.parent_id = of_parent)
+    );
+  if faults is not null then
+    outcome := 'no-owner';
+    return;
+  end if;
+  select jsonb_agg(k.n - 1 order by k.n) into faults
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+      join api_key there on there.digest = (k.key ->> 'digest')::bytea
+    where there.account_id <> (k.key ->> 'owner')::uuid;
+  if faults is not null then
+    outcome := 'taken';
+    return;
+  end if;
+  with fresh as (
+    select k.n, (k.key ->> 'owner')::uuid as owner
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+    where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
+  ), counted as materialized (
+    -- Once an owner: joined without that, PostgreSQL counts once for each key.
+    select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
+  )
+  select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
+    from fresh join counted c on c.owner = fresh.owner where c.keys > api_key_limit(of_parent, max_keys);
+  if faults is not null then
+    outcome := 'limit';
+    keys := jsonb_build_object('limit', api_key_limit(of_parent, max_keys));
+    return;
+  end if;
+
+  with fresh as (
+    insert into api_key (id, account_id, name, scopes, digest, prefix, last4, expires_at, imported_under)
+      select k.id, k.owner, k.name, k.scopes, k.digest, k.prefix, k.last4, k.expires_at, k.imported_under
+      from jsonb_to_recordset(new_keys) as k (
+        id uuid, owner uuid, name text, scopes text[], digest bytea, prefix text, last4 text, expires_at timestamptz,
+        imported_under text
+      )
+      on conflict (digest) do nothing
+      returning digest
+  )
+  select count(*) into imported from fresh;
+  select jsonb_agg(api_key_json(there) order by k.n) into keys
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+      join api_key there on there.digest = (k.key ->> 'digest')::bytea;
+  outcome := 'done';
+  seq := coalesce(change_end(request, jsonb_build_object('imported', imported, 'keys', keys)), coherence_position());
+end $$;

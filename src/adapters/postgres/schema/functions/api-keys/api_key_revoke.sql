@@ -1,0 +1,31 @@
+-- Revokes a key of an account. One that is revoked already stays as it is, and its 2xx means the same.
+create or replace function api_key_revoke(
+  request jsonb, of_account uuid, of_id uuid, out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made api_key;
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      key := coalesce(
+        key, (select api_key_json(k) from api_key k where k.id = of_id and k.account_id = of_account)
+      );
+    end if;
+    return;
+  end if;
+  perform change_fence(of_account);
+  select * into made from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if made.revoked_at is null then
+    update api_key k set revoked_at = now() where k.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := coalesce(change_end(request, key), coherence_position());
+end $$;

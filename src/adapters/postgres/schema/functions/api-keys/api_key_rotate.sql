@@ -1,0 +1,67 @@
+-- Makes a new key in place of another one of the same account, with its name, scopes and limits, which both count together. The
+-- other one is revoked, or expires after `overlap_s` seconds if it does not before. No limit counts the new one: the other is
+-- about to go. 'inactive' if the other one is revoked or has expired.
+--
+-- At most two keys of a lineage, which are those that were rotated from one key, are active afterwards. 'rotated' if there
+-- would be more: a key that goes on working could be rotated again and again, past every limit. `key` says the `newest` then.
+create or replace function api_key_rotate(
+  request jsonb,
+  of_account uuid, of_id uuid, overlap_s int, new_id uuid, new_digest bytea, new_client_secret_digest bytea,
+  new_prefix text, new_last4 text, new_expires_at timestamptz,
+  out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old api_key;
+  made api_key;
+  ends timestamptz(3);
+  lineage uuid;
+  others uuid[];
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  perform change_fence(of_account);
+  select * into old from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if not api_key_is_active(old) then
+    outcome := 'inactive';
+    return;
+  end if;
+
+  lineage := coalesce(old.limit_id, old.rotated_from, of_id);
+  others := array(
+    select k.id from api_key k
+    where k.account_id = of_account and k.revoked_at is null and api_key_is_active(k)
+      and coalesce(k.limit_id, k.rotated_from, k.id) = lineage and (k.id <> of_id or overlap_s > 0)
+    order by k.created_at desc, k.id desc
+  );
+  if cardinality(others) > 1 then
+    outcome := 'rotated';
+    key := jsonb_build_object('newest', others[1]);
+    return;
+  end if;
+
+  perform set_config('tenancy_gateway.minted', new_id::text, true);
+  insert into api_key
+      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, rotated_from,
+        requests_per_second, burst, limit_id)
+    values (new_id, of_account, old.name, old.scopes, new_digest, new_client_secret_digest, new_prefix, new_last4,
+      new_expires_at, of_id, old.requests_per_second, old.burst, lineage)
+    returning * into made;
+  ends := least(old.expires_at, clock_timestamp() + make_interval(secs => overlap_s));
+  if overlap_s = 0 then
+    update api_key k set revoked_at = now() where k.id = of_id;
+  elsif ends is distinct from old.expires_at then
+    update api_key k set expires_at = ends where k.id = of_id;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, key);
+end $$;

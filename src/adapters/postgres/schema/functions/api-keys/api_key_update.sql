@@ -1,0 +1,53 @@
+-- Changes a key: `change` is a PATCH with `name`, `expires_at` and `limits`. 'inactive' if another expiry is asked for and the key is
+-- revoked or has expired: such a key stays what it is. 'burst-alone' if it would have a burst and no rate.
+create or replace function api_key_update(
+  request jsonb, of_account uuid, of_id uuid, change jsonb, out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old api_key;
+  made api_key;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'expires_at' then
+    perform change_fence(of_account);
+  end if;
+  select * into old from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := old;
+  if change ? 'name' then
+    made.name := change ->> 'name';
+  end if;
+  if change ? 'expires_at' then
+    made.expires_at := (change ->> 'expires_at')::timestamptz;
+    if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
+      outcome := 'inactive';
+      return;
+    end if;
+  end if;
+  made := api_key_limited(made, change -> 'limits');
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  if made is distinct from old then
+    update api_key k
+      set name = made.name, expires_at = made.expires_at, requests_per_second = made.requests_per_second,
+        burst = made.burst
+      where k.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['expires_at', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;

@@ -1,0 +1,7 @@
+-- Whose the keys are, as `import_parents`; a row may have `sub_external_id`. `owner_id` is null where there is none such.
+create or replace function import_owners(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid, owner_id uuid)
+language sql stable as $$
+  select r.n, r.row_data, r.parent_id, case when r.row_data ->> 'sub_external_id' is null then r.parent_id else s.id end
+  from import_parents(new_rows) r
+    left join account s on s.parent_id = r.parent_id and s.external_id = r.row_data ->> 'sub_external_id'
+$$;

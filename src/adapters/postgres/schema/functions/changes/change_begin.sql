@@ -1,0 +1,62 @@
+-- Tells whether the change may go on: null. Otherwise it returns the outcome of the whole change: 'key-unknown', 'key-revoked',
+-- 'key-expired' or 'account-suspended' if the caller may not ask for it any more, not even for the record of an earlier
+-- request; 'again' with the record that an earlier request made or set, 'mismatch' or 'in-flight'. Sent again, a request
+-- never acts again: another request may have undone on purpose what it set. `made` is null if a replica of 0.1.0 noted that a
+-- state was set.
+--
+-- `request` is the first argument of each change, and says who asks for it:
+-- - `caller` (`key` and `account`, two ids), if a parent's key asks: the gateway has decided by facts in memory, and may
+--   have waited since, so the key is looked at once more;
+-- - `operator`, the name of the token, if an operator asks;
+-- - `id` and `address` of the request, for its event;
+-- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if it has an Idempotency-Key;
+-- - `limits` that a new account or key begins with.
+-- Replicas of 0.1.0 give no caller: their changes are made as they were before.
+--
+-- Every change goes in this order, so that no two can deadlock and the lock of positions is held for the shortest time:
+-- `change_begin`, before it locks anything; `change_fence`, if it ends the right of a key or of a parent account; the row
+-- locks from the top down (parent, sub-account, key); the writes; `change_end`, which takes the position. Triggers see what
+-- the writes have changed: they write the events, and touch the facts that are logged.
+--
+-- `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position to wait for, null if no
+-- replica can hold an old answer.
+create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
+#variable_conflict use_column
+declare
+  claim constant jsonb := request -> 'claim';
+  caller constant jsonb := request -> 'caller';
+  key_name text;
+begin
+  perform require_read_committed();
+  if caller is not null then
+    perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
+    -- In a later snapshot than the lock: what ended this key's right and was committed before is seen.
+    select case
+        when k.revoked_at is not null then 'key-revoked'
+        when k.expires_at <= clock_timestamp() then 'key-expired'
+        when a.status <> 'active' then 'account-suspended'
+      end, k.name into outcome, key_name
+      from api_key k join account a on a.id = k.account_id
+      where k.id = (caller ->> 'key')::uuid and k.account_id = (caller ->> 'account')::uuid;
+    if not found then
+      outcome := 'key-unknown';
+    end if;
+    if outcome is not null then
+      return;
+    end if;
+  end if;
+  if caller is not null or request ? 'operator' then
+    perform set_config('tenancy_gateway.actor', jsonb_build_object(
+      'kind', case when caller is null then 'operator' else 'api_key' end,
+      'key_id', caller -> 'key', 'name', coalesce(key_name, request ->> 'operator'),
+      'request_id', request -> 'id', 'address', request -> 'address'
+    )::text, true);
+  end if;
+  if claim is null then
+    return;
+  end if;
+  select nullif(c.outcome, 'new'), c.made into outcome, made
+    from idempotency_claim(
+      (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
+    ) c;
+end $$;

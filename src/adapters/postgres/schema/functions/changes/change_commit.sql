@@ -1,0 +1,13 @@
+-- The deferred trigger ends at the commit what no change has ended: SQL by hand. It counts the sub-accounts of the parents
+-- concerned anew, and takes the position.
+create or replace function change_commit() returns trigger language plpgsql as $$
+declare
+  uncounted constant text := current_setting('tenancy_gateway.uncounted', true);
+begin
+  if uncounted <> '' then
+    perform set_config('tenancy_gateway.uncounted', '', true);
+    perform account_recount(id::uuid) from unnest(string_to_array(uncounted, ' ')) id order by id;
+  end if;
+  perform change_position();
+  return null;
+end $$;

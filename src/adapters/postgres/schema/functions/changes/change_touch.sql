@@ -1,0 +1,19 @@
+-- Notes facts that a row's change touches, as `coherence_take` wants them, in settings of this transaction. Triggers call it
+-- for every change of a row, whichever statement makes it; `change_position` logs them.
+create or replace function change_touch(facts text[]) returns void language plpgsql as $$
+declare
+  noted text := coalesce(current_setting('tenancy_gateway.touched', true), '');
+  part int;
+begin
+  if facts = '{}' then
+    return;
+  end if;
+  -- Kept in parts: SQL by hand may change 100,000 rows, and each call writes its part anew.
+  if length(noted) > 30000 then
+    part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
+    perform set_config('tenancy_gateway.touched_' || part, noted, true);
+    perform set_config('tenancy_gateway.touched_parts', part::text, true);
+    noted := '';
+  end if;
+  perform set_config('tenancy_gateway.touched', concat_ws(' ', nullif(noted, ''), array_to_string(facts, ' ')), true);
+end $$;

@@ -1,0 +1,38 @@
+-- Takes the next position and logs these facts at it: the last thing a transaction does. The lock on the row of `coherence_seq`,
+-- held until the commit, makes the order of positions the order of commits; a lock leaves no dead version of the row. Each
+-- position is a row of `coherence_taken`, so it stands for one change: a doubled one fails.
+--
+-- Each element of `touched` is a fact after one character: `-` if it gave a right that has ended, `~` if it is a key that
+-- expires at another time now, otherwise `+`. A replica that reads `-` ends the streams that depend on the fact.
+--
+-- Of each fact the log keeps the newest change, and the newest end if that is older: a replica that reads on must end those
+-- streams. Changes of one fact queue up for the row it is about, so the older rows are deleted before the lock that all
+-- changes need.
+create or replace function coherence_take(touched text[]) returns bigint language plpgsql as $$
+declare
+  facts constant text[] := array(select substr(t, 2) from unnest(touched) t);
+  ended constant text[] := array(select substr(t, 2) from unnest(touched) t where left(t, 1) = '-');
+  taken bigint;
+  beside_older boolean;
+begin
+  perform require_read_committed();
+  -- A 2xx is a promise: it must not depend on a commit that a crash can still undo.
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
+  perform from coherence_seq for no key update;
+  -- In a later snapshot than the lock: it has every position that was committed before.
+  taken := coherence_position() + 1;
+  -- Looked at under the lock under which the row of a replica of 0.1.0 appears: each is seen, or reads this change before its
+  -- first lease. It would let streams go on until the expiry that it knows, so they end now: clients open them again.
+  beside_older := coherence_reads_v();
+  if beside_older then
+    update coherence_seq set v = taken;
+  end if;
+  with position as (insert into coherence_taken (seq) values (taken))
+    insert into coherence_log (seq, key, withdrawn)
+      select taken, substr(t, 2), bool_or(left(t, 1) = '-' or beside_older and left(t, 1) = '~') from unnest(touched) t group by 2;
+  perform pg_notify('tenancy_gateway_coherence', taken::text);
+  return taken;
+end $$;

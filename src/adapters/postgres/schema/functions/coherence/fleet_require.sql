@@ -1,0 +1,22 @@
+-- For a change that only replicas of this level and above can enforce: called in its transaction, before it locks
+-- anything. Fails with TG001 and the versions that are in the way.
+--
+-- Registrations of a lower level take the same lock shared (`fleet_admit`): each was committed before this looks, and is
+-- seen, or looks at the level after this was committed, and fails. The lock is only taken for the first such change; after
+-- that there is no replica of a lower level.
+create or replace function fleet_require(needed int) returns void language plpgsql as $$
+declare
+  versions text;
+begin
+  if needed <= (select f.level from fleet f) then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(7311970453);
+  select string_agg(distinct coalesce(r.version, 'before 0.1.0'), ', ') into versions
+    from replica r where replica_level(r.nonce) < needed;
+  if versions is not null then
+    raise exception using errcode = 'TG001', message = 'replicas are registered that cannot enforce this change',
+      detail = versions;
+  end if;
+  update fleet f set level = needed where f.level < needed;
+end $$;

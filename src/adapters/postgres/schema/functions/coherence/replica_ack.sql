@@ -1,0 +1,11 @@
+-- Writers wait for this commit, and it need not survive a crash: without it they wait for the lease instead. A late
+-- call of an earlier pass takes nothing back.
+create or replace function replica_ack(of_id text, seq bigint, closed int) returns void language plpgsql as $$
+begin
+  perform set_config('synchronous_commit', 'off', true);
+  update replica r set
+    acked = greatest(r.acked, seq),
+    streams_closed = case when seq > r.acked then closed when seq = r.acked then greatest(closed, r.streams_closed)
+      else r.streams_closed end
+    where r.id = of_id;
+end $$;

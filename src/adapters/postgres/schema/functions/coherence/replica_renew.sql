@@ -1,0 +1,20 @@
+-- Renews the lease of a replica of this version, and names the history if that has no name: before any replica decides by it. A
+-- lease counts on its row: this commit must survive a crash, whatever the server's default is. The nonce begins with the level
+-- of the replica (`replica_level`). `clock_ahead_ms`: by how much its wall clock was ahead when it renewed last, if it knows.
+create or replace function replica_renew(
+  new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean, clock_ahead_ms bigint
+) returns void language plpgsql as $$
+begin
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  perform coherence_name();
+  insert into replica (id, nonce, lease_ms, renewed_at, version, host, leaving)
+    values (new_id, '2:' || new_nonce, new_lease_ms, clock_timestamp(), new_version, new_host, is_leaving)
+    on conflict (id) do update set nonce = excluded.nonce, lease_ms = excluded.lease_ms,
+      renewed_at = excluded.renewed_at, version = excluded.version, host = excluded.host, leaving = excluded.leaving;
+  if clock_ahead_ms is not null then
+    insert into replica_clock as c (id, ahead_ms) values (new_id, clock_ahead_ms)
+      on conflict (id) do update set ahead_ms = excluded.ahead_ms where abs(c.ahead_ms - excluded.ahead_ms) > 100;
+  end if;
+end $$;

@@ -1,0 +1,8 @@
+-- A change of 0.1.0 that began before its function was replaced ends with this call.
+create or replace function coherence_record(keys text[], withdrawn text[] default '{}') returns bigint
+language plpgsql as $$
+begin
+  return coherence_take(array(
+    select case when k = any (coherence_record.withdrawn) then '-' else '+' end || k from unnest(keys) k
+  ));
+end $$;

@@ -1,0 +1,37 @@
+-- The trigger writes the event of an account that was changed, and touches the facts that are of it. A parent's counts follow
+-- from changes of its sub-accounts, which have events of their own.
+create or replace function account_changed() returns trigger language plpgsql as $$
+declare
+  kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;
+begin
+  if (old.sub_accounts, old.active_sub_accounts) is not distinct from (new.sub_accounts, new.active_sub_accounts) then
+    perform event_add(
+      coalesce(new.parent_id, new.id),
+      array[kind || '.' || case
+        when new.status = old.status then 'updated'
+        when new.status <> 'active' then new.status
+        when new.parent_id is null then 'resumed'
+        else 'reactivated'
+      end],
+      array[case when new.parent_id is not null then new.id end],
+      array[to_jsonb(new)],
+      array[event_previous(to_jsonb(old), to_jsonb(new))]
+    );
+  end if;
+  perform change_touch(array_remove(array[
+    case
+      when old.status = 'active' and new.status <> 'active' then '-a:' || old.id
+      when (old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_month)
+        is distinct from
+        (new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_month)
+        then '+a:' || old.id
+    end,
+    case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(old) end,
+    case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(new) end,
+    case when (old.active_sub_accounts = 0) is distinct from (new.active_sub_accounts = 0) then '+n:' || old.id end
+  ], null));
+  if new.parent_id is not null and old.status <> new.status then
+    perform account_uncounted(new.parent_id);
+  end if;
+  return null;
+end $$;

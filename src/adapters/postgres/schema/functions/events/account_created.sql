@@ -1,0 +1,14 @@
+-- The trigger writes the event of a new account. It touches no fact: no replica remembers an account that is not there.
+create or replace function account_created() returns trigger language plpgsql as $$
+declare
+  is_parent constant boolean := new.parent_id is null;
+begin
+  perform event_add(
+    coalesce(new.parent_id, new.id), array[case when is_parent then 'account.created' else 'sub_account.created' end],
+    array[case when not is_parent then new.id end], array[to_jsonb(new)], array[null::jsonb]
+  );
+  if not is_parent then
+    perform account_uncounted(new.parent_id);
+  end if;
+  return null;
+end $$;

@@ -1,0 +1,32 @@
+-- The trigger writes the events of new keys and touches their facts, many at a time: an import is one statement, and its events
+-- have one time. A key that was made in the place of another one has one event for both. Replicas may remember a key as
+-- unknown that its holder uses already; one that is minted in this transaction nobody has yet.
+create or replace function api_key_created() returns trigger language plpgsql as $$
+declare
+  minted constant text := current_setting('tenancy_gateway.minted', true);
+  of_account uuid;
+  types text[];
+  subs uuid[];
+  objects jsonb[];
+  formers jsonb[];
+begin
+  for of_account, types, subs, objects, formers in
+    select
+        coalesce(a.parent_id, a.id),
+        array_agg(case when k.rotated_from is null then 'api_key.created' else 'api_key.rotated' end order by k.id),
+        array_agg(case when a.parent_id is not null then a.id end order by k.id),
+        array_agg(k.object order by k.id),
+        array_agg(case when k.rotated_from is not null then jsonb_build_object('id', k.rotated_from) end order by k.id)
+      from (
+        select m.id, m.account_id, api_key_shown(to_jsonb(m)), to_jsonb(m) ->> 'rotated_from' from made m
+      ) k (id, account_id, object, rotated_from) join account a on a.id = k.account_id
+      group by 1 order by 1
+  loop
+    perform set_config('tenancy_gateway.rotated', formers[1] ->> 'id', true);
+    perform event_add(of_account, types, subs, objects, formers);
+  end loop;
+  perform change_touch(array(
+    select '+' || api_key_log_key(m.digest) from made m where minted is distinct from m.id::text
+  ));
+  return null;
+end $$;

@@ -1,0 +1,6 @@
+-- The trigger touches the facts that were of keys.
+create or replace function api_key_deleted() returns trigger language plpgsql as $$
+begin
+  perform change_touch(array(select '-' || api_key_log_key(r.digest) from removed r));
+  return null;
+end $$;

@@ -1,0 +1,20 @@
+-- Deletes about `most` of the events from before `before`, the oldest first, and returns how many. Nothing that is younger
+-- than `days` by the clock of the database: one of two clocks that jumps deletes nothing. One caller at a time works.
+create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$
+declare
+  deleted int;
+begin
+  if not pg_try_advisory_xact_lock(7311970456) then
+    return 0;
+  end if;
+  -- What a crash brings back is deleted again.
+  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('tenancy_gateway.event_retention', 'on', true);
+  delete from event where ctid = any (array(
+    select e.ctid from event e
+    where e.id < event_floor(least(before, clock_timestamp() - make_interval(days => days))) order by e.id limit most
+  ));
+  get diagnostics deleted = row_count;
+  perform set_config('tenancy_gateway.event_retention', 'off', true);
+  return deleted;
+end $$;

@@ -1,0 +1,12 @@
+-- Keeps other changes of this parent from getting an id until the commit, and returns a time after the newest event.
+create or replace function event_tick(of_account uuid) returns bigint language plpgsql volatile as $$
+declare
+  newest uuid;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
+  -- In a later snapshot than the lock. A range of the index, since PostgreSQL may read along the primary key otherwise.
+  select e.id into newest from event e
+    where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by e.account_id desc, e.id desc limit 1;
+  return greatest(floor(extract(epoch from clock_timestamp()) * 4096000)::bigint, event_tick_of(newest) + 1);
+end $$;

@@ -1,0 +1,29 @@
+-- Adds the rows of a journal from one position to another, if none of them is in, and returns up to where its rows are in
+-- now. The lock on its row makes processes that send the same journal take turns.
+--
+-- A journal is remembered for 400 days, whether or not its process ended in order: its folder may come back with a machine's disk,
+-- and must not be counted again.
+create or replace function usage_add_rows(
+  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision
+) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
+declare
+  known bigint;
+begin
+  insert into usage_journal (id, through) values (journal, coalesce(to_timestamp(through_ms / 1000), now()))
+    on conflict (id) do update set at = now()
+    returning position into known;
+  if from_position >= known and to_position > known then
+    perform usage_count(counts);
+    known := to_position;
+  end if;
+  if to_position <= known then
+    update usage_journal j set position = known, at = now(),
+      through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
+      where j.id = journal;
+  end if;
+  -- Once a process, or nearly.
+  if known = 0 then
+    delete from usage_journal j where j.at < now() - interval '400 days';
+  end if;
+  return query select known, extract(epoch from clock_timestamp())::double precision * 1000;
+end $$;

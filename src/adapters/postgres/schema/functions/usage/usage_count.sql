@@ -1,0 +1,54 @@
+-- Adds counts, and notes when keys were last used and what was written without the acting header. A row may hold what passed in
+-- an hour after that of its request: bytes, or an outcome; one without any count only says that the key was used.
+--
+-- Of the keys in a batch only those are locked that get another time, each once in half a minute at most: a lock is a write,
+-- too, and a key in constant use is in every batch of every replica. Streams are noted while they are open (`noteUse`), so
+-- that what is stored is never a minute behind.
+create or replace function usage_count(counts jsonb) returns void language plpgsql as $$
+begin
+  -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
+  insert into usage_hourly
+    select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+      sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
+    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
+      writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
+    join account a on a.id = c.account_id
+    where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (root_id, account_id, hour, key_id) do update set
+    requests = usage_hourly.requests + excluded.requests,
+    reads = usage_hourly.reads + excluded.reads,
+    writes = usage_hourly.writes + excluded.writes,
+    client_errors = usage_hourly.client_errors + excluded.client_errors,
+    server_errors = usage_hourly.server_errors + excluded.server_errors,
+    bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
+    bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
+
+  -- A batch that has waited for long may hold two days of one slot: the later one counts.
+  insert into write_by_default as w
+    select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
+      usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
+    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, writes_by_default bigint,
+      last_by_default timestamptz)
+    join account a on a.id = c.account_id
+    where c.writes_by_default > 0
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4 desc
+  on conflict (account_id, key_id, slot) do update set
+    requests = excluded.requests + case when w.day = excluded.day then w.requests else 0 end,
+    last_at = case when w.day = excluded.day then greatest(w.last_at, excluded.last_at) else excluded.last_at end,
+    day = excluded.day
+    where w.day <= excluded.day;
+
+  -- Batches of 0.1.0 do not say when a key was used; of those an hour that is over counts by its end.
+  with used as (
+    select (c ->> 'key_id')::uuid as key_id, least(
+      now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))
+    ) as at
+    from jsonb_array_elements(counts) c group by 1
+  ), locked as materialized (
+    select k.id, u.at from api_key k join used u on u.key_id = k.id
+    where k.last_used_at is null or k.last_used_at < u.at - interval '30 seconds'
+    order by k.id for no key update of k
+  )
+  update api_key k set last_used_at = l.at from locked l where k.id = l.id;
+end $$;

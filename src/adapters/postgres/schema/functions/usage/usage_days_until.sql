@@ -1,0 +1,10 @@
+-- Until when hours are needed for an account, beginning with `first`, where its days are not there yet: `last` is the day after the
+-- days that are asked for.
+create or replace function usage_days_until(kept usage_kept, root uuid, account uuid, first date, last date) returns date
+language sql immutable as $$
+  select case
+    when (root, account) < (kept.root_id, kept.account_id) then last
+    when (root, account) > (kept.root_id, kept.account_id) then first
+    else greatest(first, least(last, kept.day))
+  end
+$$;

@@ -1,0 +1,29 @@
+-- Takes the turn to export, or keeps it, for as long as `lease`, and closes the hours that are complete and have been over for
+-- `settle`; what came late so far becomes corrections. Returns false where it is another replica's turn.
+create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
+language plpgsql as $$
+declare
+  ready timestamptz;
+begin
+  update usage_export e set holder = replica, held_until = clock_timestamp() + lease
+    where e.holder = replica or e.held_until < clock_timestamp();
+  if not found then
+    return false;
+  end if;
+  select date_trunc('hour', least(c.through, clock_timestamp() - settle), 'UTC') into ready
+    from usage_completeness(lost_after, now(), now()) c;
+  if exists (select from usage_export e where e.began is null or e.closed_until < ready)
+    or exists (select from usage_late l where l.number = 0)
+  then
+    perform usage_daily_lock();
+    -- The first time, what was before is closed and not exported: a replay does that.
+    update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
+      hour = coalesce(e.hour, ready);
+    delete from usage_late l where l.number = 0
+      and (l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
+    update usage_late l set number = nextval('usage_late_number') where l.number = 0;
+    delete from usage_late l using usage_export e, usage_kept k
+      where l.number between 1 and e.corrections and l.hour < k.hours_from;
+  end if;
+  return true;
+end $$;

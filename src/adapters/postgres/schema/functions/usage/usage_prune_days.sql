@@ -1,0 +1,23 @@
+-- Deletes days from before `before`, about `most` of them, and returns how many: whole months, as with hours.
+create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
+set enable_seqscan = off as $$
+declare
+  cutoff constant date := date_trunc('month',
+    least(before, clock_timestamp() - make_interval(months => months)) at time zone 'UTC')::date;
+  deleted int;
+begin
+  if not pg_try_advisory_xact_lock(7311970459)
+    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+  then
+    return 0;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  delete from usage_daily where ctid = any (array(
+    select d.ctid from usage_daily d where d.day < cutoff order by d.day limit most for update skip locked
+  ));
+  get diagnostics deleted = row_count;
+  if deleted > 0 then
+    update usage_kept k set days_from = cutoff where k.days_from < cutoff;
+  end if;
+  return deleted;
+end $$;

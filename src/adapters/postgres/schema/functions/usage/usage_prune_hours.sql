@@ -1,0 +1,46 @@
+-- Deletes hours from before `before`, about `most` of them, and returns how many; their days stay. Parent by parent, since hours are
+-- found by those: it begins after `after_root` and returns the one to go on after, or null at the end. Only whole days go, and none
+-- that is younger than `days` by the clock of the database: one of two clocks that jumps deletes nothing. One caller at a time works.
+--
+-- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. Nor is it before the days of
+-- all hours are there.
+create or replace function usage_prune_hours(
+  before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
+) language plpgsql set enable_seqscan = off as $$
+declare
+  cutoff constant timestamptz :=
+    date_trunc('day', least(before, clock_timestamp() - make_interval(days => days)), 'UTC');
+  root uuid := after_root;
+  gone int;
+begin
+  deleted := 0;
+  if not pg_try_advisory_xact_lock(7311970459)
+    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    or exists (select from replica r where replica_level(r.nonce) < 2)
+  then
+    return;
+  end if;
+  -- What a crash brings back is deleted again.
+  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('tenancy_gateway.usage_retention', 'on', true);
+  for roots in 1 .. 1000 loop
+    next_root := root;
+    select h.root_id into root from usage_hourly h where h.root_id > root order by h.root_id limit 1;
+    if not found then
+      next_root := null;
+      exit;
+    end if;
+    delete from usage_hourly where ctid = any (array(
+      select h.ctid from usage_hourly h where h.root_id = root and h.hour < cutoff
+        order by h.hour limit most - deleted for update skip locked
+    ));
+    get diagnostics gone = row_count;
+    if gone > 0 then
+      update usage_kept k set hours_from = cutoff where k.hours_from < cutoff;
+    end if;
+    deleted := deleted + gone;
+    exit when deleted >= most;
+    next_root := root;
+  end loop;
+  perform set_config('tenancy_gateway.usage_retention', 'off', true);
+end $$;

@@ -1,0 +1,2124 @@
+-- compatible with: 6
+-- Functions that are new. Written by `npm run generate` from schema/functions/.
+
+-- They stand in the order of their names, and call each other.
+set local check_function_bodies = off;
+
+
+-- accounts/account_create_parent.sql
+create or replace function account_create_parent(
+  request jsonb, new_id uuid, new_name text, new_external_id text, new_metadata jsonb,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  parent account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    seq := case when outcome = 'again' and account ->> 'external_id' is not null then coherence_position() end;
+    return;
+  end if;
+  if new_external_id is not null then
+    perform parent_external_id_begin(new_external_id);
+    select p.account_id into holder from parent_external_id p where p.external_id = new_external_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts)
+    values (new_id, new_name, new_external_id, 'active', new_metadata, 0, 0)
+    on conflict (id) do nothing returning * into parent;
+  if not found then
+    outcome := 'id-taken';
+    return;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(parent);
+  seq := change_end(request, account);
+  if new_external_id is not null then
+    seq := coherence_awaited(array[external_id_log_key(parent)]);
+  end if;
+end $$;
+
+-- accounts/account_create_sub.sql
+create or replace function account_create_sub(
+  request jsonb,
+  new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  parent account;
+  made account;
+  limited account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  perform limits_begin(request -> 'limits');
+  limited := account_limited(limited, request -> 'limits');
+  if limited.burst is not null and limited.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  -- Creates under one parent queue up here: the limit and the external_id are checked against what the one before left.
+  select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'no-parent';
+    return;
+  end if;
+  if new_external_id is not null then
+    select a.id into holder from account a where a.parent_id = new_parent and a.external_id = new_external_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if parent.sub_accounts >= coalesce(parent.max_sub_accounts, max_sub_accounts) then
+    outcome := 'limit';
+    account := jsonb_build_object('limit', coalesce(parent.max_sub_accounts, max_sub_accounts));
+    return;
+  end if;
+
+  insert into account
+      (id, parent_id, name, external_id, status, metadata, requests_per_second, burst, requests_per_month)
+    values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata, limited.requests_per_second,
+      limited.burst, limited.requests_per_month)
+    returning * into made;
+  update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
+    where a.id = new_parent;
+  outcome := 'done';
+  account := to_jsonb(made);
+  -- The first active one, or the external_id that another one gave up, may not have reached every replica yet.
+  seq := coalesce(
+    change_end(request, account),
+    coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
+  );
+end $$;
+
+-- accounts/account_create_sub_with_id.sql
+create or replace function account_create_sub_with_id(
+  request jsonb,
+  new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  violated text;
+begin
+  select c.outcome, c.seq, c.holder, c.account into outcome, seq, holder, account from account_create_sub(
+    request, new_parent, new_id, new_name, new_external_id, new_metadata, max_sub_accounts
+  ) c;
+exception when unique_violation then
+  get stacked diagnostics violated = constraint_name;
+  if violated <> 'account_pkey' then
+    raise;
+  end if;
+  outcome := 'id-taken';
+end $$;
+
+-- accounts/account_import.sql
+create or replace function account_import(
+  request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  entry record;
+  there account;
+  of_row text;
+  of_id uuid;
+  list jsonb[] := '{}';
+  awaited text[] := '{}';
+begin
+  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  if outcome is not null then
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  if not is_plan then
+    perform import_begin();
+    perform parent_external_id_begin('any');
+    perform from account a
+      where a.id in (
+        select p.account_id from jsonb_array_elements(new_rows) r (row_data)
+          join parent_external_id p on p.external_id = r.row_data ->> 'external_id'
+          join account there on there.id = p.account_id
+        where import_outcome(there, r.row_data, max_pairs) = 'updated'
+      )
+      order by a.id for no key update;
+  end if;
+  for entry in select r.row_data, r.n from jsonb_array_elements(new_rows) with ordinality r (row_data, n) loop
+    of_id := (entry.row_data ->> 'id')::uuid;
+    select a.* into there from parent_external_id p join account a on a.id = p.account_id
+      where p.external_id = entry.row_data ->> 'external_id';
+    if found then
+      of_id := there.id;
+      of_row := import_outcome(there, entry.row_data, max_pairs);
+      if of_row = 'updated' and not is_plan then
+        update account a
+          set name = entry.row_data ->> 'name', metadata = jsonb_strip_nulls(a.metadata || (entry.row_data -> 'metadata')),
+            updated_at = now()
+          where a.id = of_id;
+      end if;
+    elsif (select count(*) from jsonb_each(entry.row_data -> 'metadata') m where m.value <> 'null') > max_pairs then
+      of_row := 'too-many-pairs';
+    elsif exists (select from account a where a.id = of_id) then
+      of_row := 'id-taken';
+    else
+      of_row := 'created';
+      if not is_plan then
+        insert into account (id, name, external_id, status, metadata, sub_accounts, active_sub_accounts)
+          values (of_id, entry.row_data ->> 'name', entry.row_data ->> 'external_id', 'active',
+            jsonb_strip_nulls(entry.row_data -> 'metadata'), 0, 0)
+          on conflict (id) do nothing;
+        of_row := case when found then 'created' else 'id-taken' end;
+      end if;
+    end if;
+    list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+    awaited := awaited || array['a:' || of_id, 'x:00000000-0000-0000-0000-000000000000:' || (entry.row_data ->> 'external_id')];
+  end loop;
+  outcome := 'done';
+  results := to_jsonb(list);
+  if not is_plan then
+    seq := greatest(change_end(request, results), coherence_awaited(awaited));
+  end if;
+end $$;
+
+-- accounts/account_import_subs.sql
+create or replace function account_import_subs(
+  request jsonb, new_rows jsonb, max_sub_accounts int, max_pairs int, is_plan boolean,
+  out outcome text, out seq bigint, out results jsonb
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  entry record;
+  there account;
+  parent account;
+  of_row text;
+  of_id uuid;
+  made int := 0;
+  list jsonb[];
+  awaited text[] := '{}';
+begin
+  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  if outcome is not null then
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  if not is_plan then
+    perform import_begin();
+    perform from account a
+      where a.id in (
+        select r.parent_id from import_parents(new_rows) r
+          left join account there on there.parent_id = r.parent_id and there.external_id = r.row_data ->> 'external_id'
+        where there.id is null or import_outcome(there, r.row_data, max_pairs) = 'updated'
+      )
+      order by a.id for no key update;
+    perform from account a
+      where a.id in (
+        select there.id from import_parents(new_rows) r
+          join account there on there.parent_id = r.parent_id and there.external_id = r.row_data ->> 'external_id'
+        where import_outcome(there, r.row_data, max_pairs) = 'updated'
+      )
+      order by a.id for no key update;
+  end if;
+  list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
+  -- Ordered by parent, whose counts are then written once.
+  for entry in select * from import_parents(new_rows) r order by r.parent_id, r.n loop
+    if parent.id is distinct from entry.parent_id then
+      if not is_plan then
+        perform import_count(parent.id, made);
+      end if;
+      select * into parent from account a where a.id = entry.parent_id;
+      made := 0;
+    end if;
+    of_id := (entry.row_data ->> 'id')::uuid;
+    select * into there from account a
+      where a.parent_id = entry.parent_id and a.external_id = entry.row_data ->> 'external_id';
+    if found then
+      of_id := there.id;
+      of_row := import_outcome(there, entry.row_data, max_pairs);
+      if of_row = 'updated' and not is_plan then
+        update account a
+          set name = entry.row_data ->> 'name', metadata = jsonb_strip_nulls(a.metadata || (entry.row_data -> 'metadata')),
+            updated_at = now()
+          where a.id = of_id;
+      end if;
+    elsif (select count(*) from jsonb_each(entry.row_data -> 'metadata') m where m.value <> 'null') > max_pairs then
+      of_row := 'too-many-pairs';
+    elsif parent.sub_accounts + made >= coalesce(parent.max_sub_accounts, max_sub_accounts) then
+      of_row := 'limit';
+    elsif exists (select from account a where a.id = of_id) then
+      of_row := 'id-taken';
+    else
+      of_row := 'created';
+      if not is_plan then
+        insert into account (id, parent_id, name, external_id, status, metadata)
+          values (of_id, entry.parent_id, entry.row_data ->> 'name', entry.row_data ->> 'external_id', 'active',
+            jsonb_strip_nulls(entry.row_data -> 'metadata'))
+          on conflict (id) do nothing;
+        of_row := case when found then 'created' else 'id-taken' end;
+      end if;
+      made := made + (of_row = 'created')::int;
+    end if;
+    list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+    awaited := awaited || array[
+      'n:' || entry.parent_id, 'a:' || of_id, 'x:' || entry.parent_id || ':' || (entry.row_data ->> 'external_id')
+    ];
+  end loop;
+  outcome := 'done';
+  results := to_jsonb(list);
+  if not is_plan then
+    perform import_count(parent.id, made);
+    seq := greatest(change_end(request, results), coherence_awaited(awaited));
+  end if;
+end $$;
+
+-- accounts/account_index.sql
+create or replace function account_index() returns trigger language plpgsql as $$
+begin
+  if tg_op <> 'INSERT' then
+    delete from parent_external_id p where p.account_id = old.id;
+  end if;
+  if tg_op = 'INSERT' then
+    insert into account_listed (owner_id, created_at, id)
+      values (coalesce(new.parent_id, '00000000-0000-0000-0000-000000000000'), new.created_at, new.id)
+      on conflict do nothing;
+  elsif tg_op = 'DELETE' then
+    delete from account_listed l
+      where l.owner_id = coalesce(old.parent_id, '00000000-0000-0000-0000-000000000000')
+        and l.created_at = old.created_at and l.id = old.id;
+    return null;
+  end if;
+  if new.parent_id is null and new.external_id is not null then
+    insert into parent_external_id (external_id, account_id) values (new.external_id, new.id);
+  end if;
+  return null;
+end $$;
+
+-- accounts/account_limited.sql
+create or replace function account_limited(a account, limits jsonb) returns account language plpgsql immutable as $$
+begin
+  if limits ? 'requests_per_second' then
+    a.requests_per_second := (limits ->> 'requests_per_second')::int;
+  end if;
+  if limits ? 'burst' then
+    a.burst := (limits ->> 'burst')::int;
+  end if;
+  if limits ? 'requests_per_month' then
+    a.requests_per_month := (limits ->> 'requests_per_month')::bigint;
+  end if;
+  return a;
+end $$;
+
+-- accounts/account_put_sub.sql
+create or replace function account_put_sub(
+  request jsonb,
+  of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,
+  out outcome text, out seq bigint, out created boolean, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  there account;
+begin
+  created := false;
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+  if found and there.name = new_name and there.metadata = jsonb_strip_nulls(there.metadata || new_metadata)
+    and account_limited(there, request -> 'limits') is not distinct from there
+  then
+    outcome := 'done';
+    account := to_jsonb(there);
+    seq := change_end(request, null);
+  else
+    perform from account a where a.id = of_parent and a.parent_id is null for no key update;
+    if not found then
+      outcome := 'no-parent';
+      return;
+    end if;
+    select * into there from account a where a.parent_id = of_parent and a.external_id = of_external_id;
+    if found then
+      select c.outcome, c.seq, c.account into outcome, seq, account from account_update_sub(
+        request, of_parent, there.id,
+        jsonb_build_object('name', new_name, 'metadata', new_metadata)
+          || case when request ? 'limits' then jsonb_build_object('limits', request -> 'limits') else '{}' end,
+        max_pairs
+      ) c;
+    elsif (select count(*) from jsonb_each(new_metadata) m where m.value <> 'null') > max_pairs then
+      outcome := 'too-many-pairs';
+    else
+      select c.outcome, c.seq, c.account into outcome, seq, account from account_create_sub(
+        request, of_parent, new_id, new_name, of_external_id, jsonb_strip_nulls(new_metadata), max_sub_accounts
+      ) c;
+      created := outcome = 'done';
+    end if;
+  end if;
+  if outcome = 'done' then
+    seq := greatest(seq, coherence_awaited(array[
+      'n:' || of_parent, 'a:' || (account ->> 'id'), 'x:' || of_parent || ':' || of_external_id
+    ]));
+  end if;
+end $$;
+
+-- accounts/account_recount.sql
+create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
+begin
+  perform from account a where a.id = of_parent for no key update;
+  -- In a later snapshot than the lock.
+  update account a set sub_accounts = c.every, active_sub_accounts = c.active
+    from (
+      select count(*) as every, count(*) filter (where s.status = 'active') as active
+      from account s where s.parent_id = of_parent
+    ) c
+    where a.id = of_parent and (a.sub_accounts, a.active_sub_accounts) is distinct from (c.every, c.active);
+end $$;
+
+-- accounts/account_set_parent_status.sql
+create or replace function account_set_parent_status(
+  request jsonb, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      account := coalesce(account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id is null));
+    end if;
+    return;
+  end if;
+  perform change_fence(of_id);
+  select * into made from account a where a.id = of_id and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if made.status <> new_status then
+    update account a set status = new_status, updated_at = now() where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := coalesce(change_end(request, account), coherence_position());
+end $$;
+
+-- accounts/account_set_sub_status.sql
+create or replace function account_set_sub_status(
+  request jsonb, of_parent uuid, of_id uuid, new_status text, out outcome text, out seq bigint, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made account;
+begin
+  select b.outcome, b.made into outcome, account from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      account := coalesce(
+        account, (select to_jsonb(a) from account a where a.id = of_id and a.parent_id = of_parent)
+      );
+    end if;
+    return;
+  end if;
+  perform from account a where a.id = of_parent for no key update;
+  select * into made from account a where a.id = of_id and a.parent_id = of_parent for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if made.status <> new_status then
+    update account a
+      set status = new_status, updated_at = now(),
+        deactivated_at = case when new_status = 'deactivated' then now() end
+      where a.id = of_id returning * into made;
+    update account a set active_sub_accounts = a.active_sub_accounts + case when new_status = 'active' then 1 else -1 end
+      where a.id = of_parent;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := coalesce(change_end(request, account), coherence_position());
+end $$;
+
+-- accounts/account_uncounted.sql
+create or replace function account_uncounted(of_parent uuid) returns void language plpgsql as $$
+declare
+  noted constant text := coalesce(current_setting('tenancy_gateway.uncounted', true), '');
+begin
+  if strpos(noted, of_parent::text) = 0 then
+    perform set_config('tenancy_gateway.uncounted', concat_ws(' ', nullif(noted, ''), of_parent), true);
+  end if;
+end $$;
+
+-- accounts/account_update_parent.sql
+create or replace function account_update_parent(
+  request jsonb, of_id uuid, change jsonb, max_pairs int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old account;
+  made account;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'max_api_keys' then
+    -- Mints for sub-accounts do not lock this row.
+    perform change_fence(of_id);
+  end if;
+  if change ? 'external_id' then
+    perform parent_external_id_begin(change ->> 'external_id');
+  end if;
+  select * into old from account a where a.id = of_id and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := old;
+  if change ? 'name' then
+    made.name := change ->> 'name';
+  end if;
+  if change ? 'external_id' then
+    made.external_id := change ->> 'external_id';
+    select p.account_id into holder from parent_external_id p
+      where p.external_id = made.external_id and p.account_id <> of_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if change ? 'metadata' then
+    made.metadata := jsonb_strip_nulls(old.metadata || (change -> 'metadata'));
+    if (select count(*) from jsonb_object_keys(made.metadata)) > max_pairs then
+      outcome := 'too-many-pairs';
+      return;
+    end if;
+  end if;
+
+  if change ? 'max_sub_accounts' then
+    made.max_sub_accounts := (change ->> 'max_sub_accounts')::int;
+  end if;
+  if change ? 'max_api_keys' then
+    made.max_api_keys := (change ->> 'max_api_keys')::int;
+  end if;
+
+  made := account_limited(made, change -> 'limits');
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+
+  if made is distinct from old then
+    update account a
+      set name = made.name, external_id = made.external_id, metadata = made.metadata,
+        max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_month = made.requests_per_month,
+        updated_at = now()
+      where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['external_id', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;
+
+-- accounts/account_update_sub.sql
+create or replace function account_update_sub(
+  request jsonb, of_parent uuid, of_id uuid, change jsonb, max_pairs int,
+  out outcome text, out seq bigint, out holder uuid, out account jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old account;
+  made account;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'external_id' then
+    perform from account a where a.id = of_parent for no key update;
+  end if;
+  select * into old from account a where a.id = of_id and a.parent_id = of_parent for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := old;
+  if change ? 'name' then
+    made.name := change ->> 'name';
+  end if;
+  if change ? 'external_id' then
+    made.external_id := change ->> 'external_id';
+    select a.id into holder from account a
+      where a.parent_id = of_parent and a.external_id = made.external_id and a.id <> of_id;
+    if found then
+      outcome := 'taken';
+      return;
+    end if;
+  end if;
+  if change ? 'metadata' then
+    made.metadata := jsonb_strip_nulls(old.metadata || (change -> 'metadata'));
+    if (select count(*) from jsonb_object_keys(made.metadata)) > max_pairs then
+      outcome := 'too-many-pairs';
+      return;
+    end if;
+  end if;
+
+  made := account_limited(made, change -> 'limits');
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+
+  if made is distinct from old then
+    update account a
+      set name = made.name, external_id = made.external_id, metadata = made.metadata,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_month = made.requests_per_month,
+        updated_at = now()
+      where a.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  account := to_jsonb(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['external_id', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;
+
+-- accounts/external_id_log_key.sql
+create or replace function external_id_log_key(a account) returns text language sql stable as $$
+  select 'x:' || coalesce(a.parent_id, '00000000-0000-0000-0000-000000000000') || ':' || a.external_id
+$$;
+
+-- accounts/import_begin.sql
+create or replace function import_begin() returns void language sql volatile as $$
+  select pg_advisory_xact_lock(7311970457)
+$$;
+
+-- accounts/import_count.sql
+create or replace function import_count(of_parent uuid, made int) returns void language sql volatile as $$
+  update account a set sub_accounts = a.sub_accounts + made, active_sub_accounts = a.active_sub_accounts + made
+    where a.id = of_parent and made > 0
+$$;
+
+-- accounts/import_outcome.sql
+create or replace function import_outcome(there account, new_row jsonb, max_pairs int) returns text language sql stable as $$
+  select case
+    when (new_row ->> 'id_given')::boolean and there.id <> (new_row ->> 'id')::uuid then 'external-id-taken'
+    when there.name = new_row ->> 'name' and m.merged = there.metadata then 'unchanged'
+    when (select count(*) from jsonb_object_keys(m.merged)) > max_pairs then 'too-many-pairs'
+    else 'updated'
+  end
+  from jsonb_strip_nulls(there.metadata || (new_row -> 'metadata')) m (merged)
+$$;
+
+-- accounts/import_parents.sql
+create or replace function import_parents(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid)
+language sql stable as $$
+  select r.n, r.row_data, a.id
+  from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
+    left join parent_external_id p
+      on r.row_data ->> 'parent' is null and p.external_id = r.row_data ->> 'parent_external_id'
+    join account a on a.id = coalesce((r.row_data ->> 'parent')::uuid, p.account_id) and a.parent_id is null
+$$;
+
+-- accounts/parent_external_id_begin.sql
+create or replace function parent_external_id_begin(wanted text) returns void language plpgsql as $$
+begin
+  if wanted is not null then
+    perform fleet_require(2);
+  end if;
+  perform pg_advisory_xact_lock(7311970455);
+end $$;
+
+-- api-keys/api_key_count.sql
+create or replace function api_key_count(of_account uuid) returns bigint language sql stable as $$
+  select count(*) from api_key k
+  where k.account_id = of_account and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+$$;
+
+-- api-keys/api_key_create.sql
+create or replace function api_key_create(
+  request jsonb,
+  of_account uuid, new_id uuid, new_name text, new_scopes jsonb, new_digest bytea, new_client_secret_digest bytea,
+  new_prefix text, new_last4 text, new_expires_at timestamptz, max_keys int,
+  out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made api_key;
+  limited api_key;
+  most int;
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(request -> 'limits');
+  limited := api_key_limited(limited, request -> 'limits');
+  if limited.burst is not null and limited.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  perform from account a where a.id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  most := api_key_limit(of_account, max_keys);
+  if api_key_count(of_account) >= most then
+    outcome := 'limit';
+    key := jsonb_build_object('limit', most);
+    return;
+  end if;
+  perform set_config('tenancy_gateway.minted', new_id::text, true);
+  insert into api_key
+      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, requests_per_second, burst)
+    values (new_id, of_account, new_name, array(select jsonb_array_elements_text(new_scopes)), new_digest,
+      new_client_secret_digest, new_prefix, new_last4, new_expires_at, limited.requests_per_second, limited.burst)
+    returning * into made;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, key);
+end $$;
+
+-- api-keys/api_key_import.sql
+create or replace function api_key_import(
+  request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
+  out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made jsonb;
+begin
+  select b.outcome, b.made into outcome, made from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      imported := (made ->> 'imported')::int;
+      keys := made -> 'keys';
+    end if;
+    return;
+  end if;
+  perform fleet_require(2);
+  -- One import at a time: two of them may hold the same keys, for different accounts.
+  perform pg_advisory_xact_lock(7311970454);
+  perform from account a where a.id = of_parent and a.parent_id is null for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  -- Mints queue up behind these locks, and are counted. In the order of ids: nothing else locks two sub-accounts.
+  perform from account a
+    where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
+    order by a.id for no key update;
+
+  select jsonb_agg(k.n - 1 order by k.n) into faults
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+    where not exists (
+      select from account a
+      where a.id = (k.key ->> 'owner')::uuid and (a.id = of_parent or a.parent_id = of_parent)
+    );
+  if faults is not null then
+    outcome := 'no-owner';
+    return;
+  end if;
+  select jsonb_agg(k.n - 1 order by k.n) into faults
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+      join api_key there on there.digest = (k.key ->> 'digest')::bytea
+    where there.account_id <> (k.key ->> 'owner')::uuid;
+  if faults is not null then
+    outcome := 'taken';
+    return;
+  end if;
+  with fresh as (
+    select k.n, (k.key ->> 'owner')::uuid as owner
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+    where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
+  ), counted as materialized (
+    -- Once an owner: joined without that, PostgreSQL counts once for each key.
+    select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
+  )
+  select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
+    from fresh join counted c on c.owner = fresh.owner where c.keys > api_key_limit(of_parent, max_keys);
+  if faults is not null then
+    outcome := 'limit';
+    keys := jsonb_build_object('limit', api_key_limit(of_parent, max_keys));
+    return;
+  end if;
+
+  with fresh as (
+    insert into api_key (id, account_id, name, scopes, digest, prefix, last4, expires_at, imported_under)
+      select k.id, k.owner, k.name, k.scopes, k.digest, k.prefix, k.last4, k.expires_at, k.imported_under
+      from jsonb_to_recordset(new_keys) as k (
+        id uuid, owner uuid, name text, scopes text[], digest bytea, prefix text, last4 text, expires_at timestamptz,
+        imported_under text
+      )
+      on conflict (digest) do nothing
+      returning digest
+  )
+  select count(*) into imported from fresh;
+  select jsonb_agg(api_key_json(there) order by k.n) into keys
+    from jsonb_array_elements(new_keys) with ordinality k (key, n)
+      join api_key there on there.digest = (k.key ->> 'digest')::bytea;
+  outcome := 'done';
+  seq := coalesce(change_end(request, jsonb_build_object('imported', imported, 'keys', keys)), coherence_position());
+end $$;
+
+-- api-keys/api_key_import_rows.sql
+create or replace function api_key_import_rows(
+  request jsonb, new_rows jsonb, max_keys int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
+) language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+#variable_conflict use_column
+declare
+  entry record;
+  there record;
+  owner uuid;
+  keys_of_owner int;
+  most int;
+  of_row text;
+  of_id uuid;
+  list jsonb[];
+begin
+  select b.outcome, b.made into outcome, results from change_begin(request) b;
+  if outcome is not null then
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  if not is_plan then
+    perform fleet_require(2);
+    perform import_begin();
+    -- Nor beside an `api_key_import`, which may hold the same keys.
+    perform pg_advisory_xact_lock(7311970454);
+    -- Mints queue up behind these locks, and are counted.
+    perform from account a
+      where a.id in (
+        select r.parent_id from import_owners(new_rows) r
+        where not exists (select from api_key k where k.digest = (r.row_data ->> 'digest')::bytea)
+      )
+      order by a.id for no key update;
+    perform from account a
+      where a.id in (
+        select r.owner_id from import_owners(new_rows) r
+        where r.owner_id <> r.parent_id
+          and not exists (select from api_key k where k.digest = (r.row_data ->> 'digest')::bytea)
+      )
+      order by a.id for no key update;
+  end if;
+  list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
+  -- Ordered by owner, whose keys are then counted once.
+  for entry in select * from import_owners(new_rows) r order by r.owner_id, r.n loop
+    of_id := (entry.row_data ->> 'id')::uuid;
+    if entry.owner_id is distinct from owner then
+      owner := entry.owner_id;
+      keys_of_owner := api_key_count(owner);
+      most := api_key_limit(owner, max_keys);
+    end if;
+    select k.id, k.account_id into there from api_key k where k.digest = (entry.row_data ->> 'digest')::bytea;
+    if found and there.account_id is distinct from owner then
+      of_row := 'key-taken';
+      of_id := null;
+    elsif found then
+      of_row := 'unchanged';
+      of_id := there.id;
+    elsif owner is null then
+      of_row := 'no-sub-account';
+      of_id := null;
+    elsif keys_of_owner >= most then
+      of_row := 'limit';
+      of_id := null;
+    else
+      of_row := 'created';
+      keys_of_owner := keys_of_owner + 1;
+      if not is_plan then
+        insert into api_key (id, account_id, name, scopes, digest, prefix, last4, expires_at, imported_under)
+          select k.id, owner, k.name, k.scopes, k.digest, k.prefix, k.last4, k.expires_at, k.imported_under
+          from jsonb_to_record(entry.row_data) as k (
+            id uuid, name text, scopes text[], digest bytea, prefix text, last4 text, expires_at timestamptz,
+            imported_under text
+          );
+      end if;
+    end if;
+    list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
+  end loop;
+  if is_plan then
+    -- Of an account that is not there yet nothing can be said but this.
+    select array_agg(
+        case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
+          then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
+      ) into list
+      from jsonb_array_elements(new_rows) with ordinality r (row_data, n)
+        left join api_key k on k.digest = (r.row_data ->> 'digest')::bytea;
+  end if;
+  outcome := 'done';
+  results := to_jsonb(list);
+  if not is_plan then
+    seq := coalesce(change_end(request, results), coherence_position());
+  end if;
+end $$;
+
+-- api-keys/api_key_is_active.sql
+create or replace function api_key_is_active(k api_key) returns boolean language sql volatile as $$
+  select k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp())
+$$;
+
+-- api-keys/api_key_limit.sql
+create or replace function api_key_limit(of_account uuid, configured int) returns int language sql stable as $$
+  select coalesce(
+    (
+      select parent.max_api_keys from account a join account parent on parent.id = coalesce(a.parent_id, a.id)
+      where a.id = of_account
+    ),
+    configured
+  )
+$$;
+
+-- api-keys/api_key_limited.sql
+create or replace function api_key_limited(k api_key, limits jsonb) returns api_key language plpgsql immutable as $$
+begin
+  if limits ? 'requests_per_second' then
+    k.requests_per_second := (limits ->> 'requests_per_second')::int;
+  end if;
+  if limits ? 'burst' then
+    k.burst := (limits ->> 'burst')::int;
+  end if;
+  return k;
+end $$;
+
+-- api-keys/api_key_revoke.sql
+create or replace function api_key_revoke(
+  request jsonb, of_account uuid, of_id uuid, out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made api_key;
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      key := coalesce(
+        key, (select api_key_json(k) from api_key k where k.id = of_id and k.account_id = of_account)
+      );
+    end if;
+    return;
+  end if;
+  perform change_fence(of_account);
+  select * into made from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if made.revoked_at is null then
+    update api_key k set revoked_at = now() where k.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := coalesce(change_end(request, key), coherence_position());
+end $$;
+
+-- api-keys/api_key_rotate.sql
+create or replace function api_key_rotate(
+  request jsonb,
+  of_account uuid, of_id uuid, overlap_s int, new_id uuid, new_digest bytea, new_client_secret_digest bytea,
+  new_prefix text, new_last4 text, new_expires_at timestamptz,
+  out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old api_key;
+  made api_key;
+  ends timestamptz(3);
+  lineage uuid;
+  others uuid[];
+begin
+  select b.outcome, b.made into outcome, key from change_begin(request) b;
+  if outcome is not null then
+    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    seq := case outcome when 'again' then coherence_position() end;
+    return;
+  end if;
+  perform change_fence(of_account);
+  select * into old from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  if not api_key_is_active(old) then
+    outcome := 'inactive';
+    return;
+  end if;
+
+  lineage := coalesce(old.limit_id, old.rotated_from, of_id);
+  others := array(
+    select k.id from api_key k
+    where k.account_id = of_account and k.revoked_at is null and api_key_is_active(k)
+      and coalesce(k.limit_id, k.rotated_from, k.id) = lineage and (k.id <> of_id or overlap_s > 0)
+    order by k.created_at desc, k.id desc
+  );
+  if cardinality(others) > 1 then
+    outcome := 'rotated';
+    key := jsonb_build_object('newest', others[1]);
+    return;
+  end if;
+
+  perform set_config('tenancy_gateway.minted', new_id::text, true);
+  insert into api_key
+      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, rotated_from,
+        requests_per_second, burst, limit_id)
+    values (new_id, of_account, old.name, old.scopes, new_digest, new_client_secret_digest, new_prefix, new_last4,
+      new_expires_at, of_id, old.requests_per_second, old.burst, lineage)
+    returning * into made;
+  ends := least(old.expires_at, clock_timestamp() + make_interval(secs => overlap_s));
+  if overlap_s = 0 then
+    update api_key k set revoked_at = now() where k.id = of_id;
+  elsif ends is distinct from old.expires_at then
+    update api_key k set expires_at = ends where k.id = of_id;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, key);
+end $$;
+
+-- api-keys/api_key_shown.sql
+create or replace function api_key_shown(k jsonb) returns jsonb language sql immutable as $$
+  select k - array['digest', 'client_secret_digest', 'imported_under']
+$$;
+
+-- api-keys/api_key_update.sql
+create or replace function api_key_update(
+  request jsonb, of_account uuid, of_id uuid, change jsonb, out outcome text, out seq bigint, out key jsonb
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  old api_key;
+  made api_key;
+begin
+  select b.outcome into outcome from change_begin(request) b;
+  if outcome is not null then
+    return;
+  end if;
+  perform limits_begin(change -> 'limits');
+  if change ? 'expires_at' then
+    perform change_fence(of_account);
+  end if;
+  select * into old from api_key k where k.id = of_id and k.account_id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+
+  made := old;
+  if change ? 'name' then
+    made.name := change ->> 'name';
+  end if;
+  if change ? 'expires_at' then
+    made.expires_at := (change ->> 'expires_at')::timestamptz;
+    if made.expires_at is distinct from old.expires_at and not api_key_is_active(old) then
+      outcome := 'inactive';
+      return;
+    end if;
+  end if;
+  made := api_key_limited(made, change -> 'limits');
+  if made.burst is not null and made.requests_per_second is null then
+    outcome := 'burst-alone';
+    return;
+  end if;
+  if made is distinct from old then
+    update api_key k
+      set name = made.name, expires_at = made.expires_at, requests_per_second = made.requests_per_second,
+        burst = made.burst
+      where k.id = of_id returning * into made;
+  end if;
+  outcome := 'done';
+  key := api_key_json(made);
+  seq := change_end(request, null);
+  if seq is null and change ?| array['expires_at', 'limits'] then
+    seq := coherence_position();
+  end if;
+end $$;
+
+-- api-keys/import_owners.sql
+create or replace function import_owners(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid, owner_id uuid)
+language sql stable as $$
+  select r.n, r.row_data, r.parent_id, case when r.row_data ->> 'sub_external_id' is null then r.parent_id else s.id end
+  from import_parents(new_rows) r
+    left join account s on s.parent_id = r.parent_id and s.external_id = r.row_data ->> 'sub_external_id'
+$$;
+
+-- changes/change_begin.sql
+create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
+#variable_conflict use_column
+declare
+  claim constant jsonb := request -> 'claim';
+  caller constant jsonb := request -> 'caller';
+  key_name text;
+begin
+  perform require_read_committed();
+  if caller is not null then
+    perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
+    -- In a later snapshot than the lock: what ended this key's right and was committed before is seen.
+    select case
+        when k.revoked_at is not null then 'key-revoked'
+        when k.expires_at <= clock_timestamp() then 'key-expired'
+        when a.status <> 'active' then 'account-suspended'
+      end, k.name into outcome, key_name
+      from api_key k join account a on a.id = k.account_id
+      where k.id = (caller ->> 'key')::uuid and k.account_id = (caller ->> 'account')::uuid;
+    if not found then
+      outcome := 'key-unknown';
+    end if;
+    if outcome is not null then
+      return;
+    end if;
+  end if;
+  if caller is not null or request ? 'operator' then
+    perform set_config('tenancy_gateway.actor', jsonb_build_object(
+      'kind', case when caller is null then 'operator' else 'api_key' end,
+      'key_id', caller -> 'key', 'name', coalesce(key_name, request ->> 'operator'),
+      'request_id', request -> 'id', 'address', request -> 'address'
+    )::text, true);
+  end if;
+  if claim is null then
+    return;
+  end if;
+  select nullif(c.outcome, 'new'), c.made into outcome, made
+    from idempotency_claim(
+      (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex')
+    ) c;
+end $$;
+
+-- changes/change_commit.sql
+create or replace function change_commit() returns trigger language plpgsql as $$
+declare
+  uncounted constant text := current_setting('tenancy_gateway.uncounted', true);
+begin
+  if uncounted <> '' then
+    perform set_config('tenancy_gateway.uncounted', '', true);
+    perform account_recount(id::uuid) from unnest(string_to_array(uncounted, ' ')) id order by id;
+  end if;
+  perform change_position();
+  return null;
+end $$;
+
+-- changes/change_end.sql
+create or replace function change_end(request jsonb, made jsonb) returns bigint language plpgsql as $$
+declare
+  claim constant jsonb := request -> 'claim';
+begin
+  if claim is not null then
+    perform idempotency_note(
+      (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex'), made
+    );
+  end if;
+  -- A change counts the sub-accounts that it makes, itself.
+  perform set_config('tenancy_gateway.uncounted', '', true);
+  return change_position();
+end $$;
+
+-- changes/change_fence.sql
+create or replace function change_fence(account uuid) returns void language sql volatile as $$
+  select pg_advisory_xact_lock(change_fence_key(account))
+$$;
+
+-- changes/change_fence_key.sql
+create or replace function change_fence_key(account uuid) returns bigint language sql immutable as $$
+  select hashtextextended('change_fence ' || account::text, 0)
+$$;
+
+-- changes/change_position.sql
+create or replace function change_position() returns bigint language plpgsql as $$
+declare
+  touched text := current_setting('tenancy_gateway.touched', true);
+  parts constant text := current_setting('tenancy_gateway.touched_parts', true);
+begin
+  if touched is null or touched = '' then
+    return null;
+  end if;
+  if parts <> '' then
+    touched := concat_ws(' ', touched, (
+      select string_agg(current_setting('tenancy_gateway.touched_' || n), ' ') from generate_series(1, parts::int) n
+    ));
+    perform set_config('tenancy_gateway.touched_parts', '', true);
+  end if;
+  perform set_config('tenancy_gateway.touched', '', true);
+  return coherence_take(string_to_array(touched, ' '));
+end $$;
+
+-- changes/change_touch.sql
+create or replace function change_touch(facts text[]) returns void language plpgsql as $$
+declare
+  noted text := coalesce(current_setting('tenancy_gateway.touched', true), '');
+  part int;
+begin
+  if facts = '{}' then
+    return;
+  end if;
+  -- Kept in parts: SQL by hand may change 100,000 rows, and each call writes its part anew.
+  if length(noted) > 30000 then
+    part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
+    perform set_config('tenancy_gateway.touched_' || part, noted, true);
+    perform set_config('tenancy_gateway.touched_parts', part::text, true);
+    noted := '';
+  end if;
+  perform set_config('tenancy_gateway.touched', concat_ws(' ', nullif(noted, ''), array_to_string(facts, ' ')), true);
+end $$;
+
+-- changes/limits_begin.sql
+create or replace function limits_begin(limits jsonb) returns void language plpgsql as $$
+begin
+  if exists (select from jsonb_each(limits) l where l.value <> 'null') then
+    perform fleet_require(2);
+  end if;
+end $$;
+
+-- changes/require_read_committed.sql
+create or replace function require_read_committed() returns void language plpgsql as $$
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception using errcode = 'TG003',
+      message = 'a change needs the isolation level read committed, and this transaction has '
+        || current_setting('transaction_isolation'),
+      hint = 'Set default_transaction_isolation to read committed for the role of the gateway.';
+  end if;
+end $$;
+
+-- coherence/coherence_history.sql
+create or replace function coherence_history() returns text language sql stable as $$
+  select case when a.named_in = coherence_place() then s.marker::text else 'unnamed' end
+  from coherence_seq s, coherence_adopted a
+$$;
+
+-- coherence/coherence_name.sql
+create or replace function coherence_name() returns void language plpgsql as $$
+begin
+  if (select a.named_in from coherence_adopted a) = coherence_place() then
+    return;
+  end if;
+  update coherence_adopted set named_in = coherence_place() where named_in <> coherence_place();
+  if found then
+    update coherence_seq set marker = gen_random_uuid();
+  end if;
+end $$;
+
+-- coherence/coherence_place.sql
+create or replace function coherence_place() returns text language sql stable as $$
+  select concat_ws(
+    '-', left(coherence_incarnation(), -37), (select d.oid from pg_database d where d.datname = current_database()), s.tableoid
+  ) from coherence_seq s
+$$;
+
+-- coherence/coherence_prune.sql
+create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
+declare
+  -- The newest position stays: it says where the log is.
+  until constant bigint := least(before, coherence_position());
+  start bigint;
+  portion bigint;
+begin
+  if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
+    return false;
+  end if;
+  -- Rows and floor come back together, where a crash undoes this.
+  perform set_config('synchronous_commit', 'off', true);
+  select s.floor into start from coherence_seq s;
+  select least(
+      (select l.seq from coherence_log l where l.seq >= start and l.seq < until order by l.seq offset most - 1 limit 1),
+      (select t.seq from coherence_taken t where t.seq >= start and t.seq < until order by t.seq offset most - 1 limit 1)
+    ) into portion;
+  -- A row that a change is deleting is left to it; waiting for it here could end in a deadlock.
+  delete from coherence_log where ctid = any (array(
+    select l.ctid from coherence_log l
+    where l.seq >= start and l.seq < until and l.seq <= coalesce(portion, l.seq) for update skip locked
+  ));
+  delete from coherence_taken t where t.seq >= start and t.seq < coalesce(portion + 1, until);
+  update coherence_seq set floor = coalesce(portion + 1, until) where floor < coalesce(portion + 1, until);
+  return portion is not null;
+end $$;
+
+-- coherence/coherence_take.sql
+create or replace function coherence_take(touched text[]) returns bigint language plpgsql as $$
+declare
+  facts constant text[] := array(select substr(t, 2) from unnest(touched) t);
+  ended constant text[] := array(select substr(t, 2) from unnest(touched) t where left(t, 1) = '-');
+  taken bigint;
+  beside_older boolean;
+begin
+  perform require_read_committed();
+  -- A 2xx is a promise: it must not depend on a commit that a crash can still undo.
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
+  perform from coherence_seq for no key update;
+  -- In a later snapshot than the lock: it has every position that was committed before.
+  taken := coherence_position() + 1;
+  -- Looked at under the lock under which the row of a replica of 0.1.0 appears: each is seen, or reads this change before its
+  -- first lease. It would let streams go on until the expiry that it knows, so they end now: clients open them again.
+  beside_older := coherence_reads_v();
+  if beside_older then
+    update coherence_seq set v = taken;
+  end if;
+  with position as (insert into coherence_taken (seq) values (taken))
+    insert into coherence_log (seq, key, withdrawn)
+      select taken, substr(t, 2), bool_or(left(t, 1) = '-' or beside_older and left(t, 1) = '~') from unnest(touched) t group by 2;
+  perform pg_notify('tenancy_gateway_coherence', taken::text);
+  return taken;
+end $$;
+
+-- coherence/fleet_admit.sql
+create or replace function fleet_admit(own int) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(7311970453);
+  if own < (select f.level from fleet f) then
+    raise exception using errcode = 'TG002',
+      message = 'this version cannot enforce what a newer one has stored (docs/operating.md, Upgrade and roll back)';
+  end if;
+end $$;
+
+-- coherence/fleet_require.sql
+create or replace function fleet_require(needed int) returns void language plpgsql as $$
+declare
+  versions text;
+begin
+  if needed <= (select f.level from fleet f) then
+    return;
+  end if;
+  perform pg_advisory_xact_lock(7311970453);
+  select string_agg(distinct coalesce(r.version, 'before 0.1.0'), ', ') into versions
+    from replica r where replica_level(r.nonce) < needed;
+  if versions is not null then
+    raise exception using errcode = 'TG001', message = 'replicas are registered that cannot enforce this change',
+      detail = versions;
+  end if;
+  update fleet f set level = needed where f.level < needed;
+end $$;
+
+-- coherence/replica_level.sql
+create or replace function replica_level(nonce text) returns int language sql immutable as $$
+  select coalesce(substring(nonce from '^([0-9]{1,6}):')::int, 1)
+$$;
+
+-- coherence/replica_renew.sql
+create or replace function replica_renew(
+  new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean, clock_ahead_ms bigint
+) returns void language plpgsql as $$
+begin
+  if current_setting('synchronous_commit') = 'off' then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  perform coherence_name();
+  insert into replica (id, nonce, lease_ms, renewed_at, version, host, leaving)
+    values (new_id, '2:' || new_nonce, new_lease_ms, clock_timestamp(), new_version, new_host, is_leaving)
+    on conflict (id) do update set nonce = excluded.nonce, lease_ms = excluded.lease_ms,
+      renewed_at = excluded.renewed_at, version = excluded.version, host = excluded.host, leaving = excluded.leaving;
+  if clock_ahead_ms is not null then
+    insert into replica_clock as c (id, ahead_ms) values (new_id, clock_ahead_ms)
+      on conflict (id) do update set ahead_ms = excluded.ahead_ms where abs(c.ahead_ms - excluded.ahead_ms) > 100;
+  end if;
+end $$;
+
+-- compat-0.1.0/coherence_reads_v.sql
+create or replace function coherence_reads_v() returns boolean language plpgsql volatile as $$
+begin
+  return clock_timestamp() < (select coalesce(max(b.until), 'infinity') from released_bodies b)
+    or exists (select from replica r where replica_level(r.nonce) < 2);
+end $$;
+
+-- events/account_changed.sql
+create or replace function account_changed() returns trigger language plpgsql as $$
+declare
+  kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;
+begin
+  if (old.sub_accounts, old.active_sub_accounts) is not distinct from (new.sub_accounts, new.active_sub_accounts) then
+    perform event_add(
+      coalesce(new.parent_id, new.id),
+      array[kind || '.' || case
+        when new.status = old.status then 'updated'
+        when new.status <> 'active' then new.status
+        when new.parent_id is null then 'resumed'
+        else 'reactivated'
+      end],
+      array[case when new.parent_id is not null then new.id end],
+      array[to_jsonb(new)],
+      array[event_previous(to_jsonb(old), to_jsonb(new))]
+    );
+  end if;
+  perform change_touch(array_remove(array[
+    case
+      when old.status = 'active' and new.status <> 'active' then '-a:' || old.id
+      when (old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_month)
+        is distinct from
+        (new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_month)
+        then '+a:' || old.id
+    end,
+    case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(old) end,
+    case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(new) end,
+    case when (old.active_sub_accounts = 0) is distinct from (new.active_sub_accounts = 0) then '+n:' || old.id end
+  ], null));
+  if new.parent_id is not null and old.status <> new.status then
+    perform account_uncounted(new.parent_id);
+  end if;
+  return null;
+end $$;
+
+-- events/account_created.sql
+create or replace function account_created() returns trigger language plpgsql as $$
+declare
+  is_parent constant boolean := new.parent_id is null;
+begin
+  perform event_add(
+    coalesce(new.parent_id, new.id), array[case when is_parent then 'account.created' else 'sub_account.created' end],
+    array[case when not is_parent then new.id end], array[to_jsonb(new)], array[null::jsonb]
+  );
+  if not is_parent then
+    perform account_uncounted(new.parent_id);
+  end if;
+  return null;
+end $$;
+
+-- events/account_deleted.sql
+create or replace function account_deleted() returns trigger language plpgsql as $$
+begin
+  perform change_touch(array_remove(array[
+    '-a:' || old.id, case when old.parent_id is null then '+n:' || old.id end, '+' || external_id_log_key(old)
+  ], null));
+  if old.parent_id is not null then
+    perform account_uncounted(old.parent_id);
+  end if;
+  return null;
+end $$;
+
+-- events/api_key_changed.sql
+create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off as $$
+declare
+  rotated constant text := current_setting('tenancy_gateway.rotated', true);
+  facts text[];
+  of_account uuid;
+  types text[];
+  subs uuid[];
+  objects jsonb[];
+  formers jsonb[];
+begin
+  select array_agg(f.touched) into facts
+    from removed o full join made n on n.id = o.id cross join lateral (values
+      (case
+        when o.revoked_at is null and n.revoked_at is not null or o.digest is distinct from n.digest then '-'
+        when o.expires_at is distinct from n.expires_at then '~'
+        else '+'
+      end || api_key_log_key(o.digest)),
+      (case when o.digest is distinct from n.digest then '+' || api_key_log_key(n.digest) end)
+    ) f (touched)
+    where f.touched is not null and (
+        o.id, o.digest, o.account_id, o.scopes, o.expires_at, o.revoked_at, o.rotated_from, o.requests_per_second, o.burst,
+        o.limit_id
+      ) is distinct from (
+        n.id, n.digest, n.account_id, n.scopes, n.expires_at, n.revoked_at, n.rotated_from, n.requests_per_second, n.burst,
+        n.limit_id
+      );
+  perform change_touch(coalesce(facts, '{}'));
+
+  for of_account, types, subs, objects, formers in
+    select
+        coalesce(k.parent_id, k.account_id),
+        array_agg('api_key.' || k.happened order by k.id),
+        array_agg(case when k.parent_id is not null then k.account_id end order by k.id),
+        array_agg(k.object order by k.id),
+        array_agg(event_previous(k.former, k.object) order by k.id)
+      from (
+        select n.id, n.account_id, (select a.parent_id from account a where a.id = n.account_id),
+          case when o.revoked_at is null and n.revoked_at is not null then 'revoked' else 'updated' end,
+          api_key_shown(to_jsonb(n)), api_key_shown(to_jsonb(o))
+        from removed o join made n on n.id = o.id
+        where o.last_used_at is not distinct from n.last_used_at and n.id::text is distinct from rotated
+          and o is distinct from n
+      ) k (id, account_id, parent_id, happened, object, former)
+      group by 1 order by 1
+  loop
+    perform event_add(of_account, types, subs, objects, formers);
+  end loop;
+  return null;
+end $$;
+
+-- events/api_key_created.sql
+create or replace function api_key_created() returns trigger language plpgsql as $$
+declare
+  minted constant text := current_setting('tenancy_gateway.minted', true);
+  of_account uuid;
+  types text[];
+  subs uuid[];
+  objects jsonb[];
+  formers jsonb[];
+begin
+  for of_account, types, subs, objects, formers in
+    select
+        coalesce(a.parent_id, a.id),
+        array_agg(case when k.rotated_from is null then 'api_key.created' else 'api_key.rotated' end order by k.id),
+        array_agg(case when a.parent_id is not null then a.id end order by k.id),
+        array_agg(k.object order by k.id),
+        array_agg(case when k.rotated_from is not null then jsonb_build_object('id', k.rotated_from) end order by k.id)
+      from (
+        select m.id, m.account_id, api_key_shown(to_jsonb(m)), to_jsonb(m) ->> 'rotated_from' from made m
+      ) k (id, account_id, object, rotated_from) join account a on a.id = k.account_id
+      group by 1 order by 1
+  loop
+    perform set_config('tenancy_gateway.rotated', formers[1] ->> 'id', true);
+    perform event_add(of_account, types, subs, objects, formers);
+  end loop;
+  perform change_touch(array(
+    select '+' || api_key_log_key(m.digest) from made m where minted is distinct from m.id::text
+  ));
+  return null;
+end $$;
+
+-- events/api_key_deleted.sql
+create or replace function api_key_deleted() returns trigger language plpgsql as $$
+begin
+  perform change_touch(array(select '-' || api_key_log_key(r.digest) from removed r));
+  return null;
+end $$;
+
+-- events/event_add.sql
+create or replace function event_add(of_account uuid, types text[], subs uuid[], objects jsonb[], formers jsonb[])
+returns void language plpgsql as $$
+declare
+  actor constant jsonb := nullif(current_setting('tenancy_gateway.actor', true), '')::jsonb;
+  tick constant bigint := event_tick(of_account);
+begin
+  insert into event (
+      id, account_id, sub_account_id, type, created_at, actor_kind, actor_key_id, actor_name, request_id, address,
+      object, previous
+    )
+    select
+      (
+        lpad(to_hex(tick >> 12), 12, '0') || '7' || lpad(to_hex(tick & 4095), 3, '0') || '8' || lpad(to_hex(e.n), 4, '0')
+        || right(gen_random_uuid()::text, 11)
+      )::uuid,
+      of_account, e.sub, e.type, to_timestamp((tick >> 12) / 1000.0),
+      coalesce(actor ->> 'kind', 'system'), (actor ->> 'key_id')::uuid, actor ->> 'name', actor ->> 'request_id',
+      actor ->> 'address', e.object, e.former
+    from unnest(types, subs, objects, formers) with ordinality e (type, sub, object, former, n);
+end $$;
+
+-- events/event_append_only.sql
+create or replace function event_append_only() returns trigger language plpgsql as $$
+begin
+  if tg_op <> 'DELETE' or current_setting('tenancy_gateway.event_retention', true) is distinct from 'on' then
+    raise integrity_constraint_violation using message = 'events are append-only', constraint = 'event_append_only';
+  end if;
+  return null;
+end $$;
+
+-- events/event_floor.sql
+create or replace function event_floor(at timestamptz) returns uuid language sql immutable as $$
+  select rpad(lpad(to_hex(floor(extract(epoch from at) * 1000)::bigint), 12, '0'), 32, '0')::uuid
+$$;
+
+-- events/event_previous.sql
+create or replace function event_previous(before jsonb, after jsonb) returns jsonb language sql immutable as $$
+  select coalesce(jsonb_object_agg(b.key, b.value), '{}') from jsonb_each(before) b
+  where b.key <> 'updated_at' and after -> b.key is distinct from b.value
+$$;
+
+-- events/event_prune.sql
+create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$
+declare
+  deleted int;
+begin
+  if not pg_try_advisory_xact_lock(7311970456) then
+    return 0;
+  end if;
+  -- What a crash brings back is deleted again.
+  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('tenancy_gateway.event_retention', 'on', true);
+  delete from event where ctid = any (array(
+    select e.ctid from event e
+    where e.id < event_floor(least(before, clock_timestamp() - make_interval(days => days))) order by e.id limit most
+  ));
+  get diagnostics deleted = row_count;
+  perform set_config('tenancy_gateway.event_retention', 'off', true);
+  return deleted;
+end $$;
+
+-- events/event_tick.sql
+create or replace function event_tick(of_account uuid) returns bigint language plpgsql volatile as $$
+declare
+  newest uuid;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
+  -- In a later snapshot than the lock. A range of the index, since PostgreSQL may read along the primary key otherwise.
+  select e.id into newest from event e
+    where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by e.account_id desc, e.id desc limit 1;
+  return greatest(floor(extract(epoch from clock_timestamp()) * 4096000)::bigint, event_tick_of(newest) + 1);
+end $$;
+
+-- events/event_tick_of.sql
+create or replace function event_tick_of(id uuid) returns bigint language sql immutable as $$
+  select ('x0' || translate(left(id::text, 13), '-', '') || substr(id::text, 16, 3))::bit(64)::bigint
+$$;
+
+-- limits/account_quota_changed.sql
+create or replace function account_quota_changed() returns trigger language plpgsql as $$
+begin
+  perform limit_month_change(
+    case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id, new.requests_per_month
+  );
+  return null;
+end $$;
+
+-- limits/limit_exchange.sql
+create or replace function limit_exchange(of_replica text, reports jsonb) returns jsonb language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  present constant timestamptz := clock_timestamp();
+  peers jsonb;
+begin
+  insert into limit_report as r
+    select g."limit", of_replica, present, g.series, g.used, g.demand, g.level, g.share
+    from jsonb_to_recordset(reports)
+      g ("limit" text, series bigint, used bigint, demand double precision, level double precision, share double precision)
+  on conflict (limit_name, replica) do update set
+    at = excluded.at, series = excluded.series, used = excluded.used, demand = excluded.demand, level = excluded.level,
+    share = excluded.share;
+  select jsonb_agg(jsonb_build_object(
+      'limit', r.limit_name, 'replica', r.replica, 'series', r.series, 'used', r.used, 'demand', r.demand,
+      'level', r.level, 'share', r.share,
+      'ageMs', greatest(0, extract(epoch from present - r.at) * 1000)
+    )) into peers
+    from jsonb_array_elements(reports) g join limit_report r on r.limit_name = g ->> 'limit'
+    where r.replica <> of_replica;
+  -- Now and then, since it reads the whole table, which holds what was in use in the last minutes.
+  if random() < 0.005 then
+    perform limit_report_sweep(present - interval '2 minutes');
+  end if;
+  return jsonb_build_object('nowMs', extract(epoch from present) * 1000, 'peers', coalesce(peers, '[]'));
+end $$;
+
+-- limits/limit_month_change.sql
+create or replace function limit_month_change(of_limit text, new_quota bigint) returns void language sql as $$
+  insert into limit_month as m (month, limit_name, used, quota, changed_to, near_at)
+    select date_trunc('month', clock_timestamp(), 'UTC'), of_limit, 0, new_quota, new_quota,
+      case when limit_near(0, new_quota) then clock_timestamp() end
+    where new_quota is not null
+  on conflict (month, limit_name) do update set
+    quota = excluded.quota, changed_to = excluded.changed_to,
+    near_at = case when limit_near(m.used, excluded.quota) then clock_timestamp() end;
+  -- It may be set again in this month, and what was used counts then. Until then replicas need not hear of it.
+  update limit_month m set changed_to = null, near_at = null
+    where new_quota is null and m.limit_name = of_limit and m.month = date_trunc('month', clock_timestamp(), 'UTC');
+$$;
+
+-- limits/limit_month_exchange.sql
+create or replace function limit_month_exchange(of_replica text, of_batch bigint, additions jsonb, after jsonb, most int) returns jsonb
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  this_month constant timestamptz := date_trunc('month', clock_timestamp(), 'UTC');
+  -- What is near was added to or changed in its month, but for replicas whose clock is ahead. Rows of the month before are many.
+  since constant timestamptz := greatest((after ->> 'at')::timestamptz, this_month - interval '1 minute');
+  present timestamptz;
+  near jsonb;
+  rows_read bigint;
+  last_row jsonb;
+begin
+  perform limit_month_note(of_replica, of_batch, additions);
+  -- Before the page is read: the next round begins there.
+  present := clock_timestamp();
+  select jsonb_agg(jsonb_build_object('limit', p.limit_name, 'monthMs', extract(epoch from p.month) * 1000, 'used', p.used)),
+      count(*), (array_agg(jsonb_build_object('at', p.near_at, 'limit', p.limit_name) order by p.near_at desc, p.limit_name desc))[1]
+    into near, rows_read, last_row
+    from (
+      select n.month, n.limit_name, n.used, n.near_at from limit_month n
+        where n.near_at >= since and (n.near_at, n.limit_name) > (since, coalesce(after ->> 'limit', ''))
+          and n.month = this_month
+        order by n.near_at, n.limit_name limit most
+    ) p;
+  return jsonb_build_object(
+    'nowMs', extract(epoch from present) * 1000,
+    'totals', limit_month_totals(additions) || coalesce(near, '[]'),
+    'next', case when rows_read = most then last_row end
+  );
+end $$;
+
+-- limits/limit_month_note.sql
+create or replace function limit_month_note(of_replica text, of_batch bigint, additions jsonb) returns void
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+begin
+  if additions = '[]' then
+    return;
+  end if;
+  insert into limit_month_batch as b (replica, batch) values (of_replica, of_batch)
+    on conflict (replica) do update set batch = excluded.batch, at = now() where b.batch < excluded.batch;
+  if found then
+    -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
+    insert into limit_month as m (month, limit_name, used, quota, near_at)
+      select to_timestamp(g."monthMs" / 1000), g."limit", g.requests, g.quota,
+        case when limit_near(g.requests, g.quota) then clock_timestamp() end
+      from jsonb_to_recordset(additions) g ("limit" text, "monthMs" double precision, requests bigint, quota bigint)
+      order by 1, 2
+    on conflict (month, limit_name) do update set
+      used = m.used + excluded.used, quota = coalesce(m.changed_to, excluded.quota),
+      near_at = case
+        when limit_near(m.used + excluded.used, coalesce(m.changed_to, excluded.quota)) then clock_timestamp()
+      end;
+  end if;
+  delete from limit_month m where m.month < date_trunc('month', now(), 'UTC') - interval '1 month';
+  delete from limit_month_batch b where b.at < now() - interval '2 days';
+end $$;
+
+-- limits/limit_month_totals.sql
+create or replace function limit_month_totals(additions jsonb) returns jsonb language sql stable
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+      'limit', m.limit_name, 'monthMs', extract(epoch from m.month) * 1000, 'used', m.used
+    )), '[]')
+    from jsonb_array_elements(additions) g
+    join limit_month m on m.month = to_timestamp((g ->> 'monthMs')::double precision / 1000)
+      and m.limit_name = g ->> 'limit'
+$$;
+
+-- limits/limit_near.sql
+create or replace function limit_near(used bigint, quota bigint) returns boolean language sql immutable as $$
+  select used >= 0.9 * quota or quota <= 1000
+$$;
+
+-- limits/limit_report_sweep.sql
+create or replace function limit_report_sweep(before timestamptz) returns void language sql as $$
+  delete from limit_report r using (
+    select o.limit_name, o.replica from limit_report o where o.at < before for update skip locked
+  ) old
+  where r.limit_name = old.limit_name and r.replica = old.replica
+$$;
+
+-- usage/usage_add_rows.sql
+create or replace function usage_add_rows(
+  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision
+) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
+declare
+  known bigint;
+begin
+  insert into usage_journal (id, through) values (journal, coalesce(to_timestamp(through_ms / 1000), now()))
+    on conflict (id) do update set at = now()
+    returning position into known;
+  if from_position >= known and to_position > known then
+    perform usage_count(counts);
+    known := to_position;
+  end if;
+  if to_position <= known then
+    update usage_journal j set position = known, at = now(),
+      through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
+      where j.id = journal;
+  end if;
+  -- Once a process, or nearly.
+  if known = 0 then
+    delete from usage_journal j where j.at < now() - interval '400 days';
+  end if;
+  return query select known, extract(epoch from clock_timestamp())::double precision * 1000;
+end $$;
+
+-- usage/usage_completeness.sql
+create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
+returns table (through timestamptz, incomplete boolean) language sql stable as $$
+  select
+    least(
+      now(),
+      (select min(r.through) from usage_replica r where r.at > now() - interval '5 minutes'),
+      (select min(j.through) from usage_journal j where j.at > now() - lost_after)
+    ),
+    exists (
+      select from usage_journal j
+      where j.through < 'infinity' and j.at <= now() - lost_after
+        and j.through < period_to and j.at + interval '1 hour' > period_from
+    )
+$$;
+
+-- usage/usage_count.sql
+create or replace function usage_count(counts jsonb) returns void language plpgsql as $$
+begin
+  -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
+  insert into usage_hourly
+    select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
+      sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
+    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
+      writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
+    join account a on a.id = c.account_id
+    where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+  on conflict (root_id, account_id, hour, key_id) do update set
+    requests = usage_hourly.requests + excluded.requests,
+    reads = usage_hourly.reads + excluded.reads,
+    writes = usage_hourly.writes + excluded.writes,
+    client_errors = usage_hourly.client_errors + excluded.client_errors,
+    server_errors = usage_hourly.server_errors + excluded.server_errors,
+    bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
+    bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
+
+  -- A batch that has waited for long may hold two days of one slot: the later one counts.
+  insert into write_by_default as w
+    select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
+      usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
+    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, writes_by_default bigint,
+      last_by_default timestamptz)
+    join account a on a.id = c.account_id
+    where c.writes_by_default > 0
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4 desc
+  on conflict (account_id, key_id, slot) do update set
+    requests = excluded.requests + case when w.day = excluded.day then w.requests else 0 end,
+    last_at = case when w.day = excluded.day then greatest(w.last_at, excluded.last_at) else excluded.last_at end,
+    day = excluded.day
+    where w.day <= excluded.day;
+
+  -- Batches of 0.1.0 do not say when a key was used; of those an hour that is over counts by its end.
+  with used as (
+    select (c ->> 'key_id')::uuid as key_id, least(
+      now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))
+    ) as at
+    from jsonb_array_elements(counts) c group by 1
+  ), locked as materialized (
+    select k.id, u.at from api_key k join used u on u.key_id = k.id
+    where k.last_used_at is null or k.last_used_at < u.at - interval '30 seconds'
+    order by k.id for no key update of k
+  )
+  update api_key k set last_used_at = l.at from locked l where k.id = l.id;
+end $$;
+
+-- usage/usage_daily_lock.sql
+create or replace function usage_daily_lock() returns void language sql volatile as $$
+  select pg_advisory_xact_lock(7311970458)
+$$;
+
+-- usage/usage_day_of.sql
+create or replace function usage_day_of(hour timestamptz) returns date language sql immutable as $$
+  select (hour at time zone 'UTC')::date
+$$;
+
+-- usage/usage_days_until.sql
+create or replace function usage_days_until(kept usage_kept, root uuid, account uuid, first date, last date) returns date
+language sql immutable as $$
+  select case
+    when (root, account) < (kept.root_id, kept.account_id) then last
+    when (root, account) > (kept.root_id, kept.account_id) then first
+    else greatest(first, least(last, kept.day))
+  end
+$$;
+
+-- usage/usage_export_begin.sql
+create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
+language plpgsql as $$
+declare
+  ready timestamptz;
+begin
+  update usage_export e set holder = replica, held_until = clock_timestamp() + lease
+    where e.holder = replica or e.held_until < clock_timestamp();
+  if not found then
+    return false;
+  end if;
+  select date_trunc('hour', least(c.through, clock_timestamp() - settle), 'UTC') into ready
+    from usage_completeness(lost_after, now(), now()) c;
+  if exists (select from usage_export e where e.began is null or e.closed_until < ready)
+    or exists (select from usage_late l where l.number = 0)
+  then
+    perform usage_daily_lock();
+    -- The first time, what was before is closed and not exported: a replay does that.
+    update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
+      hour = coalesce(e.hour, ready);
+    delete from usage_late l where l.number = 0
+      and (l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
+    update usage_late l set number = nextval('usage_late_number') where l.number = 0;
+    delete from usage_late l using usage_export e, usage_kept k
+      where l.number between 1 and e.corrections and l.hour < k.hours_from;
+  end if;
+  return true;
+end $$;
+
+-- usage/usage_export_hour.sql
+create or replace function usage_export_hour(of_hour timestamptz, after uuid, most int)
+returns table (account_id uuid, root_id uuid, external_id text, counts bigint[]) language sql stable
+set enable_seqscan = off as $$
+  select a.id, a.root_id, a.external_id, u.counts
+  from (
+    select id, coalesce(parent_id, id) as root_id, external_id from account where id > after order by id limit most
+  ) a
+  cross join lateral (
+    select array[sum(h.requests), sum(h.reads), sum(h.writes), sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in),
+      sum(h.bytes_out)]::bigint[] as counts
+    from (
+      select requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out from usage_hourly
+        where root_id = a.root_id and account_id = a.id and hour = of_hour
+      union all
+      select -requests, -reads, -writes, -client_errors, -server_errors, -bytes_in, -bytes_out from usage_late
+        where account_id = a.id and hour = of_hour
+    ) h
+    offset 0
+  ) u
+  order by a.id
+$$;
+
+-- usage/usage_hourly_changed.sql
+create or replace function usage_hourly_changed() returns trigger language plpgsql as $$
+declare
+  closed timestamptz;
+begin
+  if tg_op = 'INSERT' then
+    -- `insert … on conflict do update` comes here twice, and often with nothing to insert or to update.
+    if not exists (select from added) then
+      return null;
+    end if;
+    perform usage_daily_lock();
+    select e.closed_until into closed from usage_export e;
+    insert into usage_daily as d
+      select h.root_id, h.account_id, usage_day_of(h.hour), h.key_id, sum(h.requests), sum(h.reads), sum(h.writes),
+        sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)
+      from added h group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (root_id, account_id, day, key_id) do update set
+      requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
+      client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,
+      bytes_in = d.bytes_in + excluded.bytes_in, bytes_out = d.bytes_out + excluded.bytes_out;
+    if exists (select from added n where n.hour < closed) then
+      perform usage_note_late((select jsonb_agg(to_jsonb(n)) from added n where n.hour < closed), 1);
+    end if;
+  elsif tg_op = 'UPDATE' then
+    if not exists (select from added) then
+      return null;
+    end if;
+    perform usage_daily_lock();
+    select e.closed_until into closed from usage_export e;
+    insert into usage_daily as d
+      select h.root_id, h.account_id, usage_day_of(h.hour), h.key_id, sum(h.requests), sum(h.reads), sum(h.writes),
+        sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)
+      from (
+        select n.root_id, n.account_id, n.hour, n.key_id, n.requests, n.reads, n.writes, n.client_errors, n.server_errors,
+          n.bytes_in, n.bytes_out from added n
+        union all
+        select o.root_id, o.account_id, o.hour, o.key_id, -o.requests, -o.reads, -o.writes, -o.client_errors,
+          -o.server_errors, -o.bytes_in, -o.bytes_out from removed o
+      ) h
+      group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (root_id, account_id, day, key_id) do update set
+      requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
+      client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,
+      bytes_in = d.bytes_in + excluded.bytes_in, bytes_out = d.bytes_out + excluded.bytes_out;
+    if exists (select from added n where n.hour < closed) then
+      perform usage_note_late((select jsonb_agg(to_jsonb(n)) from added n where n.hour < closed), 1);
+    end if;
+    if exists (select from removed o where o.hour < closed) then
+      perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
+    end if;
+  -- Of hours that retention deletes, the days stay.
+  elsif current_setting('tenancy_gateway.usage_retention', true) is distinct from 'on' then
+    if not exists (select from removed) then
+      return null;
+    end if;
+    perform usage_daily_lock();
+    select e.closed_until into closed from usage_export e;
+    update usage_daily d set
+      requests = d.requests - h.requests, reads = d.reads - h.reads, writes = d.writes - h.writes,
+      client_errors = d.client_errors - h.client_errors, server_errors = d.server_errors - h.server_errors,
+      bytes_in = d.bytes_in - h.bytes_in, bytes_out = d.bytes_out - h.bytes_out
+    from (
+      select o.root_id, o.account_id, usage_day_of(o.hour) as day, o.key_id, sum(o.requests) as requests,
+        sum(o.reads) as reads, sum(o.writes) as writes, sum(o.client_errors) as client_errors,
+        sum(o.server_errors) as server_errors, sum(o.bytes_in) as bytes_in, sum(o.bytes_out) as bytes_out
+      from removed o group by 1, 2, 3, 4
+    ) h
+    where (d.root_id, d.account_id, d.day, d.key_id) = (h.root_id, h.account_id, h.day, h.key_id);
+    delete from usage_daily d
+      using (select distinct o.root_id, o.account_id, usage_day_of(o.hour) as day, o.key_id from removed o) h
+      where (d.root_id, d.account_id, d.day, d.key_id) = (h.root_id, h.account_id, h.day, h.key_id)
+        and (d.requests, d.reads, d.writes, d.client_errors, d.server_errors, d.bytes_in, d.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
+    if exists (select from removed o where o.hour < closed) then
+      perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
+    end if;
+  end if;
+  return null;
+end $$;
+
+-- usage/usage_note_late.sql
+create or replace function usage_note_late(changes jsonb, sign int) returns void language sql volatile as $$
+  insert into usage_late as l (root_id, account_id, hour, requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out)
+    select c.root_id, c.account_id, c.hour, sign * sum(c.requests), sign * sum(c.reads), sign * sum(c.writes),
+      sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in), sign * sum(c.bytes_out)
+    from jsonb_populate_recordset(null::usage_hourly, changes) c group by 1, 2, 3 order by 1, 2, 3
+  on conflict (account_id, hour, number) do update set
+    requests = l.requests + excluded.requests, reads = l.reads + excluded.reads, writes = l.writes + excluded.writes,
+    client_errors = l.client_errors + excluded.client_errors, server_errors = l.server_errors + excluded.server_errors,
+    bytes_in = l.bytes_in + excluded.bytes_in, bytes_out = l.bytes_out + excluded.bytes_out
+$$;
+
+-- usage/usage_prune_days.sql
+create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
+set enable_seqscan = off as $$
+declare
+  cutoff constant date := date_trunc('month',
+    least(before, clock_timestamp() - make_interval(months => months)) at time zone 'UTC')::date;
+  deleted int;
+begin
+  if not pg_try_advisory_xact_lock(7311970459)
+    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+  then
+    return 0;
+  end if;
+  perform set_config('synchronous_commit', 'off', true);
+  delete from usage_daily where ctid = any (array(
+    select d.ctid from usage_daily d where d.day < cutoff order by d.day limit most for update skip locked
+  ));
+  get diagnostics deleted = row_count;
+  if deleted > 0 then
+    update usage_kept k set days_from = cutoff where k.days_from < cutoff;
+  end if;
+  return deleted;
+end $$;
+
+-- usage/usage_prune_hours.sql
+create or replace function usage_prune_hours(
+  before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
+) language plpgsql set enable_seqscan = off as $$
+declare
+  cutoff constant timestamptz :=
+    date_trunc('day', least(before, clock_timestamp() - make_interval(days => days)), 'UTC');
+  root uuid := after_root;
+  gone int;
+begin
+  deleted := 0;
+  if not pg_try_advisory_xact_lock(7311970459)
+    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    or exists (select from replica r where replica_level(r.nonce) < 2)
+  then
+    return;
+  end if;
+  -- What a crash brings back is deleted again.
+  perform set_config('synchronous_commit', 'off', true);
+  perform set_config('tenancy_gateway.usage_retention', 'on', true);
+  for roots in 1 .. 1000 loop
+    next_root := root;
+    select h.root_id into root from usage_hourly h where h.root_id > root order by h.root_id limit 1;
+    if not found then
+      next_root := null;
+      exit;
+    end if;
+    delete from usage_hourly where ctid = any (array(
+      select h.ctid from usage_hourly h where h.root_id = root and h.hour < cutoff
+        order by h.hour limit most - deleted for update skip locked
+    ));
+    get diagnostics gone = row_count;
+    if gone > 0 then
+      update usage_kept k set hours_from = cutoff where k.hours_from < cutoff;
+    end if;
+    deleted := deleted + gone;
+    exit when deleted >= most;
+    next_root := root;
+  end loop;
+  perform set_config('tenancy_gateway.usage_retention', 'off', true);
+end $$;
+
+-- usage/usage_reconcile.sql
+create or replace function usage_reconcile(accounts jsonb, first date, last date, mend boolean)
+returns table (root_id uuid, account_id uuid, day date, key_id uuid, by_hours bigint[], by_days bigint[])
+language plpgsql set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  found_one record;
+begin
+  if mend then
+    perform usage_daily_lock();
+  end if;
+  -- In a later snapshot than the lock.
+  for found_one in
+    select s.root_id, s.account_id, x.day, x.key_id, x.by_hours, x.by_days
+    from jsonb_to_recordset(accounts) s (root_id uuid, account_id uuid)
+      cross join lateral (
+        select day, key_id, h.counts as by_hours, d.counts as by_days
+        from (
+          select usage_day_of(u.hour) as day, u.key_id, array[sum(u.requests), sum(u.reads), sum(u.writes),
+            sum(u.client_errors), sum(u.server_errors), sum(u.bytes_in), sum(u.bytes_out)]::bigint[] as counts
+          from usage_hourly u
+          where u.root_id = s.root_id and u.account_id = s.account_id
+            and u.hour >= first::timestamp at time zone 'UTC' and u.hour < last::timestamp at time zone 'UTC'
+          group by 1, 2
+        ) h full join (
+          select u.day, u.key_id, array[u.requests, u.reads, u.writes, u.client_errors, u.server_errors, u.bytes_in,
+            u.bytes_out] as counts
+          from usage_daily u
+          where u.root_id = s.root_id and u.account_id = s.account_id and u.day >= first and u.day < last
+        ) d using (day, key_id)
+        where h.counts is distinct from d.counts
+        offset 0
+      ) x
+    order by 2 desc, 3, 4
+  loop
+    if mend and found_one.by_hours is null then
+      delete from usage_daily d where (d.root_id, d.account_id, d.day, d.key_id)
+        = (found_one.root_id, found_one.account_id, found_one.day, found_one.key_id);
+    elsif mend then
+      insert into usage_daily values (found_one.root_id, found_one.account_id, found_one.day, found_one.key_id,
+        found_one.by_hours[1], found_one.by_hours[2], found_one.by_hours[3], found_one.by_hours[4],
+        found_one.by_hours[5], found_one.by_hours[6], found_one.by_hours[7])
+      on conflict (root_id, account_id, day, key_id) do update set requests = excluded.requests, reads = excluded.reads,
+        writes = excluded.writes, client_errors = excluded.client_errors, server_errors = excluded.server_errors,
+        bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out;
+    end if;
+    return query select found_one.root_id, found_one.account_id, found_one.day, found_one.key_id, found_one.by_hours,
+      found_one.by_days;
+  end loop;
+end $$;
+
+-- usage/usage_roll_up.sql
+create or replace function usage_roll_up(most int) returns boolean language plpgsql
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+declare
+  last_id constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  done usage_kept;
+  until usage_kept;
+begin
+  select k.* into done from usage_kept k;
+  if done.account_id = last_id or not pg_try_advisory_xact_lock(7311970459) then
+    return false;
+  end if;
+  perform usage_daily_lock();
+  -- In a later snapshot than the locks: every batch that has them behind it is seen whole, and every other one not at all.
+  select k.* into done from usage_kept k;
+  until := done;
+  select h.root_id, h.account_id, usage_day_of(h.hour) into until.root_id, until.account_id, until.day from usage_hourly h
+    where (h.root_id, h.account_id, h.hour) >= (done.root_id, done.account_id, done.day::timestamp at time zone 'UTC')
+    order by h.root_id, h.account_id, h.hour, h.key_id offset most limit 1;
+  if not found then
+    until.root_id := last_id;
+    until.account_id := last_id;
+    until.day := '-infinity';
+  elsif (until.root_id, until.account_id, until.day) = (done.root_id, done.account_id, done.day) then
+    -- More rows than that in one day.
+    until.day := until.day + 1;
+  end if;
+  insert into usage_daily as d
+    select h.root_id, h.account_id, usage_day_of(h.hour), h.key_id, sum(h.requests), sum(h.reads), sum(h.writes),
+      sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)
+    from usage_hourly h
+    where (h.root_id, h.account_id, h.hour) >= (done.root_id, done.account_id, done.day::timestamp at time zone 'UTC')
+      and (h.root_id, h.account_id, h.hour) < (until.root_id, until.account_id, until.day::timestamp at time zone 'UTC')
+    group by 1, 2, 3, 4
+  on conflict (root_id, account_id, day, key_id) do update set
+    requests = excluded.requests, reads = excluded.reads, writes = excluded.writes, client_errors = excluded.client_errors,
+    server_errors = excluded.server_errors, bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out;
+  update usage_kept k set root_id = until.root_id, account_id = until.account_id, day = until.day;
+  return until.account_id <> last_id;
+end $$;

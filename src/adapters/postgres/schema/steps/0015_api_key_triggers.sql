@@ -1,0 +1,13 @@
+-- compatible with: 6
+-- locks for a moment: api_key
+-- Events and facts follow the rows of API keys. A step of its own, since one step locks one table; what is changed between the
+-- two has no event.
+
+create trigger api_key_created after insert on api_key referencing new table as made
+  for each statement execute function api_key_created();
+create trigger api_key_changed after update on api_key referencing old table as removed new table as made
+  for each statement execute function api_key_changed();
+create trigger api_key_deleted after delete on api_key referencing old table as removed
+  for each statement execute function api_key_deleted();
+create constraint trigger api_key_commit after insert or update or delete on api_key deferrable initially deferred
+  for each row execute function change_commit();

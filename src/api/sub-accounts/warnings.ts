@@ -1,0 +1,52 @@
+import { Type, type Static } from 'typebox';
+import type { AccountId } from '../../domain/ids.ts';
+import { dayMs } from '../../domain/usage.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
+import type { UsageStore } from '../../ports/usage.ts';
+import { closed } from '../rest/typebox.ts';
+
+/** What the response to a change says beside the result. */
+export const warningBody = closed({ code: Type.String(), detail: Type.String() });
+
+/** What the warnings of a create are made of. */
+export interface WarningDeps {
+  readonly tenants: Pick<TenantStore, 'getParent'>;
+  readonly usage: Pick<UsageStore, 'writesByDefault'>;
+  readonly clock: Pick<Clock, 'wallMs'>;
+}
+
+/** How far back writes without the acting header are looked for, to the beginning of a day, UTC. */
+const lookBackDays = 7;
+
+/** From when on writes without the acting header are looked at: milliseconds since 1970. */
+export function onboardingSinceMs(nowMs: number): number {
+  return (Math.floor(nowMs / dayMs) - lookBackDays) * dayMs;
+}
+
+/**
+ * The member `warnings` of the response to a create: the first active sub-account makes the acting header necessary, and some of
+ * the parent's keys wrote without it of late. Nothing, if there is nothing to say or it cannot be found out: the change is made.
+ */
+export async function warningsOf(
+  { tenants, usage, clock }: WarningDeps,
+  parent: AccountId,
+  { seq }: Pick<Committed<unknown>, 'seq'>,
+): Promise<{ warnings?: Static<typeof warningBody>[] }> {
+  // Replicas need not hear of any other sub-account.
+  if (seq === null) return {};
+  try {
+    if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};
+    const { keys } = await usage.writesByDefault(parent, onboardingSinceMs(clock.wallMs()));
+    const writes = keys.reduce((sum, { requests }) => sum + requests, 0);
+    if (writes === 0) return {};
+    const held = keys.length === 1 ? 'one API key' : `${keys.length} API keys`;
+    const made = writes === 1 ? 'one write' : `${writes} writes`;
+    const detail =
+      `In the last ${lookBackDays} days ${made} with ${held} of this account had no acting header. From now on ` +
+      'such writes are 400: `GET /v1/sub-accounts/onboarding` names the keys.';
+    return { warnings: [{ code: 'acting_tenant_required', detail }] };
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,33 @@
+import { styleText } from 'node:util';
+import type { Context } from './context.ts';
+import type { Change, Receipt } from './operator-api.ts';
+
+/**
+ * Makes a change, and writes the result with its receipt: as the member `enforced` in JSON.
+ *
+ * @throws {Failure}
+ */
+export async function makeChange<T extends object>(
+  context: Context,
+  [method, path, body]: Parameters<Change>,
+  show: (changed: T) => string,
+): Promise<void> {
+  const { value, enforced } = await context.api().change<T>(method, path, body);
+  if (enforced === null) context.output().result(value, () => show(value));
+  else context.output().result({ ...value, enforced }, () => `${show(value)}\n\n${showReceipt(enforced)}`);
+}
+
+/** A receipt for people. */
+function showReceipt({ replicas, ms, unheard, streams }: Receipt): string {
+  return [
+    `In force on ${count(replicas, 'replica')} after ${ms} ms.`,
+    ...(unheard === 0
+      ? []
+      : [styleText('yellow', `${count(unheard, 'replica')} did not confirm: its lease was waited for.`)]),
+    ...(streams === 0 ? [] : [`${count(streams, 'open stream')} ended.`]),
+  ].join(' ');
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

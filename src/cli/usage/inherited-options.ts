@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import { exitCode, Failure } from '../failure.ts';
+
+/**
+ * Refuses options of `usage` that a command below it would ignore: commander takes them wherever they stand.
+ *
+ * @param taken names of those that it takes
+ * @throws {Failure}
+ */
+export function refuseOthers(command: Command, taken: readonly string[]): void {
+  const { parent } = command;
+  for (const option of parent?.options ?? []) {
+    const name = option.attributeName();
+    if (taken.includes(name) || parent?.getOptionValueSource(name) !== 'cli') continue;
+    throw new Failure(exitCode.usage, `\`usage ${command.name()}\` has no option ${option.long ?? name}.`);
+  }
+}

@@ -1,0 +1,98 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { Timers } from '../../ports/timers.ts';
+import { Backoff } from '../backoff.ts';
+import { retryPauses, type Timing } from '../timing.ts';
+import type { View } from '../memory/view.ts';
+import type { Loader } from './loader.ts';
+
+export interface ProofsParts {
+  readonly view: Pick<View, 'held' | 'unproven' | 'oldest' | 'incarnation' | 'forgetUnknownKeys'>;
+  readonly loader: Pick<Loader, 'prove'>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly timing: Timing;
+}
+
+/** Facts of one reading: at an even pace, and as fast as it goes. Each costs this process's one thread some 10 µs. */
+const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
+/** Longest pause, so that a replica with little in memory has little to do. */
+const longestPauseMs = 60_000;
+
+/**
+ * Reads every fact in memory again, those first that were read longest ago: at an even pace, so that all were within
+ * {@link Timing.proveMs}, and in bulk while some are unproven. The log tells of every change; this is for what it does not
+ * tell of, be it a mistake in the gateway or a hand in the database: a fact that differs is replaced, and seen.
+ */
+export class Proofs {
+  readonly #parts: ProofsParts;
+  readonly #backoff = new Backoff(retryPauses.firstMs, retryPauses.longestMs);
+  #cancel: () => void = () => undefined;
+  #proving = false;
+  #stopped = false;
+  #unknownKeysMs: number;
+
+  constructor(parts: ProofsParts) {
+    this.#parts = parts;
+    this.#unknownKeysMs = parts.clock.monotonicMs();
+    this.#in(this.#pauseMs());
+  }
+
+  /** Proves what is unproven: to be called when this replica has begun anew. */
+  wake(): void {
+    if (!this.#proving) this.#in(0);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel();
+  }
+
+  #in(ms: number): void {
+    this.#cancel();
+    if (!this.#stopped) this.#cancel = this.#parts.timers.after(ms, () => void this.#round());
+  }
+
+  async #round(): Promise<void> {
+    this.#proving = true;
+    this.#forgetUnknownKeys();
+    const done = await this.#proveSome().catch(() => false);
+    this.#proving = false;
+    if (done) this.#backoff.succeeded();
+    this.#in(done ? this.#pauseMs() : this.#backoff.failed());
+  }
+
+  /** Returns whether it got on. */
+  async #proveSome(): Promise<boolean> {
+    const { view, loader } = this.#parts;
+    const before = view.unproven;
+    // While nothing of the log was read, no fact is admitted.
+    if (view.incarnation === null) return before === 0;
+    const [first, ...others] = view.oldest(this.#portion());
+    if (first !== undefined) await loader.prove([first, ...others]);
+    return before === 0 || view.unproven < before;
+  }
+
+  /** An absence has no name to be read by, but can be forgotten. */
+  #forgetUnknownKeys(): void {
+    const { view, clock, timing } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#unknownKeysMs < timing.proveMs) return;
+    this.#unknownKeysMs = nowMs;
+    view.forgetUnknownKeys();
+  }
+
+  #portion(): number {
+    const { view, timing } = this.#parts;
+    if (view.unproven > 0) return most.inBulk;
+    const inASecond = Math.ceil((view.held * 1_000) / timing.proveMs);
+    return Math.min(Math.max(inASecond, most.evenly.fewest), most.evenly.facts);
+  }
+
+  #pauseMs(): number {
+    const { view, timing } = this.#parts;
+    if (view.unproven > 0 && view.incarnation !== null) return 0;
+    const portion = this.#portion();
+    // Keys and other facts are read apart, in two readings at least.
+    return Math.min((timing.proveMs * portion) / Math.max(view.held, 2 * portion), longestPauseMs);
+  }
+}

@@ -1,0 +1,174 @@
+import { Turns } from '../../domain/turns.ts';
+import type { ProblemError } from '../../domain/problem.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { FactKey, FactReading } from '../../ports/facts.ts';
+import type { Timers } from '../../ports/timers.ts';
+import { overloaded, unavailable } from '../unavailable.ts';
+import type { Timing } from '../timing.ts';
+
+/** How much is read together, and who waits for whom. */
+export interface ReadsLimits {
+  /** Readings at once. */
+  readonly readings: number;
+  /** Facts in one reading; of one asker; and of one turn of an asker. */
+  readonly facts: number;
+  readonly ofOne: number;
+  readonly turn: number;
+  /** Facts that wait, of one asker and of all. */
+  readonly waitingOfOne: number;
+  readonly waiting: number;
+  /** Milliseconds from the beginning of one reading to that of the next, unless there are facts for a whole one. */
+  readonly gatherMs: number;
+  /**
+   * Longest pause, in milliseconds, of an asker that has more waiting when a reading of its facts has ended. It has one reading
+   * at a time then, and pauses for as long as that one took. 0: neither.
+   */
+  readonly pauseMs: number;
+  /** What is too much of one asker is rejected with. */
+  readonly tooMuchOfOne: () => ProblemError;
+}
+
+interface Waiting {
+  readonly key: FactKey;
+  readonly sinceMs: number;
+  readonly resolve: (reading: FactReading) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Reads facts from the source, those of many askers together, some of each in turn. So a fact of one asker is in the next
+ * reading, however many another one has waiting, and a thousand askers with one fact each take a few readings.
+ *
+ * What a reading brings is worked on by this process, which has one thread. An asker that could keep it busy gets pauses
+ * (`pauseMs`): half of the time is left to others however much it asks for.
+ */
+export class Reads {
+  readonly #clock: Clock;
+  readonly #timers: Timers;
+  readonly #mayWaitMs: number;
+  readonly #limits: ReadsLimits;
+  readonly #read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
+  readonly #waiting = new Turns<Waiting>();
+  /** Askers whose facts are being read, and those that pause after that. */
+  readonly #busy = new Set<string>();
+  #readings = 0;
+  #nextMs = -Infinity;
+  #gathering = false;
+  #expiring = false;
+
+  /** @param read ends within {@link Timing.storeMs} */
+  constructor(
+    { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
+    { lookUpMs, storeMs }: Timing,
+    limits: ReadsLimits,
+    read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>,
+  ) {
+    this.#clock = clock;
+    this.#timers = timers;
+    this.#mayWaitMs = lookUpMs - storeMs;
+    this.#limits = limits;
+    this.#read = read;
+  }
+
+  /**
+   * A reading in which the fact is, and others with it. Begins after this call.
+   *
+   * Rejects where too much of this asker or of all waits already, with `unavailable` where it would take longer than
+   * {@link Timing.lookUpMs}, and as the reading does.
+   *
+   * @param asker in whose turn it is read: a tenant, or the network of the client that sent a key
+   */
+  read(key: FactKey, asker: string): Promise<FactReading> {
+    const { waitingOfOne, waiting, tooMuchOfOne } = this.#limits;
+    if (this.#waiting.sizeOf(asker) >= waitingOfOne) return Promise.reject(tooMuchOfOne());
+    if (this.#waiting.size >= waiting) return Promise.reject(overloaded());
+    return new Promise((resolve, reject) => {
+      this.#waiting.add(asker, { key, sinceMs: this.#clock.monotonicMs(), resolve, reject });
+      this.#begin();
+      this.#expire();
+    });
+  }
+
+  #begin(): void {
+    while (this.#waiting.size > 0 && this.#readings < this.#limits.readings) {
+      const nowMs = this.#clock.monotonicMs();
+      if (nowMs < this.#nextMs && this.#waiting.size < this.#limits.facts)
+        return this.#beginIn(this.#nextMs - nowMs);
+      const askers = new Map<string, number>();
+      const [first, ...others] = this.#nextBatch(askers);
+      if (first === undefined) return;
+      this.#nextMs = nowMs + this.#limits.gatherMs;
+      this.#readFor([first, ...others], askers);
+    }
+  }
+
+  #readFor(batch: readonly [Waiting, ...Waiting[]], askers: ReadonlyMap<string, number>): void {
+    const beganMs = this.#clock.monotonicMs();
+    this.#readings += 1;
+    if (this.#limits.pauseMs > 0) for (const asker of askers.keys()) this.#busy.add(asker);
+    const [first, ...others] = batch;
+    this.#read([first.key, ...others.map(({ key }) => key)])
+      .then(
+        (reading) => batch.forEach(({ resolve }) => resolve(reading)),
+        (error: unknown) => batch.forEach(({ reject }) => reject(error)),
+      )
+      .finally(() => {
+        this.#readings -= 1;
+        this.#release([...askers.keys()], this.#clock.monotonicMs() - beganMs);
+        this.#begin();
+      });
+  }
+
+  /** Some facts of each asker in turn, until they are enough for one reading. @param askers gets how many are of each */
+  #nextBatch(askers: Map<string, number>): Waiting[] {
+    const { facts, ofOne, turn } = this.#limits;
+    const batch: Waiting[] = [];
+    const mayTake = (asker: string): boolean => !this.#busy.has(asker) && (askers.get(asker) ?? 0) < ofOne;
+    while (batch.length < facts) {
+      const taken = this.#waiting.take(Math.min(turn, facts - batch.length), mayTake);
+      if (taken === undefined) break;
+      askers.set(taken.tenant, (askers.get(taken.tenant) ?? 0) + taken.things.length);
+      batch.push(...taken.things.filter((waiting) => this.#isInTime(waiting)));
+    }
+    return batch;
+  }
+
+  /** Lets askers have the next reading: those with more waiting after a pause, if they get any. */
+  #release(askers: readonly string[], tookMs: number): void {
+    const waiting = askers.filter((asker) => this.#busy.delete(asker) && this.#waiting.sizeOf(asker) > 0);
+    if (waiting.length === 0 || tookMs === 0) return;
+    for (const asker of waiting) this.#busy.add(asker);
+    this.#timers.after(Math.min(tookMs, this.#limits.pauseMs), () => {
+      for (const asker of waiting) this.#busy.delete(asker);
+      for (const asker of waiting) this.#waiting.moveBack(asker);
+      this.#begin();
+    });
+  }
+
+  /** Rejects what has waited so long that a reading which begins now could end after its request has timed out. */
+  #isInTime({ sinceMs, reject }: Waiting): boolean {
+    if (this.#clock.monotonicMs() - sinceMs <= this.#mayWaitMs) return true;
+    reject(unavailable());
+    return false;
+  }
+
+  /** Looks for those now and then while anything waits: one timer for all, since a flood of made-up keys would leave one each. */
+  #expire(): void {
+    if (this.#expiring || this.#waiting.size === 0) return;
+    this.#expiring = true;
+    this.#timers.after(this.#mayWaitMs / 4, () => {
+      this.#expiring = false;
+      this.#waiting.takeWhile((waiting) => !this.#isInTime(waiting));
+      this.#expire();
+    });
+  }
+
+  #beginIn(ms: number): void {
+    if (this.#gathering) return;
+    this.#gathering = true;
+    this.#timers.after(ms, () => {
+      this.#gathering = false;
+      this.#begin();
+    });
+  }
+}

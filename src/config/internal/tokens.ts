@@ -1,0 +1,57 @@
+import type { UncheckedFile } from '../gateway-file.ts';
+import type { Path } from '../pointer.ts';
+import type { SchemaFault } from '../validate.ts';
+
+/** Characters of a token below which the gateway warns, as many as `openssl rand -hex 16` prints. Shorter tokens work, as in 0.1.0. */
+const shortestToken = 32;
+
+/** Rejects placeholders, and a token that two operators have: events could not tell them apart. */
+export function checkTokens(file: UncheckedFile): SchemaFault[] {
+  const seen = new Set<string>();
+  return tokensOf(file).flatMap(([path, token]) => {
+    const detail = isPlaceholder(token)
+      ? 'is a placeholder of an example: put a token of your own in its place (`openssl rand -hex 32`)'
+      : seen.has(token)
+        ? 'is the token of another operator, too'
+        : undefined;
+    seen.add(token);
+    return detail === undefined ? [] : [{ path, detail }];
+  });
+}
+
+/** Warnings about tokens that can be guessed. */
+export function shortTokens(file: UncheckedFile): SchemaFault[] {
+  return tokensOf(file)
+    .filter(([, { length }]) => length < shortestToken)
+    .map(([path, { length }]) => ({
+      path,
+      detail: `can be guessed: it has ${length} characters, and should have ${shortestToken} or more`,
+    }));
+}
+
+/** Rejects a placeholder as the password of the database. */
+export function checkDatabasePassword({ database }: UncheckedFile): SchemaFault[] {
+  return (['url', 'direct_url'] as const).flatMap((name) => {
+    const url = database[name];
+    const isUnset = url !== undefined && URL.canParse(url) && isPlaceholder(new URL(url).password);
+    return isUnset
+      ? [{ path: ['database', name], detail: 'has a placeholder of an example as its password' }]
+      : [];
+  });
+}
+
+/** Whether a secret is capital words joined by underscores, such as `YOUR_TOKEN`, or `PASSWORD`: no generator makes such text. */
+function isPlaceholder(secret: string): boolean {
+  return secret === 'PASSWORD' || /^[A-Z]+(?:_[A-Z]+)+$/.test(secret);
+}
+
+function tokensOf({ internal }: UncheckedFile): (readonly [Path, string])[] {
+  return [
+    ...(internal.admin_token === undefined
+      ? []
+      : [[['internal', 'admin_token'], internal.admin_token] as const]),
+    ...Object.entries(internal.admin_tokens).map(
+      ([name, token]) => [['internal', 'admin_tokens', name], token] as const,
+    ),
+  ];
+}

@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Problem } from '../domain/problem.ts';
+import { hangUp, mostDiscarded } from './hang-up.ts';
+
+/** A client gets this if its body stops coming. */
+export const bodyStopped: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
+
+/** How often a silence is looked at. */
+const looks = 4;
+
+/**
+ * Watches the body of a request until it is here.
+ *
+ * @param silentMs how long no byte of it may come; a quarter more may pass
+ * @param onSilent is called once, if none came for so long
+ */
+export function watchBody(request: IncomingMessage, silentMs: number, onSilent: () => void): void {
+  const { socket } = request;
+  let [read, left] = [socket.bytesRead, looks];
+  const look = (): void => {
+    if (request.complete || socket.destroyed) return clearInterval(timer);
+    left = socket.bytesRead === read ? left - 1 : looks;
+    read = socket.bytesRead;
+    if (left >= 0) return;
+    clearInterval(timer);
+    onSilent();
+  };
+  const timer = setInterval(look, silentMs / looks).unref();
+  request.once('close', () => clearInterval(timer));
+}
+
+/**
+ * Bounds how long a client that was rejected may take with the rest of its body on a connection that stays open: as long as one
+ * whose connection ends with the response ({@link hangUp}).
+ */
+export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
+  const { req: request } = response;
+  if (!hasBody(request)) return;
+  response.once('finish', () => {
+    if (request.complete) return;
+    const end = (): void => {
+      if (!request.complete) hangUp(request.socket, most);
+    };
+    watchBody(request, most.silentMs, end);
+    const timer = setTimeout(end, most.ms).unref();
+    request.once('close', () => clearTimeout(timer));
+  });
+}
+
+/** Whether a request has a body (RFC 9112 §6.3). */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}

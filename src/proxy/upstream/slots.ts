@@ -1,0 +1,77 @@
+import type { Share } from '../../limits/shares.ts';
+import type { OutgoingRequest } from './message-head.ts';
+import type { PooledConnection } from './upstream-client.ts';
+import type { Failing } from './waiting-requests.ts';
+
+/** The connections of one caller as one tenant. */
+export interface OwnConnections<Handler extends Failing> {
+  /** Of the tenant, whoever calls. */
+  readonly share: Share;
+  /** Connections that are put by; the one that was used last comes last. */
+  readonly idle: Slot<Handler>[];
+  /** Connections that are being made. */
+  opening: number;
+}
+
+/** The pool as its slots see it. */
+interface SlotPool<Handler extends Failing> {
+  send(request: OutgoingRequest, handler: Handler): void;
+  freed(slot: Slot<Handler>): void;
+  ended(slot: Slot<Handler>): void;
+}
+
+/** The place of one connection in a pool, from when it is being made to its end; all that time it belongs to one tenant. */
+export class Slot<Handler extends Failing> {
+  readonly own: OwnConnections<Handler>;
+  /** `null` while it is being made. */
+  connection: PooledConnection<Handler> | null = null;
+  giveUp: (() => void) | null = null;
+  isIdle = false;
+  idleSinceMs = 0;
+  /** Neighbours among the idle ones; only {@link IdleOrder} writes to them. */
+  older: Slot<Handler> | null = null;
+  newer: Slot<Handler> | null = null;
+  readonly #pool: SlotPool<Handler>;
+
+  constructor(own: OwnConnections<Handler>, pool: SlotPool<Handler>) {
+    this.own = own;
+    this.#pool = pool;
+  }
+
+  free(): void {
+    this.#pool.freed(this);
+  }
+
+  gone(): void {
+    this.#pool.ended(this);
+  }
+
+  giveBack(request: OutgoingRequest, handler: Handler): void {
+    this.#pool.send(request, handler);
+  }
+}
+
+/** The idle connections of all tenants, in the order in which they became idle. */
+export class IdleOrder<Handler extends Failing> {
+  size = 0;
+  oldest: Slot<Handler> | null = null;
+  #newest: Slot<Handler> | null = null;
+
+  add(slot: Slot<Handler>): void {
+    slot.older = this.#newest;
+    if (this.#newest === null) this.oldest = slot;
+    else this.#newest.newer = slot;
+    this.#newest = slot;
+    this.size += 1;
+  }
+
+  remove(slot: Slot<Handler>): void {
+    const { older, newer } = slot;
+    if (older === null) this.oldest = newer;
+    else older.newer = newer;
+    if (newer === null) this.#newest = older;
+    else newer.older = older;
+    slot.older = slot.newer = null;
+    this.size -= 1;
+  }
+}

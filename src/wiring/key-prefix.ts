@@ -1,0 +1,29 @@
+import type { Store } from '../adapters/postgres/store.ts';
+import { usualKeyPrefix } from '../domain/api-key.ts';
+
+/** Imported keys begin with `keys.prefix`, so they would be rejected as mistyped keys of this gateway. */
+export class KeyPrefixTaken extends Error {
+  override readonly name = 'KeyPrefixTaken';
+
+  constructor(prefix: string, keys: number) {
+    super(
+      `keys.prefix is ${prefix}, but at least ${keys} imported ${keys === 1 ? 'key begins' : 'keys begin'} like ${prefix}_ and ` +
+        'would be rejected as mistyped. Choose another prefix',
+    );
+  }
+}
+
+/**
+ * Makes sure that `prefix` locks out no imported key. Keys without a known start are not checked.
+ *
+ * @throws {KeyPrefixTaken}; or `ProblemError` if the store cannot be reached
+ */
+export async function refuseTakenPrefix(
+  store: Pick<Store, 'importedKeysLike'>,
+  prefix: string,
+): Promise<void> {
+  // Imports always reject keys with the usual prefix, whatever `keys.prefix` is.
+  if (prefix === usualKeyPrefix) return;
+  const keys = await store.importedKeysLike(prefix);
+  if (keys > 0) throw new KeyPrefixTaken(prefix, keys);
+}

@@ -1,0 +1,51 @@
+/** One name for the database, which leads to a standby for a while, as after a switchover; no connection is cut. */
+import t from 'tap';
+import { openPostgres, type Store } from '../../../../src/adapters/postgres/store.ts';
+import { digestSecret } from '../../../../src/domain/api-key.ts';
+import { factKey } from '../../../../src/ports/facts.ts';
+import { TcpProxy } from '../../../e2e/faults/support/tcp-proxy.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { startPostgres, startStandby } from '../../../support/postgres.ts';
+import type { PrivateServer } from '../../../support/servers.ts';
+import { createParent, problemCode, rawSql } from '../../../support/store.ts';
+
+const renewal = { id: 'r', nonce: 'n', leaseMs: 3_000 };
+const absent = factKey.key(digestSecret('none'));
+
+t.test('a store that reached a standby leaves it by itself once its name leads to the primary', async (t) => {
+  const primary = await startPostgres(t);
+  const direct = openPostgres({ url: primary.url, maxConnections: 4 });
+  await direct.migrate();
+  await direct.close();
+  const standby = await startStandby(t, primary);
+  await eventually(async () => (await rawSql(t, standby.url)`select from replica limit 0`).length === 0);
+  const name = await new TcpProxy(addressOf(standby)).open(t);
+  const store = openPostgres({ url: through(primary.url, name.port), maxConnections: 4 });
+  t.teardown(() => store.close());
+
+  const uses: Record<string, (store: Store) => Promise<unknown>> = {
+    'the lease': ({ log }) => log.register(renewal),
+    'what it reads': ({ log }) => log.readAfter(null, 10),
+    changes: ({ tenants }) => createParent(tenants),
+    facts: ({ facts }) => facts.readFacts([absent]),
+  };
+  for (const [what, use] of Object.entries(uses))
+    t.equal(await problemCode(use(store)), 'unavailable', `a standby serves none of ${what}`);
+  name.leadTo(addressOf(primary));
+  for (const [what, use] of Object.entries(uses)) {
+    await eventually(async () => (await problemCode(use(store))) === undefined, { limitMs: 10_000 });
+    t.pass(`${what}: on the primary`);
+  }
+});
+
+function addressOf({ url }: PrivateServer): { host: string; port: number } {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
+}
+
+function through(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.hostname = '127.0.0.1';
+  changed.port = String(port);
+  return changed.href;
+}

@@ -1,0 +1,56 @@
+/** Keys expire by the database's clock: gateways as processes, whose wall clocks are hours apart. */
+import t from 'tap';
+import { Random } from '../../support/coherence/random.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { startRedis } from '../../support/redis.ts';
+import { startUpstream } from '../../support/upstreams.ts';
+import { Replica } from './support/replica.ts';
+import { Tenants } from './support/tenants.ts';
+
+const hourMs = 3_600_000;
+const lifeMs = 4_000;
+
+t.test(
+  'a key expires on every replica at the same time, though their wall clocks are 2 h apart',
+  async (t) => {
+    const [postgres, redis, upstream] = [await startPostgres(t), await startRedis(t), await startUpstream(t)];
+    const surroundings = {
+      postgresUrl: postgres.url,
+      redisUrl: redis.url,
+      upstreamUrl: upstream.url,
+      leaseMs: 1_000,
+    };
+    const aheads = [hourMs, 0, -hourMs];
+    const replicas: Replica[] = [];
+    for (const clockAheadMs of aheads) {
+      const replica = await Replica.make(t, `${clockAheadMs} ms ahead`, { ...surroundings, clockAheadMs });
+      await replica.ready();
+      replicas.push(replica);
+    }
+    const tenants = new Tenants(replicas, new Random(1), () => false);
+    const parent = await tenants.createParent();
+    const sub = await tenants.createSubAccount(parent);
+    const ask = async (key: string): Promise<(number | undefined)[]> =>
+      Promise.all(replicas.map(async ({ client }) => (await client.send('GET', '/x', { key }))?.status));
+
+    for (const [i, { client }] of replicas.entries()) {
+      const expiresAtMs = Date.now() + lifeMs;
+      const made = await client.send('POST', `/v1/sub-accounts/${sub}/api-keys`, {
+        key: parent.key,
+        body: { name: 'k', expires_at: new Date(expiresAtMs).toISOString() },
+      });
+      t.equal(made?.status, 201, `an expiry in the future, through ${replicas[i]?.name}`);
+      const key = String(made?.body['api_key']);
+      t.same(await ask(key), [200, 200, 200]);
+      await eventually(() => Date.now() > expiresAtMs);
+      t.same(await ask(key), [401, 401, 401]);
+    }
+
+    const list = await replicas[0]?.operator.send('GET', '/admin/v1/replicas');
+    const offsets = (list?.body['data'] as { clock_offset_ms: number }[]).map(
+      ({ clock_offset_ms: ms }) => ms,
+    );
+    t.same(offsets.map((ms) => Math.round(ms / hourMs)).sort(), [-1, 0, 1], 'and operators see it');
+  },
+);

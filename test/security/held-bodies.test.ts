@@ -1,0 +1,73 @@
+import { PassThrough } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { IncomingMessage } from 'node:http';
+import t from 'tap';
+import { Shares } from '../../src/limits/shares.ts';
+import { BufferedBody } from '../../src/proxy/body/buffered-body.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
+import type { Holder } from '../support/memory-directory.ts';
+import { rawClient, requestText, type RawClient } from '../support/raw-client.ts';
+import { startTcpUpstream } from '../support/upstreams.ts';
+
+const pieceBytes = 250_000;
+const piece = `${pieceBytes.toString(16)}\r\n${'x'.repeat(pieceBytes)}\r\n`;
+/** A tenant alone has half of the 64 MiB that bodies have together. */
+const mostHeld = (32 * 1024 * 1024) / pieceBytes;
+
+t.test('bodies of one key that are held and stand still leave memory, and room for others', async (t) => {
+  const upstream = await startTcpUpstream(t, (socket) => {
+    socket.end('HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok');
+  });
+  const { directory, parent, port, call, finished } = await startGateway(t, {
+    routes: { '/': upstream.url },
+  });
+  t.equal((await call('GET', '/')).status, 200);
+  const upload = async ({ key }: Holder): Promise<RawClient> => {
+    const head = [
+      ['Authorization', `Bearer ${key}`],
+      ['Transfer-Encoding', 'chunked'],
+    ] as const;
+    return (await rawClient(t, port)).send(requestText('POST', '/', head)).send(piece);
+  };
+  const all = 200;
+  const clients: RawClient[] = [];
+  for (let i = 0; i < all; i++) clients.push(await upload(parent));
+  const refused = (): number => finished.filter(({ code }) => code === 'overloaded').length;
+  await eventually(() => refused() >= all - mostHeld, 'what has no room is refused');
+  const other = await upload(directory.addParent());
+  t.equal((await other.send('0\r\n\r\n').response('POST')).status, 200, 'another parent has room');
+  t.ok(refused() < all, 'some are held');
+  for (const { socket } of clients) socket.destroy();
+  await eventually(() => finished.length === all + 2, 'their ends');
+  const again = await upload(parent);
+  t.equal((await again.send('0\r\n\r\n').response('POST')).status, 200, 'room is given back');
+});
+
+t.test('a body in pieces of a byte takes little more memory than its bytes', async (t) => {
+  const request = new PassThrough({ highWaterMark: 1 });
+  const bytes = 200_000;
+  let held = 0;
+  const body = new BufferedBody(request as unknown as IncomingMessage, new Shares(), null, {
+    onBuffered: ({ length }) => (held = length),
+    onNotHeld: () => t.fail('it has room'),
+  });
+  const before = inUse();
+  for (let i = 0; i < bytes; i++) {
+    request.write(Buffer.from('x'));
+    if (i % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  await eventually(() => body.bytes === bytes);
+  const grown = inUse() - before;
+  t.ok(grown < 4_000_000, `${grown} bytes`);
+  request.end();
+  await eventually(() => held === bytes);
+});
+
+/** Bytes of the heap and of buffers that are alive. */
+function inUse(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

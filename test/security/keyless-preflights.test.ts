@@ -1,0 +1,31 @@
+import t from 'tap';
+import { eventually, startGateway } from '../support/gateway.ts';
+import { rawClient, requestText } from '../support/raw-client.ts';
+import { startRawUpstream } from '../support/upstreams.ts';
+
+const preflight = [
+  ['Origin', 'https://app.example'],
+  ['Access-Control-Request-Method', 'PUT'],
+] as const;
+const connections = 16;
+
+for (const client of ['native', 'undici'] as const) {
+  t.test(`${client}: preflights that the upstream never answers leave connections for keys`, async (t) => {
+    const upstream = await startRawUpstream(t, () => (request, response) => {
+      if (request.method === 'OPTIONS') request.resume();
+      else response.end('ok');
+    });
+    const { port, call } = await startGateway(t, {
+      routes: { '/': { upstream: upstream.url, preflight: 'pass', connections, client } },
+    });
+    for (let i = 0; i < 3 * connections; i++)
+      (await rawClient(t, port)).send(requestText('OPTIONS', '/', preflight));
+    await eventually(() => upstream.heads >= connections / 8);
+    for (let i = 0; i < 10; i++) t.equal((await call('GET', '/')).status, 200);
+    t.equal(
+      upstream.heads,
+      connections / 8 + 10,
+      'an eighth of the connections is for requests without a key',
+    );
+  });
+}

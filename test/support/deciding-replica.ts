@@ -1,0 +1,40 @@
+/** A replica in this process that holds a lease and decides about keys, over any store. */
+import { randomUUID } from 'node:crypto';
+import type { Store } from '../../src/adapters/postgres/store.ts';
+import { startCoherence, type Coherence } from '../../src/coherence/coherence.ts';
+import { noFactCache } from '../../src/coherence/no-fact-cache.ts';
+import type { KeyDigest } from '../../src/domain/api-key.ts';
+import { systemClock } from '../../src/ports/clock.ts';
+import { decideWithLookups, MissingFact } from '../../src/ports/directory.ts';
+import { factKey, type KeyFact } from '../../src/ports/facts.ts';
+import { systemTimers } from '../../src/ports/timers.ts';
+import type { Scope } from './servers.ts';
+
+export interface DecidingReplica {
+  readonly coherence: Coherence;
+  /** What a request with this key is decided by. */
+  key(digest: KeyDigest): Promise<KeyFact | null>;
+}
+
+/** Stopped when the test ends. */
+export function decidingReplica(t: Scope, store: Store, leaseMs: number): DecidingReplica {
+  const coherence = startCoherence({
+    log: store.log,
+    source: store.facts,
+    cache: noFactCache,
+    clock: systemClock,
+    timers: systemTimers,
+    config: { leaseMs, maxFacts: 1_000 },
+    logger: { info: () => undefined, warn: () => undefined },
+    randomId: randomUUID,
+  });
+  t.teardown(() => coherence.stop());
+  return {
+    coherence,
+    key: (digest) =>
+      decideWithLookups(coherence.directory, (facts) => {
+        const fact = facts.key(digest);
+        return fact === undefined ? new MissingFact(factKey.key(digest)) : { fact };
+      }).then(({ fact }) => fact),
+  };
+}

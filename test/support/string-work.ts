@@ -1,0 +1,47 @@
+/** What is counted: functions whose work grows with the text they are given. */
+const counted = [
+  [
+    String.prototype,
+    ['replace', 'replaceAll', 'includes', 'search', 'startsWith', 'indexOf', 'split', 'match'],
+  ],
+  [String.prototype, ['toLowerCase', 'toUpperCase', 'normalize', 'slice', 'trim', 'trimEnd']],
+  // Not `exec`: others call it for each match.
+  [RegExp.prototype, ['test']],
+  [Buffer, ['from', 'byteLength']],
+] as const;
+
+/**
+ * Counts the characters that the text functions of JavaScript look at while `work` runs: a measure of work that no busy
+ * machine changes. A text that three functions look at counts three times.
+ */
+export function charactersReadBy(work: () => void): number {
+  let characters = 0;
+  const undo: (() => void)[] = [];
+  for (const [owner, names] of counted) {
+    const methods = owner as unknown as Record<string, (...args: unknown[]) => unknown>;
+    for (const name of names) {
+      const sound = methods[name];
+      if (sound === undefined) throw new Error(`there is no ${name}`);
+      methods[name] = function (this: unknown, ...args: unknown[]) {
+        const result = Reflect.apply(sound, this, args);
+        const text = typeof this === 'string' ? this : args[0];
+        if (typeof text === 'string') characters += lookedAt(name, text, args, result);
+        return result;
+      };
+      undo.push(() => (methods[name] = sound));
+    }
+  }
+  try {
+    work();
+  } finally {
+    for (const restore of undo) restore();
+  }
+  return characters;
+}
+
+/** All of a text, but of functions that end early or begin late. */
+function lookedAt(name: string, text: string, [what, from]: readonly unknown[], result: unknown): number {
+  if (name === 'startsWith') return Math.min(text.length, String(what).length);
+  if (name !== 'indexOf') return text.length;
+  return (result === -1 ? text.length : Number(result) + 1) - Number(from ?? 0);
+}
