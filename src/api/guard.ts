@@ -140,7 +140,7 @@ function guardHook(
 function tooManyChanges({ perSecond }: ChangeRate, waitMs: number): Problem {
   return {
     code: 'too_many_requests',
-    detail: `This account may make ${perSecond} changes a second that every replica must confirm (limits.changes_per_second). Nothing was changed: send this request again after Retry-After.`,
+    detail: `This account reached its limit of changes that every replica must confirm: limits.changes_per_second is ${perSecond}. Nothing was changed: send this request again after Retry-After.`,
     retryAfter: Math.ceil(waitMs / 1000),
     limit: 'changes',
   };
