@@ -109,8 +109,9 @@ function ask(path: string): Promise<State | 'gone'> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Without `unref` the lock alone would keep the process from ending.
-    server.unref().listen(path, resolve);
+    // Without `unref` the lock alone would keep the process from ending. Without `exclusive` the primary of a cluster would listen in a
+    // worker's place: a path below /proc/self is another one there, and the lock would outlive the worker.
+    server.unref().listen({ path, exclusive: true }, resolve);
   });
 }
 

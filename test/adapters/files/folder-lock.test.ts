@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
@@ -57,6 +58,22 @@ t.test('a folder with a long name can be locked where no other folder can be wri
   await t.rejects(lockFolder(folder), FolderInUse);
   await lock.release();
   t.same(readdirSync(folder), []);
+  await (await lockFolder(folder)).release();
+});
+
+t.test('a worker of a cluster holds a folder with a long name for as long as it lives', async (t) => {
+  const folder = join(t.testdir(), 'd'.repeat(120));
+  mkdirSync(folder);
+  const script = fileURLToPath(new URL('lock-in-worker.ts', import.meta.url));
+  const primary = spawn(process.execPath, [...process.execArgv, script, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => primary.kill('SIGKILL'));
+  const said = createInterface(primary.stdout)[Symbol.asyncIterator]();
+  const worker = Number((await said.next()).value);
+  await t.rejects(lockFolder(folder), FolderInUse);
+  process.kill(worker, 'SIGKILL');
+  t.equal((await said.next()).value, 'the worker is gone');
   await (await lockFolder(folder)).release();
 });
 
