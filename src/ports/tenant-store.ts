@@ -256,4 +256,14 @@ export interface TenantStore {
     claim?: IdempotencyClaim | null,
     caller?: ChangedBy,
   ): Promise<Committed<ApiKey> | null>;
+  /**
+   * Revokes all keys of an account, expired ones too, at one position. Idempotent, like {@link setSubAccountStatus}.
+   *
+   * @returns number of keys that were not revoked before
+   */
+  revokeAllKeys(
+    account: AccountId,
+    claim?: IdempotencyClaim | null,
+    caller?: ChangedBy,
+  ): Promise<Committed<number> | null>;
 }

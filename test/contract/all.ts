@@ -16,6 +16,7 @@ import { monthTotalsContract } from './month-totals.ts';
 import { parentLimitContract } from './parent-limits.ts';
 import { parentContract } from './parents.ts';
 import { limitContract } from './limits.ts';
+import { revokeAllContract } from './revoke-all.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
 import { shareBoardContract } from './share-board.ts';
 import { tenantStoreContract } from './tenant-store.ts';
@@ -33,6 +34,7 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('limits of requests', (t) => limitContract(t, store));
   await t.test('limits of parents', (t) => parentLimitContract(t, store));
   await t.test('the life of a key', (t) => keyLifeContract(t, store));
+  await t.test('all keys of an account', (t) => revokeAllContract(t, store));
   await t.test('many rows in one call', (t) => importRowsContract(t, store));
   await t.test('any key', (t) => anyKeysContract(t, store));
   await t.test('what mutations log', (t) => mutationContract(t, store));

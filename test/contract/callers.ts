@@ -72,6 +72,7 @@ export async function callerContract(t: Test, { tenants, log }: Store): Promise<
       reschedule: () => tenants.updateKey(sub, subKey, { expiresAt: inAnHour }, caller),
       rotate: () => tenants.rotateKey(sub, subKey, { ...keyDraft(), overlapS: 60 }, claim(), caller),
       revoke: () => tenants.revokeKey(sub, subKey, claim(), caller),
+      'revoke all': () => tenants.revokeAllKeys(sub, claim(), caller),
     };
   }
 

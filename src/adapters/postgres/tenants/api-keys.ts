@@ -26,6 +26,7 @@ type ApiKeys = Pick<
   | 'updateKey'
   | 'rotateKey'
   | 'revokeKey'
+  | 'revokeAllKeys'
 >;
 
 /** What `api_key_import` returns beside what every change does. */
@@ -193,6 +194,16 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
         caller,
       );
       return revoked.outcome === 'none' ? null : committed(revoked, toApiKey(revoked.key));
+    },
+
+    async revokeAllKeys(account, claim = null, caller) {
+      const made = await changes.run<'none', { readonly revoked: number }>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation from api_key_revoke_all(${request}, ${account}) c`,
+        caller,
+      );
+      return made.outcome === 'none' ? null : committed(made, made.revoked);
     },
   };
 }

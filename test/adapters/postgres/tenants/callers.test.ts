@@ -52,6 +52,10 @@ function revoke({ accountId, keyId }: ChangeCaller): Promise<unknown> {
   return elsewhere.tenants.revokeKey(accountId, keyId);
 }
 
+function revokeAll({ accountId }: ChangeCaller): Promise<unknown> {
+  return elsewhere.tenants.revokeAllKeys(accountId);
+}
+
 function suspend({ accountId }: ChangeCaller): Promise<unknown> {
   return elsewhere.tenants.setParentStatus(accountId, 'suspended');
 }
@@ -81,6 +85,7 @@ t.test('so it does for a revoke by a replica of 0.1.0', async (t) => {
 
 for (const [name, end, code] of [
   ['revoke', revoke, 'api_key_revoked'],
+  ['revoke of all keys', revokeAll, 'api_key_revoked'],
   ['suspension', suspend, 'account_suspended'],
 ] as const) {
   t.test(`a ${name} waits for the change that began before it, and later ones do not pass it`, async (t) => {

@@ -937,6 +937,38 @@ begin
   seq := coalesce(change_end(request, key), coherence_position());
 end $$;
 
+-- api-keys/api_key_revoke_all.sql
+create or replace function api_key_revoke_all(
+  request jsonb, of_account uuid, out outcome text, out seq bigint, out revoked int
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  made jsonb;
+begin
+  select b.outcome, b.made into outcome, made from change_begin(request) b;
+  if outcome is not null then
+    if outcome = 'again' then
+      seq := coherence_position();
+      revoked := (made ->> 'revoked')::int;
+    end if;
+    return;
+  end if;
+  -- A rotation takes this lock, too; a mint and an import take that of the account. So each of them is over, and its new key is seen
+  -- below, or it begins after this.
+  perform change_fence(of_account);
+  perform from account a where a.id = of_account for no key update;
+  if not found then
+    outcome := 'none';
+    return;
+  end if;
+  -- In the order of ids, as `usage_count` locks them.
+  perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
+  update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
+  get diagnostics revoked = row_count;
+  outcome := 'done';
+  seq := coalesce(change_end(request, jsonb_build_object('revoked', revoked)), coherence_position());
+end $$;
+
 -- api-keys/api_key_rotate.sql
 create or replace function api_key_rotate(
   request jsonb,

@@ -1,0 +1,66 @@
+/** No key escapes a revoke of all keys of its account by being made at the same time. */
+import t from 'tap';
+import { digestSecret } from '../../../../src/domain/api-key.ts';
+import type { AccountId } from '../../../../src/domain/ids.ts';
+import type { Sql } from '../../../../src/adapters/postgres/connection/sql.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { createKey, createParent, freshStore, keyDraft, newKeyId, rawSql } from '../../../support/store.ts';
+
+/** A statement ends when the test lets it. */
+const { url, store } = await freshStore(t, { deadlines: { queryMs: 120_000 }, maxConnections: 10 });
+const { tenants } = store;
+const [sql, looking] = [rawSql(t, url), rawSql(t, url)];
+
+/** Resolves once a statement of this database waits for a lock. */
+function waiting(): Promise<void> {
+  return eventually(async () => {
+    const [row] = await looking`select count(*)::int as n from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`;
+    return row?.['n'] === 1;
+  });
+}
+
+/** A transaction of a test. */
+type Transaction = Parameters<Parameters<Sql['begin']>[1]>[0];
+
+/** Statements that make a key of an account that has one already. */
+const makers: Readonly<
+  Record<string, (tx: Transaction, account: AccountId, old: string) => PromiseLike<unknown>>
+> = {
+  minted: (tx, account) => {
+    const { id, digest, clientSecretDigest } = keyDraft();
+    return tx`select api_key_create('{}', ${account}, ${id}, 'k', '[]', ${bytes(digest)}, ${bytes(clientSecretDigest)},
+      'tgw_abcd', 'wxyz', null, 100)`;
+  },
+  rotated: (tx, account, old) => {
+    const { id, digest, clientSecretDigest } = keyDraft();
+    return tx`select api_key_rotate('{}', ${account}, ${old}, 60, ${id}, ${bytes(digest)}, ${bytes(clientSecretDigest)},
+      'tgw_abcd', 'wxyz', null)`;
+  },
+  imported: (tx, account) => {
+    const digest = `\\x${bytes(digestSecret(newKeyId())).toString('hex')}`;
+    const keys = [{ id: newKeyId(), owner: account, name: 'k', scopes: [], digest }];
+    return tx`select api_key_import('{}', ${account}, ${tx.json(keys)}, 100)`;
+  },
+};
+
+for (const [made, make] of Object.entries(makers)) {
+  t.test(`a key that is being ${made} is revoked with the others`, async (t) => {
+    const { id } = await createParent(tenants);
+    const { key } = await createKey(tenants, id);
+    let revoked: Promise<unknown> | undefined;
+    await sql.begin(async (tx) => {
+      await make(tx, id, key.id);
+      revoked = tenants.revokeAllKeys(id);
+      await waiting();
+    });
+    t.match(await revoked, { value: 2 });
+    const { rows } = await tenants.listKeys(id, { limit: 10 });
+    t.equal(rows.length, 2);
+    t.ok(rows.every(({ revokedAt }) => revokedAt !== null));
+  });
+}
+
+function bytes(digest: string): Buffer {
+  return Buffer.from(digest, 'base64url');
+}
