@@ -3,6 +3,7 @@ import { parseAccountId } from '../domain/ids.ts';
 import { notFound } from '../http/not-found.ts';
 import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
 import { keyLifeRoutes } from './api-keys/key-life.ts';
+import { revokeAllRoute } from './api-keys/revoke-all.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { referencePaths } from './reference/reference.ts';
@@ -62,6 +63,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     };
     apiKeyRoutes(typed, keyDeps, keyRules);
     keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });
+    revokeAllRoute(typed, keyDeps, { ...keyRules, countChange });
   };
   claimPrefix(app, register, notFound, referencePaths);
   done();

@@ -18,6 +18,7 @@ import type {
   MintedApiKey,
   Onboarding,
   PutSubAccount,
+  RevokedApiKeys,
   RotateApiKey,
   SubAccount,
   UpdateApiKey,
@@ -83,6 +84,9 @@ export class TenancyClient {
       this.#post<MintedApiKey>(`${keyPath(subAccountId, keyId)}/rotate`, body, options),
     revoke: (subAccountId: string, keyId: string, options?: WriteOptions) =>
       this.#post<ApiKey>(`${keyPath(subAccountId, keyId)}/revoke`, undefined, options),
+    /** Revokes all keys of a sub-account. */
+    revokeAll: (subAccountId: string, options?: WriteOptions) =>
+      this.#post<RevokedApiKeys>(`${keyPath(subAccountId)}/revoke-all`, undefined, options),
   };
 
   readonly events = {

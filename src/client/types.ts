@@ -274,6 +274,12 @@ export interface PutSubAccount {
   };
 }
 
+/** How many keys were revoked. */
+export interface RevokedApiKeys {
+  /** How many keys were not revoked before. */
+  readonly revoked: number;
+}
+
 /** When the keys end. */
 export interface RotateApiKey {
   /** For how many seconds the old key goes on working: 0 revokes it at once, 2,592,000 are 30 days. */

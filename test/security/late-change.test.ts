@@ -16,6 +16,7 @@ const held: ReadonlySet<unknown> = new Set<keyof TenantStore>([
   'updateKey',
   'rotateKey',
   'revokeKey',
+  'revokeAllKeys',
 ]);
 
 /** What stands between a decision and the store. */
@@ -98,6 +99,7 @@ async function everyWrite(parent: Parent): Promise<{
       ],
       ['rotate', () => call('POST', `/${active.id}/api-keys/${keyId}/rotate`, { body: { expires_in: 0 } })],
       ['revoke', () => call('POST', `/${active.id}/api-keys/${keyId}/revoke`)],
+      ['revoke all', () => call('POST', `/${active.id}/api-keys/revoke-all`)],
     ],
     look: async (call) => [
       (await call('GET', '')).body,

@@ -34,6 +34,7 @@ export const parentApi: Api = {
     ...keyOperations('/v1/sub-accounts/{sub_id}/api-keys', {
       infix: '',
       whose: 'a sub-account',
+      all: 'the sub-account',
       mintProblems: ['scope_not_grantable'],
       links: true,
     }),
@@ -78,6 +79,7 @@ export const operatorApi: Api = {
     ...keyOperations('/admin/v1/accounts/{account_id}/api-keys', {
       infix: 'Account',
       whose: 'a parent account',
+      all: 'the account in the path, which may be a parent or a sub-account',
       mintProblems: [],
       links: false,
     }),

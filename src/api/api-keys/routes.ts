@@ -50,7 +50,8 @@ export interface ApiKeyRoutesRules<Access> {
   readonly write: Access;
 }
 
-const ownerPath = closed({ owner_id: Type.String() });
+/** Path parameters of the keys of an account. */
+export const ownerPath = closed({ owner_id: Type.String() });
 /** Path parameters of one key. */
 export const keyPath = closed({ owner_id: Type.String(), key_id: Type.String() });
 

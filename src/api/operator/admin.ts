@@ -2,6 +2,7 @@ import type { FastifyContextConfig, FastifyInstance } from 'fastify';
 import { parseAccountId } from '../../domain/ids.ts';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
+import { revokeAllRoute } from '../api-keys/revoke-all.ts';
 import { apiKeyRoutes, type ApiKeyRoutesRules } from '../api-keys/routes.ts';
 import { notFound } from '../../http/not-found.ts';
 import { clientAddresses } from '../../http/trusted-proxies.ts';
@@ -71,6 +72,11 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   };
   apiKeyRoutes(app, keyDeps, keyRules);
   keyLifeRoutes(app, keyDeps, keyRules);
+  // Of a sub-account, too: the store finds out whether there is such an account.
+  revokeAllRoute(app, keyDeps, {
+    ...keyRules,
+    owner: (_request, text) => Promise.resolve(parseAccountId(text) ?? null),
+  });
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);
   reconcileRoute(app, deps);

@@ -41,6 +41,8 @@ t.test(
     const revoke = `/${id}/api-keys/${String(minted.body['id'])}/revoke`;
     t.ok(await waits('POST', revoke));
     t.ok(await waits('POST', revoke));
+    t.ok(await waits('POST', `/${id}/api-keys/revoke-all`));
+    t.ok(await waits('POST', `/${id}/api-keys/revoke-all`));
   },
 );
 

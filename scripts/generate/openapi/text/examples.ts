@@ -122,6 +122,7 @@ const sharedExamples: Readonly<Record<string, unknown>> = {
   RotateApiKey: { expires_in: 86_400 },
   Event: changed,
   EventList: { data: [changed], ...lastPage },
+  RevokedApiKeys: { revoked: 12 },
 };
 
 /** Those of the document for parents. */

@@ -7,13 +7,16 @@ interface KeyTexts {
   readonly infix: string;
   /** Whose keys they are. */
   readonly whose: string;
+  /** The account whose keys can be revoked at once. */
+  readonly all: string;
   /** Codes that a mint may have beyond others. */
   readonly mintProblems: NonNullable<OperationText['problems']>;
   readonly links: boolean;
 }
 
 /** Mint, list, get, change, rotate and revoke the keys of one account. */
-export function keyOperations(path: string, { infix, whose, mintProblems, links }: KeyTexts): OperationTexts {
+export function keyOperations(path: string, texts: KeyTexts): OperationTexts {
+  const { infix, whose, mintProblems, links } = texts;
   const follow = links ? { links: ['GetApiKey', 'UpdateApiKey', 'RotateApiKey', 'RevokeApiKey'] } : {};
   const one = `${path}/{key_id}`;
   return {
@@ -54,11 +57,12 @@ export function keyOperations(path: string, { infix, whose, mintProblems, links 
       problems: ['key_not_active'],
       headers: ['Enforced'],
     },
-    ...keyEnds(one, infix, whose),
+    ...keyEnds(path, texts),
   };
 }
 
-function keyEnds(one: string, infix: string, whose: string): OperationTexts {
+function keyEnds(path: string, { infix, whose, all }: KeyTexts): OperationTexts {
+  const one = `${path}/{key_id}`;
   return {
     [`POST ${one}/rotate`]: {
       id: `rotate${infix}ApiKey`,
@@ -78,6 +82,14 @@ function keyEnds(one: string, infix: string, whose: string): OperationTexts {
       description:
         'From the 2xx on the key is 401 `api_key_revoked` on every replica, and what it has open is closed. Takes no body. It cannot be undone; repeating it gives the same response.',
       responses: { 200: ['ApiKey', 'The key is revoked.'] },
+      headers: ['Enforced', 'Replayed'],
+    },
+    [`POST ${path}/revoke-all`]: {
+      id: `revokeAll${infix}ApiKeys`,
+      tag,
+      summary: 'Revoke all keys of an account',
+      description: `Revokes all keys of ${all}, expired ones too, and no key of another account. From the 2xx on each of them is 401 \`api_key_revoked\` on every replica, and what they have open is closed. All replicas confirm once for all keys. Takes no body. It cannot be undone.`,
+      responses: { 200: ['RevokedApiKeys', 'All keys are revoked.'] },
       headers: ['Enforced', 'Replayed'],
     },
   };

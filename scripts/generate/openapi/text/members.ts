@@ -161,6 +161,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   requests_per_second: 'How many requests a second, on average; `null` for no limit.',
   reset_s: 'In how many seconds all of them are there again.',
   resolved_tenant: 'The account that the request would operate on; `null` where it would be rejected.',
+  revoked: 'How many keys were not revoked before.',
   revoked_at: 'When the key was revoked; `null` where it was not.',
   rotated_from: 'The key in whose place this one was made; `null` where it was minted or imported.',
   route: 'The prefix of the route that the path leads to, or `management`, `none`, `refused`.',

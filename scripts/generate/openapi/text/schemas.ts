@@ -44,6 +44,7 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   ReconcileUsage: 'What is compared.',
   Replica: 'One replica of the gateway.',
   ReplicaList: 'The replicas of the gateway.',
+  RevokedApiKeys: 'How many keys were revoked.',
   RotateApiKey: 'When the keys end.',
   RotatedApiKey: 'An API key with its account and its secrets, which no later response has.',
   SubAccount: 'A customer of a parent account.',

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { found } from '../../http/not-found.ts';
+import type { Barrier } from '../../ports/barrier.ts';
+import type { TenantStore } from '../../ports/tenant-store.ts';
+import { claimantOf } from '../changed-by.ts';
+import type { CountChange } from '../guard.ts';
+import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
+import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
+import { ownerThing } from './resource.ts';
+import { ownerPath, type ApiKeyRoutesRules } from './routes.ts';
+
+/** Dependencies of the route. */
+export interface RevokeAllDeps {
+  readonly tenants: Pick<TenantStore, 'revokeAllKeys'>;
+  readonly barrier: Barrier;
+  /** Name of the receipt header. */
+  readonly enforcedHeader: string;
+}
+
+const revokedBody = closed({ revoked: Type.Integer() });
+
+/** Adds the route that revokes all keys of one account. */
+export function revokeAllRoute<Access>(
+  app: RoutesWith<Access>,
+  { tenants, barrier, enforcedHeader }: RevokeAllDeps,
+  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'owner' | 'caller' | 'write'> & {
+    readonly countChange?: CountChange;
+  },
+): void {
+  app.post(
+    `${rules.path}/revoke-all`,
+    {
+      schema: { params: ownerPath, querystring: noQuery, response: { 200: revokedBody } },
+      config: { ...rules.write, action: true },
+    },
+    async (request, reply) => {
+      const caller = rules.caller(request);
+      const claim = idempotencyClaim(request, claimantOf(caller));
+      const thing = ownerThing(rules.ownerField);
+      const owner = found(await rules.owner(request, request.params.owner_id), thing);
+      const committed = found(await tenants.revokeAllKeys(owner, claim, caller), thing);
+      noteReplay(reply, committed);
+      return { revoked: await enforced(committed, barrier, reply, enforcedHeader, rules.countChange) };
+    },
+  );
+}
