@@ -4,7 +4,7 @@ import { nonEmpty, orNull } from '../account-options.ts';
 import { makeChange } from '../change.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
-import { findAccount } from '../find-account.ts';
+import { accountForms, findAccount } from '../find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../limit-options.ts';
 import { hintsOf } from './find-keys.ts';
 import type { ApiKey, MintedKey } from '../operator-api.ts';
@@ -65,10 +65,12 @@ export function changeCommands(keys: Command, context: Context): void {
 
   keys
     .command('revoke')
-    .description('revoke a key: once this returns, every replica refuses it')
-    .usage('[options] [account-id] <key-id>')
-    .argument('<ids...>', 'id of the key; the id of its account may stand before it')
-    .action(async (ids: string[]) => {
+    .description('revoke a key, or all keys of an account: once this returns, every replica refuses them')
+    .usage('[options] [account] <key-id>\n       tenancy-gateway keys revoke --all <account>')
+    .argument('<ids...>', 'id of the key; its account may stand before it. With --all the account alone')
+    .option('--all', `all keys of one account, by ${accountForms}`)
+    .action(async (ids: string[], { all }: { readonly all?: true }) => {
+      if (all) return revokeAll(context, ids);
       const [first = '', second] = ids;
       if (ids.length > 2)
         throw new Failure(exitCode.usage, 'One key at a time: one id, or two with its account.');
@@ -79,6 +81,21 @@ export function changeCommands(keys: Command, context: Context): void {
         (key) => `${hintsOf(key)} (${key.name}) is ${status(key.status)}.`,
       );
     });
+}
+
+/** Revokes all keys of a parent or of a sub-account. */
+async function revokeAll(context: Context, given: readonly string[]): Promise<void> {
+  const [account, ...more] = given;
+  if (account === undefined || more.length > 0)
+    throw new Failure(exitCode.usage, 'With --all, name one account and no key.');
+  const { parent, subAccount } = await findAccount(context, account);
+  const ofOthers = subAccount === null ? ' Keys of its sub-accounts stay as they are.' : '';
+  await makeChange<{ readonly revoked: number }>(
+    context,
+    ['POST', `/accounts/${subAccount ?? parent}/api-keys/revoke-all`],
+    ({ revoked }) =>
+      `All keys of ${account} are ${status('revoked')}, ${revoked} of them by this command.${ofOthers}`,
+  );
 }
 
 /** The path of a key whose account is named; any key of a sub-account has the path of its id alone. */

@@ -129,6 +129,34 @@ t.test('keys of any account are renamed, rescheduled and rotated from the comman
   t.match(await cli(env, 'keys', 'rotate', id, '--expires-in', 'soon'), { code: 64, stderr: /24h/ });
 });
 
+t.test('all keys of an account are revoked from the command line, and the receipt is shown', async (t) => {
+  const { internalOrigin, call, operator, parent: newParent } = await startReplicas(t);
+  const env = { INTERNAL_PORT: new URL(internalOrigin).port, ADMIN_TOKEN: operatorToken };
+  const parent = await newParent();
+  await operator('PATCH', `/accounts/${parent.id}`, { body: { external_id: 'cus_42' } });
+  const child = await parent.create();
+  const keys = [await child.mint(['a:b']), await child.mint(['a:b'])];
+  const statuses = () =>
+    Promise.all([...keys, parent.key].map(async (key) => (await call('GET', '/x', { key })).status));
+  t.same(await statuses(), [200, 200, 200]);
+  t.match(await cli(env, 'keys', 'revoke', '--all', child.id), {
+    code: 0,
+    stdout: /revoked, 2 of them by this command\.\n\nIn force on 2 replicas after \d+ ms\./,
+  });
+  t.same(await statuses(), [401, 401, 200]);
+  const ofParent = await cli(env, '--json', 'keys', 'revoke', 'ext:cus_42', '--all');
+  t.match(JSON.parse(ofParent.stdout), { revoked: 1, enforced: { replicas: 2, unheard: 0 } });
+  t.same(await statuses(), [401, 401, 401]);
+  t.match(await cli(env, 'keys', 'revoke', '--all', parent.id, parent.keyId), {
+    code: 64,
+    stderr: /one account and no key/,
+  });
+  t.match(await cli(env, 'keys', 'revoke', '--all', crypto.randomUUID()), {
+    code: 1,
+    stderr: /There is no account or sub-account/,
+  });
+});
+
 t.test('who one is to which gateway is told, and where the token came from', async (t) => {
   const alice = 'the-token-of-alice-in-these-tests';
   const { internalOrigin, origin } = await startReplicas(t, `internal: {admin_tokens: {alice: ${alice}}}`);

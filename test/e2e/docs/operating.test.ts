@@ -62,7 +62,8 @@ t.test('the runbook of a leaked key works, word for word', async (t) => {
   };
   const run = (command: string | undefined): string =>
     execFileSync('sh', ['-ec', command ?? 'exit 99'], { env: variables, encoding: 'utf8', stdio: 'pipe' });
-  const [find, findByKey, show, revoke, explain, log, usage, ...more] = commandsOf('A key has leaked');
+  const [find, findByKey, show, revoke, revokeAll, explain, log, usage, ...more] =
+    commandsOf('A key has leaked');
   t.same(more, []);
 
   writeFileSync(variables['KEY_FILE'] ?? '', `${leaked.api_key}\n`);
@@ -88,9 +89,11 @@ t.test('the runbook of a leaked key works, word for word', async (t) => {
   ]);
   await eventually(() => run(usage).includes(leaked.id));
 
+  Object.assign(variables, { ACCOUNT_ID: parent['id'] });
+  t.match(run(revokeAll), /revoked, 1 of them/);
+  t.equal((await call('GET', '/x', { key })).status, 401);
   Object.assign(variables, { KEY_ID: parentKey['id'] });
   t.match(run(revoke), /is revoked/);
-  t.equal((await call('GET', '/x', { key })).status, 401);
 });
 
 t.test('what holds an old snapshot is found as the page says', async (t) => {
