@@ -1,4 +1,4 @@
-/** Pauses that double with every failure, up to a longest one. Milliseconds. */
+/** Pauses in milliseconds; each failure doubles the next one, up to `longestMs`. */
 export class Backoff {
   readonly #firstMs: number;
   readonly #longestMs: number;
@@ -14,7 +14,7 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Counts a failure. Returns how long to pause. */
+  /** Counts a failure. Returns the pause before the next attempt. */
   failed(): number {
     this.#failures += 1;
     return Math.min(this.#firstMs * 2 ** (this.#failures - 1), this.#longestMs);

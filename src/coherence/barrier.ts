@@ -21,26 +21,26 @@ export interface BarrierParts {
   readonly events: CoherenceEvents;
 }
 
-/** A writer whose mutation is committed, and whose client has no response yet. */
+/** A writer has committed its mutation; its client has no response yet. */
 interface Writer {
   readonly seq: Seq;
-  /** When the commit was known, monotonic. */
+  /** Moment on the monotonic clock at which this replica learned of the commit. */
   readonly sinceMs: number;
-  /** The history the mutation belongs to. */
+  /** History (incarnation) that the mutation belongs to. */
   readonly incarnation: string;
-  /** The members after the commit, as last read. */
+  /** Members in the newest reading after the commit, and the rows that have not confirmed the mutation. */
   seen: { readonly members: Members; readonly pending: readonly ReplicaRow[] } | undefined;
-  /** Replicas whose lease ran out without a confirmation, and whose rows were taken away since. */
+  /** Number of replicas whose lease ran out without a confirmation and whose rows are deleted by now. */
   timedOut: number;
   resolve(receipt: Receipt): void;
   reject(error: unknown): void;
 }
 
-/** Pauses between two readings of the members: short while a writer is fresh, then a fraction of its age. */
+/** Pauses between two readings of the members: short while a writer is fresh, later a fraction of its age. */
 const shortestPauseMs = 1;
 const longestPauseMs = 50;
 
-/** Makes writers wait until no replica can decide by what was before. One loop reads the members for all of them. */
+/** Makes writers wait until no replica can decide by older facts. One loop reads the members for all writers. */
 export class CommitBarrier implements Barrier {
   readonly #parts: BarrierParts;
   readonly #writers = new Set<Writer>();
@@ -71,7 +71,7 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // A reading says nothing about mutations committed after it began: a writer that comes later waits for the next one.
+    // A reading says nothing about mutations committed after it began, so a later writer waits for the next reading.
     const asked = [...this.#writers];
     try {
       const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
@@ -81,7 +81,10 @@ export class CommitBarrier implements Barrier {
     }
   }
 
-  /** This replica's own part, while the members are read: alone, a mutation costs one round trip more. */
+  /**
+   * Confirms the mutation for this replica while the members are read. If no other replica exists, a mutation costs
+   * only one round trip more.
+   */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
     if (asked.every(({ seq }) => seq <= view.applied)) return;
@@ -90,7 +93,7 @@ export class CommitBarrier implements Barrier {
 
   #check(writer: Writer, members: Members): void {
     if (members.incarnation !== writer.incarnation || members.seq < writer.seq) {
-      // The database is not the one that took the mutation; whether it has it is not known.
+      // The store has another history now; nobody knows whether it holds the mutation.
       this.#done(writer).reject(unavailable());
       return;
     }
@@ -101,8 +104,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * How many of those that had not confirmed are gone, and did not go by themselves: a replica that leaves has renewed its lease a moment
-   * before, one that was killed or hangs has not.
+   * Number of pending replicas whose rows are gone because their leases ran out. A replica that leaves renews its lease
+   * a moment before; a killed or hanging one does not.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];
@@ -111,18 +114,18 @@ export class CommitBarrier implements Barrier {
 
   #checkWithoutStore(writer: Writer, error: unknown): void {
     if (!this.#leasesHaveEnded(writer)) return;
-    // Without a reading of the members from after the commit, this replica does not know how long the longest lease is.
+    // Without a reading taken after the commit, this replica does not know the longest lease.
     if (writer.seen === undefined) this.#done(writer).reject(unavailable(error));
     else this.#confirm(writer);
   }
 
-  /** This replica needs no row to know what it decides by. */
+  /** Whether the row is this replica's own and its view has the mutation; that needs no confirmation in the row. */
   #isOwnAndThere(row: ReplicaRow, { seq, incarnation }: Writer): boolean {
     const { lease, view } = this.#parts;
     return row.id === lease.id && view.incarnation === incarnation && view.applied >= seq;
   }
 
-  /** Whether every lease that was given before the commit has run out. */
+  /** Whether all leases from before the commit have run out. */
   #leasesHaveEnded({ sinceMs, seen }: Writer): boolean {
     const { clock, timing } = this.#parts;
     const longestMs = seen?.members.longestLeaseMs ?? timing.leaseMs;
@@ -142,7 +145,7 @@ export class CommitBarrier implements Barrier {
     });
   }
 
-  /** Streams a replica has ended for a mutation, as far as it is known. */
+  /** Number of streams that a replica has ended for a mutation, as far as this replica knows. */
   #endedBy(row: ReplicaRow, writer: Writer): number {
     if (row.acked >= writer.seq) return row.streamsClosed;
     return this.#isOwnAndThere(row, writer) ? this.#parts.lease.streamsEnded : 0;

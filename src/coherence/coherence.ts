@@ -28,16 +28,16 @@ export interface CoherenceParts {
   readonly timers: Timers;
   readonly config: { readonly leaseMs: number; readonly maxFacts: number };
   readonly logger: CoherenceLogger;
-  /** Fresh random text, never the same again. */
+  /** Makes fresh random text, different with each call. */
   readonly randomId: () => string;
   readonly events?: CoherenceEvents;
-  /** What operators are told of this replica. */
+  /** Details about this replica for operators. */
   readonly about?: ReplicaNote;
-  /** Other durations than those of `config`, for simulations of other versions. */
+  /** Durations that replace those of `config`, to simulate other versions. */
   readonly timing?: Timing;
 }
 
-/** The part of a pino logger that is used. */
+/** Part of a pino logger that coherence uses. */
 export interface CoherenceLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -46,7 +46,7 @@ export interface CoherenceLogger {
 export interface Coherence {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** The store's clock, by which everything expires; the monotonic one is this machine's. */
+  /** Wall time of the store, by which everything expires, and monotonic time of this machine. */
   readonly clock: Clock;
   /** Whether this replica may decide right now. */
   ready(): boolean;
@@ -57,22 +57,22 @@ export interface Coherence {
   stop(): Promise<void>;
 }
 
-/** What operators see of this replica, and of the others as it last counted them. */
+/** This replica as operators see it, with the other replicas as last counted. */
 export interface CoherenceSnapshot {
   readonly replica: string;
   readonly incarnation: string | null;
-  /** Position in the log that this replica decides by. */
+  /** Log position that this replica decides by. */
   readonly applied: Seq;
-  /** Milliseconds it may go on deciding without the store; negative once it may not. */
+  /** Milliseconds for which this replica may still decide without the store; negative if the lease has run out. */
   readonly leaseRemainingMs: number;
-  /** Facts that may decide. */
+  /** Number of facts that may decide. */
   readonly facts: number;
-  /** By how much this machine's wall clock is ahead of the store's; `null` before the first renewal. */
+  /** Milliseconds by which this machine's wall clock is ahead of the store's; `null` before the first renewal. */
   readonly clockAheadMs: number | null;
-  /** Milliseconds since the fact was read that was read longest ago; 0 where there is none. */
+  /** Milliseconds since the oldest reading of a fact in memory; 0 if memory holds none. */
   readonly oldestFactMs: number;
   readonly unknownKeys: number;
-  /** Facts whose newest change is remembered. */
+  /** Number of facts whose newest change is remembered. */
   readonly recentChanges: number;
   readonly replicas: readonly {
     readonly id: string;
@@ -82,18 +82,18 @@ export interface CoherenceSnapshot {
   }[];
 }
 
-/** The share of the facts held in memory that is set aside for keys that do not exist. */
+/** Part of `maxFacts` for digests of keys that do not exist. */
 const unknownKeysShare = 1 / 16;
 
-/** Facts that a line of the log names. */
+/** Most facts that one log line names. */
 const mostNamed = 10;
 
-/** What the log may say of a fact: its kind and whose it is, but neither an `external_id` nor the digest of a key. */
+/** Text about a fact that may be logged: its kind and its account, but no `external_id` and no digest of a key. */
 function ownerOf(key: FactKey): string {
   return key.startsWith('k:') ? 'k' : key.split(':', 2).join(':');
 }
 
-/** Starts a replica. It is not ready yet when this returns, and becomes so by itself once the store responds. */
+/** Starts a replica. It becomes ready by itself after the store has responded. */
 export function startCoherence(parts: CoherenceParts): Coherence {
   const { log, source, cache, clock, timers, config, logger, randomId, about } = parts;
   const storeClock = new StoreClock(clock);

@@ -23,13 +23,13 @@ export interface DirectoryParts {
   readonly events: CoherenceEvents;
 }
 
-/** Loads and renewals one request may cause: a decision asks for at most five facts, each may change meanwhile. */
+/** Most loads and renewals for one request: a decision needs at most five facts, and each may change meanwhile. */
 const mostRounds = 24;
 
-/** In whose turn keys are looked up for requests that say of no client. */
+/** Network for requests without a known client; their keys are looked up in its turn. */
 const anyNetwork = '';
 
-/** Facts for decisions, none of them older than what this replica has confirmed. */
+/** Provides facts for decisions; none is older than the position that this replica has confirmed. */
 export class CoherentDirectory implements Directory {
   readonly #parts: DirectoryParts;
   readonly #events: CoherenceEvents;
@@ -75,12 +75,12 @@ export class CoherentDirectory implements Directory {
   }
 }
 
-/** What one request waits for: the lease, and facts that are not in memory. */
+/** Waits, for one request, for the lease and for facts that are not in memory. */
 class CoherentLookup implements Lookup {
   readonly #parts: DirectoryParts;
   readonly #facts: LoadedFacts;
   readonly #from: string;
-  /** A fact counts as absent only where it was looked for after the request arrived. */
+  /** Moment of the request's arrival. A fact counts as absent only if it was looked for after that. */
   readonly #arrived: number;
   readonly #giveUpMs: number;
   #missing: MissingFact | null = null;
@@ -116,11 +116,10 @@ class CoherentLookup implements Lookup {
   }
 }
 
-/** Facts in memory. */
 class FactsInMemory implements Facts {
   readonly #view: View;
   readonly #events: CoherenceEvents;
-  /** What was found last: a decision asks for a key, then for its account, then for that one's parent. */
+  /** Entry found last: a decision asks for a key, then for its account, then for the account's parent. */
   #last: Entry | undefined;
 
   constructor(view: View, events: CoherenceEvents) {
@@ -148,7 +147,11 @@ class FactsInMemory implements Facts {
     return this.#valueOf(this.#view.find(name), '', name) as number | null | undefined;
   }
 
-  /** What is known of a fact that is not in memory. @param kind what its key starts with before `name` */
+  /**
+   * Returns the value of a fact that is not in memory, if it is known.
+   *
+   * @param kind start of the fact's key, before `name`
+   */
   protected elsewhere(_kind: 'k:' | 'a:' | '', _name: string): FactValue | undefined {
     return undefined;
   }
@@ -161,8 +164,8 @@ class FactsInMemory implements Facts {
 }
 
 /**
- * Facts in memory, and those loaded for one request: absences are kept nowhere else, and memory may be too small.
- * Each of the latter is checked by its stamp whenever it is asked for.
+ * Facts in memory and those loaded for one request: absences are kept nowhere else, and memory may be too small. Each
+ * loaded fact is checked by its stamp at every use.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

@@ -1,35 +1,42 @@
 import type { FactKey } from '../ports/facts.ts';
 
 /**
- * What happens inside, for metrics and limits. Every member may be left out, and then costs nothing.
- * Listeners are called on the hot path: they must not throw and not wait.
+ * Events of this folder, for metrics and limits. Any listener may be missing. Listeners run on the hot path: they must
+ * not throw and not wait.
  */
 export interface CoherenceEvents {
-  /** A request was decided from memory, without waiting. */
+  /** A request was decided from memory, without a wait. */
   cacheHit?(): void;
   /** A request had to wait for a fact or for the lease. */
   cacheMiss?(): void;
   /** A key was rejected because memory knows that it does not exist. */
   negativeHit?(): void;
-  /** A value was too old for this replica and was read again. */
+  /** A value was too old for this replica, which read it again. */
   staleRefused?(from: 'shared-cache' | 'source'): void;
   sharedCacheHit?(): void;
   sharedCacheMiss?(): void;
-  /** A value of the shared cache has a stamp that this replica has not reached: the source was asked. */
+  /** A value in the shared cache has a stamp beyond this replica's position, so the source was asked. */
   sharedCacheAhead?(): void;
   breakerState?(state: 'closed' | 'open' | 'half-open'): void;
-  /** @param ms from its start to the new deadline */
+  /** @param ms from the start of the renewal to the new deadline */
   leaseRenewed?(ms: number): void;
-  /** @param error why */
   leaseRenewalFailed?(error: unknown): void;
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
-  /** Something of an account has changed, perhaps its limits; told before this replica confirms it. @param id of the account */
+  /**
+   * An account or its limits may have changed; reported before this replica confirms the change.
+   *
+   * @param id of the account
+   */
   accountChanged?(id: string): void;
-  /** Facts in memory had another value than the store, though no change was logged. They were replaced. */
+  /** Memory and store held different values of these facts without a logged change; memory has the store's now. */
   factsDiffered?(keys: ReadonlySet<FactKey>): void;
-  /** This replica lost track of the log and began anew: anything may have changed. */
+  /** This replica lost track of the log and began anew, so anything may have changed. */
   forgotten?(): void;
-  /** A mutation waited for the replicas. @param timedOut how many of them did not confirm before their lease had run out */
+  /**
+   * A mutation waited for the replicas.
+   *
+   * @param timedOut number of replicas whose lease ran out before they confirmed
+   */
   barrierWait?(ms: number, timedOut: number): void;
 }

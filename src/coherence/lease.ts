@@ -20,19 +20,19 @@ export interface LeaseParts {
   readonly storeClock: StoreClock;
   readonly timers: Timers;
   readonly timing: Timing;
-  /** Milliseconds from the beginning of one pass to that of the next which a hint causes; renewals do not wait. */
+  /** Milliseconds between the starts of two passes that hints cause; renewals do not wait for that. */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
-  /** Fresh random text, unguessable and never the same. */
+  /** Makes fresh random text, unguessable and different with each call. */
   readonly randomId: () => string;
   readonly about?: ReplicaNote | undefined;
-  /** Told when this replica has begun anew: what it knew is unproven. */
+  /** Called after this replica began anew: all facts in memory are unproven. */
   readonly onBegunAnew?: () => void;
-  /** Told of a renewal that failed, and of one that succeeded after that. */
+  /** Called with the error of a failed renewal, and with `undefined` after the next success. */
   readonly onHealth: (error: unknown) => void;
 }
 
-/** Entries of the log in one reading: few enough that reading them ends long before a statement times out. */
+/** Most entries of the log in one reading; it ends long before the statement times out. */
 const mostEntries = 10_000;
 
 interface Waiter {
@@ -40,7 +40,10 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The right to decide by the view, until a deadline that is renewed. One pass at a time talks to the log, so what it reads is taken in in order. */
+/**
+ * The right to decide by the view until a deadline, which renewals move. Only one pass at a time reads the log, so
+ * entries are taken in order.
+ */
 export class Lease {
   readonly #parts: LeaseParts;
   readonly #backoff: Backoff;
@@ -48,12 +51,12 @@ export class Lease {
   #nonce = '';
   #acked: Seq = -1;
   #streamsEnded = 0;
-  /** It was granted, and was not given up since; it may have run out. */
+  /** The lease was granted and not given up since; it may have run out. */
   #granted = false;
   #renewAt = -Infinity;
   #pauseUntil = -Infinity;
   #hinted = false;
-  /** When the last pass began. */
+  /** Start of the last pass, monotonic. */
   #passedMs = -Infinity;
   #renewalWaiters: Waiter[] = [];
   #passWaiters: (() => void)[] = [];
@@ -68,22 +71,22 @@ export class Lease {
     this.#id = parts.randomId();
   }
 
-  /** Name of this replica; another one after everything was forgotten. */
+  /** Id of this replica; a new one after it forgot everything. */
   get id(): string {
     return this.#id;
   }
 
-  /** How many streams the last reading that brought news has ended. The row says so a little later. */
+  /** Number of streams ended by the last reading that brought changes. The row shows it a little later. */
   get streamsEnded(): number {
     return this.#streamsEnded;
   }
 
-  /** Milliseconds left; negative once it ran out. */
+  /** Milliseconds left; negative after the lease ran out. */
   get remainingMs(): number {
     return this.#parts.view.remainingMs(this.#parts.clock);
   }
 
-  /** Whether it has not run out yet. */
+  /** Whether the lease still runs. */
   holds(): boolean {
     return this.#parts.view.mayDecide(this.#parts.clock);
   }
@@ -92,14 +95,14 @@ export class Lease {
     this.#running ??= this.#run();
   }
 
-  /** Says in the row that this replica is about to end. It decides as before, until {@link stop}. */
+  /** Writes into the row that this replica is about to end. It decides as before, until {@link stop}. */
   leave(): void {
     this.#leaving = true;
     this.#renewAt = -Infinity;
     this.#wake();
   }
 
-  /** Gives the lease up and takes this replica's row away, so that no writer waits for it. */
+  /** Gives up the lease and deletes this replica's row, so that no writer waits for it. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#lapse();
@@ -109,9 +112,9 @@ export class Lease {
     if (this.#nonce !== '') await this.#deregister().catch(() => undefined);
   }
 
-  /** Resolves after a renewal, which may have begun earlier; rejects with `unavailable` where renewing fails. */
+  /** Resolves after a renewal, which may have begun earlier; rejects with `unavailable` if the renewal fails. */
   renewed(): Promise<void> {
-    // While the store is known to be away, requests are rejected at once instead of waiting for the next attempt.
+    // While the store is known to be down, a request is rejected at once and does not wait for the next attempt.
     if (this.#stopped || this.#backoff.failures > 1) return Promise.reject(unavailable());
     return new Promise((resolve, reject) => {
       this.#renewalWaiters.push({ resolve, reject });
@@ -119,13 +122,13 @@ export class Lease {
     });
   }
 
-  /** Reads the log soon, and confirms what it says. Does not make the lease longer. */
+  /** Makes this replica read the log soon and confirm its position. The lease does not get longer. */
   hint(): void {
     this.#hinted = true;
     this.#wake();
   }
 
-  /** The same; resolves once a reading that began after this call is over, however it went. */
+  /** Does the same, and resolves after a reading that began after this call, even if it failed. */
   caughtUp(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -182,9 +185,9 @@ export class Lease {
   }
 
   /**
-   * The order of these steps is the safety argument (`docs/coherence.md`): the lease counts from before the row is
-   * committed; the log is read in later snapshots than that, until a page ends at the position of its own snapshot: what
-   * an earlier page lacks because it changed again is in a later one; streams end before the position is confirmed.
+   * Makes one pass. The order of its steps is the safety argument (`docs/coherence.md`): the lease counts from before
+   * the commit of the row; the log is read in later snapshots, until a page ends at the position of its own snapshot,
+   * because a fact that changed again is missing from an earlier page; streams end before the position is confirmed.
    */
   async #pass(renewing: boolean): Promise<void> {
     const { log, view, revocations, clock, timing, events } = this.#parts;
@@ -207,8 +210,8 @@ export class Lease {
       for (const id of taken.changedAccounts) events.accountChanged?.(id);
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
-    // A crash of the store may have undone a confirmation: then the row says less than this replica last confirmed. A row
-    // can only be taken away from under a replica whose lease has run out.
+    // A crash of the store may have undone a confirmation: then the row shows an older position than this replica
+    // confirmed last. A row can be deleted only after the replica's lease has run out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;
@@ -221,7 +224,7 @@ export class Lease {
     events.leaseRenewed?.(clock.monotonicMs() - monotonicMs);
   }
 
-  /** Ends what depends on facts that memory was wrong about, as a revocation does. Returns how many exchanges. */
+  /** Ends the exchanges that depend on facts which memory held wrongly, like a revocation. Returns their number. */
   #endDiffered(differed: ReadonlySet<FactKey>): number {
     if (differed.size === 0) return 0;
     const { revocations, events } = this.#parts;
@@ -230,7 +233,7 @@ export class Lease {
     return revocations.announce(differed);
   }
 
-  /** Returns the position that its row shows. */
+  /** Returns the position shown in this replica's row. */
   async #register(): Promise<Seq> {
     const { log, timing, randomId, about, clock, storeClock } = this.#parts;
     this.#nonce = randomId();
@@ -244,7 +247,7 @@ export class Lease {
     return acked;
   }
 
-  /** What is known does not lead up to what the log says now: nothing of it may be used again. */
+  /** Forgets all facts: the log does not continue from the position that this replica knows. */
   async #beginAnew(): Promise<void> {
     const { view, revocations, randomId, events } = this.#parts;
     this.#lapse();

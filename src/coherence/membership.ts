@@ -2,30 +2,33 @@ import type { Clock } from '../ports/clock.ts';
 import type { CoherenceLog, ReplicaReading, ReplicaRow } from '../ports/coherence-log.ts';
 import type { Timing } from './timing.ts';
 
-/** The replicas that may hold a lease. `complete`, too, once this replica has waited for every lease of an earlier incarnation. */
+/**
+ * Replicas that may hold a lease. `complete` is also true after this replica has waited for every lease of an earlier
+ * incarnation.
+ */
 export interface Members extends ReplicaReading {
-  /** The longest lease that may be running, in milliseconds. */
+  /** Longest lease that may still run, in milliseconds. */
   readonly longestLeaseMs: number;
 }
 
 interface LastSeen {
   readonly nonce: string;
-  /** When this nonce was first seen, on this replica's monotonic clock. */
+  /** First sight of this nonce, on this replica's monotonic clock. */
   readonly sinceMs: number;
 }
 
 /**
- * Reads which replicas are registered, takes away the rows of those that timed out, and notes of a new incarnation that
- * every lease of an earlier one has run out. All by this replica's own monotonic clock; no wall clock is used.
+ * Reads the registered replicas, deletes the rows of those that timed out, and notes when all leases of an earlier
+ * incarnation have run out. It uses only this replica's own monotonic clock, never a wall clock.
  */
 export class Membership {
   readonly #log: CoherenceLog;
   readonly #clock: Clock;
   readonly #timing: Timing;
   #lastSeen = new Map<string, LastSeen>();
-  /** An incarnation of which it is not known that every earlier lease has run out, and when it was first seen. */
+  /** Incarnation whose earlier leases may still run, and the moment it was first seen. */
   #incomplete: { readonly incarnation: string; readonly sinceMs: number } | undefined;
-  /** Ever seen: an earlier incarnation may have given leases that no row shows any more. */
+  /** Longest lease ever seen: an earlier incarnation may have granted leases that no row shows any more. */
   #longestLeaseMs: number;
   #last: Members | undefined;
 
@@ -36,12 +39,12 @@ export class Membership {
     this.#longestLeaseMs = timing.leaseMs;
   }
 
-  /** The last reading, however old. */
+  /** Newest reading, however old. */
   get last(): Members | undefined {
     return this.#last;
   }
 
-  /** Reads, in a snapshot taken later than this call. Rejects where the store does not respond. */
+  /** Reads the members in a snapshot taken after this call. Rejects if the store does not respond. */
   async read(): Promise<Members> {
     const reading = await this.#log.replicas();
     const registeredMs = Math.max(this.#timing.leaseMs, ...reading.rows.map((row) => row.leaseMs));
@@ -53,7 +56,7 @@ export class Membership {
     return this.#last;
   }
 
-  /** Notes every nonce. Returns the rows whose nonce stayed the same for longer than their lease can last. */
+  /** Notes all nonces. Returns the rows whose nonce stayed the same for longer than their lease can last. */
   #findTimedOut(rows: readonly ReplicaRow[]): ReplicaRow[] {
     const now = this.#clock.monotonicMs();
     const before = this.#lastSeen;
@@ -66,7 +69,7 @@ export class Membership {
     });
   }
 
-  /** A replica that came back meanwhile has another nonce, and keeps its row. */
+  /** A replica that came back meanwhile has a new nonce, and keeps its row. */
   async #remove(timedOut: readonly ReplicaRow[]): Promise<void> {
     for (const { id, nonce } of timedOut) {
       await this.#log.removeReplica(id, nonce).catch(() => undefined);

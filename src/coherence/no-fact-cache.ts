@@ -1,6 +1,6 @@
 import type { FactCache } from '../ports/fact-cache.ts';
 
-/** Stands for the shared cache where there is none. */
+/** Replaces the shared cache if none is configured. */
 export const noFactCache: FactCache = {
   get: async () => new Map(),
   set: () => undefined,

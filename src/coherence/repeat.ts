@@ -1,6 +1,8 @@
 import type { Timers } from '../ports/timers.ts';
 
-/** Does `task` every now and then, beginning at once; a failure waits for the next time. Returns how to stop. */
+/**
+ * Runs `task` at once and then every `everyMs`; a failed run waits for its next time. Returns a function that stops it.
+ */
 export function repeat(timers: Timers, everyMs: number, task: () => Promise<unknown>): () => void {
   let cancel: () => void = () => undefined;
   let stopped = false;

@@ -4,13 +4,14 @@ import type { View } from './memory/view.ts';
 import { repeat } from './repeat.ts';
 
 /**
- * How many changes the log keeps. A replica that is further behind begins anew, and values in the shared cache that are
- * older are read again. Counted, not timed: a clock that jumps, of the database or of a replica, deletes nothing.
+ * Number of changes that the log keeps. A replica that is further behind begins anew, and older values in the shared
+ * cache are read again. It is a count, not a time: a clock that jumps, in the database or on a replica, deletes
+ * nothing.
  */
 export const changesKept = 100_000;
 
 const everyMs = 60_000;
-/** Entries deleted by one statement, which holds up changes of the same facts for as long as it takes. */
+/** Most entries that one statement deletes; it delays changes of the same facts meanwhile. */
 const mostAtOnce = 5_000;
 
 interface RetentionParts {
@@ -19,7 +20,7 @@ interface RetentionParts {
   readonly timers: Timers;
 }
 
-/** Prunes the log every now and then, portion by portion. Returns how to stop. */
+/** Prunes the log now and then, portion by portion. Returns a function that stops it. */
 export function keepLogShort(parts: RetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));
 }

@@ -4,7 +4,7 @@ type RevocationListener = (keys: ReadonlySet<FactKey>) => number;
 type ChangedListener = (keys: ReadonlySet<FactKey>) => void;
 type ForgottenListener = () => number;
 
-/** What keeps exchanges open, and must hear of changes: of those that end them, before this replica confirms them. */
+/** Listeners that keep exchanges open. They hear of each revocation before this replica confirms it. */
 export class Revocations {
   readonly #revoked = new Set<RevocationListener>();
   readonly #changed = new Set<ChangedListener>();
@@ -25,19 +25,19 @@ export class Revocations {
     return () => void this.#forgotten.delete(listener);
   }
 
-  /** Ends the exchanges that depend on `keys`. Returns how many. */
+  /** Ends the exchanges that depend on `keys`. Returns their number. */
   announce(keys: ReadonlySet<FactKey>): number {
     let ended = 0;
     if (keys.size > 0) for (const listener of this.#revoked) ended += listener(keys);
     return ended;
   }
 
-  /** Tells that the records of these API keys have changed. */
+  /** Tells listeners that the records of these API keys have changed. */
   announceChanged(keys: ReadonlySet<FactKey>): void {
     if (keys.size > 0) for (const listener of this.#changed) listener(keys);
   }
 
-  /** Ends every exchange. Returns how many. */
+  /** Ends every exchange. Returns their number. */
   announceAll(): number {
     let ended = 0;
     for (const listener of this.#forgotten) ended += listener();

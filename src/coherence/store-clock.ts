@@ -1,12 +1,12 @@
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * The store's clock, as this replica learns it with each renewal of its lease: what expires does so by this one clock for all
- * replicas and for the store, and a wall clock of a replica decides nothing.
+ * The store's clock, as this replica learns it with each renewal of its lease. Everything expires by this clock, on all
+ * replicas and in the store; the wall clock of a replica decides nothing.
  */
 export class StoreClock implements Clock {
   readonly #own: Clock;
-  /** What the store's clock says, less this machine's monotonic one. */
+  /** Difference between the store's clock and this machine's monotonic one. */
   #aheadOfMonotonicMs: number | undefined;
   #aheadMs: number | null = null;
 
@@ -15,7 +15,7 @@ export class StoreClock implements Clock {
     this.#own = own;
   }
 
-  /** By how much the wall clock of this machine is ahead of the store's; `null` before the first renewal. */
+  /** Milliseconds by which this machine's wall clock is ahead of the store's; `null` before the first renewal. */
   get aheadMs(): number | null {
     return this.#aheadMs;
   }
@@ -23,10 +23,10 @@ export class StoreClock implements Clock {
   /**
    * Learns the time from a response that has come just now.
    *
-   * The store read its clock somewhere between `sentMs` and now. Taken for the time at `sentMs`, it is early by no more than the
-   * round trip and never late: no key is accepted after it has expired.
+   * The store read its clock somewhere between `sentMs` and now. This clock takes that reading for the time at
+   * `sentMs`, so it is ahead by at most the round trip and never behind: no key is accepted after it has expired.
    *
-   * @param storeMs what the store's clock said
+   * @param storeMs time on the store's clock
    * @param sentMs when it was asked, monotonic
    */
   learn(storeMs: number, sentMs: number): void {
@@ -39,17 +39,17 @@ export class StoreClock implements Clock {
     return this.#own.monotonicMs();
   }
 
-  /** The store's time. Before the first renewal, when nothing is decided, that of this machine. */
+  /** The store's time; this machine's time before the first renewal, when nothing is decided. */
   wallMs(): number {
     const aheadMs = this.#aheadOfMonotonicMs;
     return aheadMs === undefined ? this.#own.wallMs() : Math.floor(this.#own.monotonicMs() + aheadMs);
   }
 }
 
-/** Further apart than this, in milliseconds, operators are told. */
+/** Difference of the clocks, in milliseconds, from which operators are warned. */
 const worthAWarningMs = 1_000;
 
-/** Warns when the wall clock of this machine goes wrong, and not again before it was right. */
+/** Warns once when this machine's wall clock goes wrong, and again only after it was right. */
 export function clockWarnings(warn: (fields: object, message: string) => void): (aheadMs: number) => void {
   let wrong = false;
   return (aheadMs) => {

@@ -1,28 +1,28 @@
 /**
- * Everything that takes a while in the protocol, in milliseconds: derived from T, the one duration that is configured
- * (`coherence.lease_ms`), here and nowhere else. The table in `docs/coherence.md` says the same.
+ * All durations of the protocol, in milliseconds: derived from T, the only configured one (`coherence.lease_ms`), here
+ * and nowhere else. The table in `docs/coherence.md` lists them.
  */
 export interface Timing {
   /**
-   * T: how long a replica may decide after it began to renew. It reads the rows of all replicas as often, to find those
-   * that timed out.
+   * T: how long a replica may decide after it began to renew. It also reads the rows of all replicas every T, to find
+   * those that timed out.
    */
   readonly leaseMs: number;
-  /** How much earlier than T a replica stops deciding, by its own clock: others may have a faster one. */
+  /** Milliseconds before T at which a replica stops to decide, by its own clock: other clocks may be faster. */
   readonly marginMs: number;
-  /** {@link leaseWaitMs}. */
+  /** See {@link leaseWaitMs}. */
   readonly leaseWaitMs: (leaseMs: number) => number;
-  /** From the beginning of one renewal to that of the next: one that fails can be tried again before the lease has run out. */
+  /** Milliseconds between the starts of two renewals: a failed one can be tried again before the lease runs out. */
   readonly renewEveryMs: number;
-  /** {@link storeMsFor}. */
+  /** See {@link storeMsFor}. */
   readonly storeMs: number;
-  /** Longest time a request waits for a fact: for a statement that is under way when it comes, and for its own. */
+  /** Longest time that a request waits for a fact: for a statement that runs when it comes, and for its own. */
   readonly lookUpMs: number;
-  /** Every fact in memory is read again within this time, by this replica's clock. Not of T. */
+  /** Time within which every fact in memory is read again, by this replica's clock. It does not depend on T. */
   readonly proveMs: number;
 }
 
-/** Eight minutes by a clock that is wrong by a tenth, and what a pause of the store holds up, are within ten. */
+/** Eight minutes: with a clock that is wrong by a tenth, and with delays by the store, they stay within ten. */
 const proveMs = 480_000;
 
 /** @param leaseMs T, from the configuration */
@@ -40,42 +40,42 @@ export function timingFor(leaseMs: number): Timing {
 }
 
 /**
- * Deadline of each statement of the lease and of each that reads facts, connecting and waiting for a connection included.
- * The store is opened with it and keeps it (`CoherenceLog`, `FactSource`): there is no second timeout around its calls.
+ * Deadline of each statement of the lease and of each that reads facts, including the time to get a connection. The
+ * store is opened with it and keeps it (`CoherenceLog`, `FactSource`): its calls have no second timeout.
  *
- * Half of T: a renewal begins when three quarters of the lease are left, so a connection that went silent under it is
- * replaced while the lease still runs. Never so short that a busy server cannot be connected to in it, nor so long that a
- * request waits for a silent one for more than a few seconds.
+ * Half of T: a renewal begins with three quarters of the lease left, so a connection that went silent is replaced while
+ * the lease still runs. It is never too short to connect to a busy server, nor so long that a request waits for a
+ * silent one for more than a few seconds.
  */
 export function storeMsFor(leaseMs: number): number {
   return Math.min(Math.max(500, leaseMs / 2), 1_500);
 }
 
 /**
- * How long a replica waits, by its own clock, until a lease of another one has ended by any clock, in milliseconds. It
- * depends on that lease alone, and not on the lease of the replica that waits: the longer a lease, the further two clocks
- * have drifted apart when it ends. It grows with the lease, so waiting for the longest covers all.
+ * Time that a replica waits, by its own clock, until another replica's lease has ended by any clock, in milliseconds.
+ * It depends only on the length of that lease, not on the lease of the replica that waits: the longer a lease, the
+ * further two clocks have drifted apart when it ends. It grows with the lease, so a wait for the longest covers all.
  *
- * @param leaseMs T of the lease that is waited for, as registered
+ * @param leaseMs T of the other lease, as registered
  */
 export function leaseWaitMs(leaseMs: number): number {
   return leaseMs + marginMsOf(leaseMs);
 }
 
 /**
- * What a replica takes off its lease, and what others wait beyond it: g. A lease runs T - g on a clock of rate a, others
- * wait T + g on a clock of rate b: safe while b / a <= (T + g) / (T - g). With a tenth of T that is 11 / 9, so both
- * clocks may be wrong by 10 %, in opposite directions; chrony slews by 8.3 % at most unless told otherwise.
+ * Margin g: a replica takes it off its lease, and others wait for it in addition. A lease runs T - g on a clock of rate
+ * a, others wait T + g on a clock of rate b: safe while b / a <= (T + g) / (T - g). With a tenth of T that is 11 / 9,
+ * so both clocks may be wrong by 10 %, in opposite directions; chrony slews by 8.3 % at most unless told otherwise.
  */
 function marginMsOf(leaseMs: number): number {
   return Math.max(5, leaseMs / 10);
 }
 
 /**
- * How far apart the passes are that hints cause, in milliseconds. Each pass costs the store about the same, so with many replicas
- * it is passes that give out, not changes: one pass takes in all changes since the last. Few replicas have no pause.
+ * Milliseconds between passes that hints cause. Each pass costs the store about the same and takes in all changes since
+ * the last; so with many replicas the store runs out of passes, not of changes. Few replicas have no pause.
  *
- * @param replicas how many are registered
+ * @param replicas number of registered replicas
  */
 export function passPaceMs(replicas: number): number {
   return replicas < fewReplicas ? 0 : replicas * pacePerReplicaMs;
@@ -85,5 +85,8 @@ const fewReplicas = 20;
 /** 20 ms for 200 replicas. */
 const pacePerReplicaMs = 0.1;
 
-/** Pause after a renewal that failed: doubles from the first to the longest. Not of T: the store may be back at any time. */
+/**
+ * Pauses after failed renewals double from the first to the longest. They do not depend on T, because the store may be
+ * back at any time.
+ */
 export const retryPauses = { firstMs: 25, longestMs: 500 };

@@ -1,6 +1,6 @@
 import { ProblemError } from '../domain/problem.ts';
 
-/** "No safe decision can be made": what a client may try again in a second. `cause` is for the log. */
+/** Problem for "no safe decision can be made"; a client may try again in a second. `cause` is for the log. */
 export function unavailable(cause?: unknown): ProblemError {
   if (cause instanceof ProblemError) return cause;
   return new ProblemError(
@@ -13,7 +13,7 @@ export function unavailable(cause?: unknown): ProblemError {
   );
 }
 
-/** More is asked for that memory does not hold than the stores are to be bothered with. */
+/** Problem for more look-ups of facts that memory does not hold than the stores can take. */
 export function overloaded(): ProblemError {
   return new ProblemError({
     code: 'overloaded',
@@ -22,7 +22,7 @@ export function overloaded(): ProblemError {
   });
 }
 
-/** The tenant asks for more at once that memory does not hold than its turns come to. */
+/** Problem for a tenant with more look-ups at once than its turns allow. */
 export function tooManyLookUps(): ProblemError {
   return new ProblemError({
     code: 'too_many_requests',

@@ -1,9 +1,9 @@
 import type { Timers } from '../ports/timers.ts';
 
-/** Settles as `promise` does, or rejects after `ms`. What comes later is ignored. */
+/** Settles like `promise`, or rejects after `ms` and ignores the later result. */
 export function within<T>(timers: Timers, ms: number, promise: Promise<T>): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const cancel = timers.after(ms, () => reject(new Error(`no answer within ${Math.round(ms)} ms`)));
+    const cancel = timers.after(ms, () => reject(new Error(`no result within ${Math.round(ms)} ms`)));
     const settled = (): void => cancel();
     promise.then(resolve, reject);
     promise.then(settled, settled);

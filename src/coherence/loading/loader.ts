@@ -21,33 +21,33 @@ export interface LoaderParts {
   readonly events: CoherenceEvents;
 }
 
-/** Keys say of no tenant: the networks of clients take turns. */
+/** Keys name no tenant, so the networks of clients take turns. */
 const keyLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 128, turn: 8, waitingOfOne: 2_000, waiting: 4_000 },
   ...{ gatherMs: 5, pauseMs: 0, tooMuchOfOne: overloaded },
 };
 
-/** Accounts, names and counts are read for a tenant. */
+/** Accounts, external ids and counts are read in the turn of a tenant. */
 const factLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 32, turn: 8, waitingOfOne: 2_000, waiting: 10_000 },
   ...{ gatherMs: 0, pauseMs: 50, tooMuchOfOne: tooManyLookUps },
 };
 
-/** Moments in the life of one process, in order. */
+/** Number of a moment in the life of one process, in order. */
 export type Moment = number;
 
-/** A load under way. */
+/** A load that has not ended yet. */
 interface Flight extends Named {
   readonly began: Moment;
   readonly fact: Promise<StampedFact>;
 }
 
-/** Fetches facts that memory does not hold: from the shared cache, else from the source, once for all who ask. */
+/** Fetches facts that memory does not hold: from the shared cache, else from the source, once for all callers. */
 export class Loader {
   readonly #parts: LoaderParts;
   /**
-   * By the digest of the fact's name. In a Map each table it outgrows points to the next one, so that under a flood of
-   * made-up keys everything ever loaded would live until the old generation is collected.
+   * Loads by the digest of the fact's name. Each outgrown table of a Map points to the next one; under a flood of
+   * made-up keys all loads would live until the old generation is collected.
    */
   readonly #flights = new DigestTable<Flight>();
   readonly #keyReads: Reads;
@@ -57,32 +57,33 @@ export class Loader {
   constructor(parts: LoaderParts) {
     this.#parts = parts;
     const read = (asked: Asked): Promise<FactReading> => this.#read(asked, 'all');
-    // Apart, since a key says of no tenant: a flood of made-up keys must not keep known callers from their facts.
+    // Keys have their own reads because they name no tenant: a flood of made-up keys must not delay the facts of known
+    // callers.
     this.#keyReads = new Reads(parts, parts.timing, keyLimits, read);
     this.#factReads = new Reads(parts, parts.timing, factLimits, read);
   }
 
-  /** Reads these facts from the source, whatever memory and the shared cache hold. Rejects with `unavailable`. */
+  /** Reads these facts from the source, even if memory and the shared cache hold them. Rejects with `unavailable`. */
   async prove(keys: Asked): Promise<void> {
     await this.#read(keys, 'what differed');
   }
 
-  /** The present moment: what is loaded for a request must not be a "there is none" from before it. */
+  /** Returns the present moment: an absence counts for a request only if it was read after this. */
   now(): Moment {
     return ++this.#moment;
   }
 
   /**
-   * Loads a fact, and puts it into memory where memory may have it. The caller checks the result in the tick in
-   * which it is used. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
+   * Loads a fact, and puts it into memory if it is admitted. The caller checks the result in the tick that uses it.
+   * Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
    * @param missing the fact, and the tenant in whose turn it is loaded
-   * @param arrived when the request arrived: a mutation that creates something does not wait for replicas, so "there is
-   *   none" counts only if it was read after that
+   * @param arrived when the request arrived: a mutation that creates something does not wait for replicas, so an
+   * absence counts only if it was read after that
    * @param from the network of the request's client, in whose turn a key is loaded
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
-    // A tenant shares what it loads with itself alone: another one would have to wait for its turns.
+    // A load is shared within one tenant only: another tenant would have to wait for the first one's turns.
     const name = hash('sha256', tenant === undefined ? key : `${key} ${tenant}`, 'base64url');
     for (;;) {
       const flight = this.#flights.get(name) ?? this.#begin(key, tenant ?? turnOf(key, from), name);
@@ -113,8 +114,9 @@ export class Loader {
       events.staleRefused?.('shared-cache');
       return undefined;
     }
-    // Another replica may be a moment ahead; but a program that writes to the cache may have made the stamp up, and such a value
-    // would still be admitted after a change that this replica has yet to read. The source is asked, which costs one reading.
+    // Another replica may be a moment ahead; but a program that writes to the cache may have invented the stamp, and
+    // such a value would still be admitted after a change that this replica has yet to read. The source is asked
+    // instead, which costs one reading.
     if (fact.seq > view.applied) {
       events.sharedCacheAhead?.();
       return undefined;
@@ -140,7 +142,11 @@ export class Loader {
     }
   }
 
-  /** Reads the source, and puts what it says into memory and into the shared cache. @param shares what of it goes to the cache */
+  /**
+   * Reads the source, and puts the values into memory and into the shared cache.
+   *
+   * @param shares values that go to the cache
+   */
   async #read(asked: Asked, shares: 'all' | 'what differed'): Promise<FactReading> {
     const { cache, view, source } = this.#parts;
     const nowS = this.#nowS();
@@ -166,8 +172,8 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Whose turn it is to load a fact: for a key the client's network, for others the account in the fact's name, which is the
- * parent whose `external_id` or count it is, or the account itself.
+ * Returns the asker in whose turn a fact is loaded: the client's network for a key, else the account in the fact's name
+ * (the account itself, or the parent of the `external_id` or count).
  */
 function turnOf(key: FactKey, from: string): string {
   return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);

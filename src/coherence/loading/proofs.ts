@@ -13,15 +13,16 @@ export interface ProofsParts {
   readonly timing: Timing;
 }
 
-/** Facts of one reading: at an even pace, and as fast as it goes. Each costs this process's one thread some 10 µs. */
+/** Most facts of one reading, at an even pace and in bulk. Each costs this process's only thread some 10 µs. */
 const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
-/** Longest pause, so that a replica with little in memory has little to do. */
+/** Longest pause, so that a replica with few facts in memory has little to do. */
 const longestPauseMs = 60_000;
 
 /**
- * Reads every fact in memory again, those first that were read longest ago: at an even pace, so that all were within
- * {@link Timing.proveMs}, and in bulk while some are unproven. The log tells of every change; this is for what it does not
- * tell of, be it a mistake in the gateway or a hand in the database: a fact that differs is replaced, and seen.
+ * Reads every fact in memory again, the one with the oldest reading first: at an even pace, so that each is read within
+ * {@link Timing.proveMs}, and in bulk while some are unproven. The log tells of every change; this catches what the log
+ * cannot tell, such as a bug in the gateway or a manual change in the database. A fact that differs is replaced and
+ * reported.
  */
 export class Proofs {
   readonly #parts: ProofsParts;
@@ -37,7 +38,7 @@ export class Proofs {
     this.#in(this.#pauseMs());
   }
 
-  /** Proves what is unproven: to be called when this replica has begun anew. */
+  /** Proves unproven facts at once; called after this replica began anew. */
   wake(): void {
     if (!this.#proving) this.#in(0);
   }
@@ -61,18 +62,18 @@ export class Proofs {
     this.#in(done ? this.#pauseMs() : this.#backoff.failed());
   }
 
-  /** Returns whether it got on. */
+  /** Returns whether the round made progress. */
   async #proveSome(): Promise<boolean> {
     const { view, loader } = this.#parts;
     const before = view.unproven;
-    // While nothing of the log was read, no fact is admitted.
+    // Before the first reading of the log no fact is admitted.
     if (view.incarnation === null) return before === 0;
     const [first, ...others] = view.oldest(this.#portion());
     if (first !== undefined) await loader.prove([first, ...others]);
     return before === 0 || view.unproven < before;
   }
 
-  /** An absence has no name to be read by, but can be forgotten. */
+  /** Forgets absent keys, since a digest without a record cannot be read again. */
   #forgetUnknownKeys(): void {
     const { view, clock, timing } = this.#parts;
     const nowMs = clock.monotonicMs();
@@ -92,7 +93,7 @@ export class Proofs {
     const { view, timing } = this.#parts;
     if (view.unproven > 0 && view.incarnation !== null) return 0;
     const portion = this.#portion();
-    // Keys and other facts are read apart, in two readings at least.
+    // Keys and other facts are read separately, in at least two readings.
     return Math.min((timing.proveMs * portion) / Math.max(view.held, 2 * portion), longestPauseMs);
   }
 }

@@ -6,25 +6,25 @@ import type { Timers } from '../../ports/timers.ts';
 import { overloaded, unavailable } from '../unavailable.ts';
 import type { Timing } from '../timing.ts';
 
-/** How much is read together, and who waits for whom. */
+/** Limits on one reading, and on the facts that each asker may have waiting. */
 export interface ReadsLimits {
-  /** Readings at once. */
+  /** Most readings at once. */
   readonly readings: number;
-  /** Facts in one reading; of one asker; and of one turn of an asker. */
+  /** Most facts in one reading; of one asker; and of one turn of an asker. */
   readonly facts: number;
   readonly ofOne: number;
   readonly turn: number;
-  /** Facts that wait, of one asker and of all. */
+  /** Most facts waiting, of one asker and of all. */
   readonly waitingOfOne: number;
   readonly waiting: number;
-  /** Milliseconds from the beginning of one reading to that of the next, unless there are facts for a whole one. */
+  /** Milliseconds between the starts of two readings, unless enough facts wait for a full one. */
   readonly gatherMs: number;
   /**
-   * Longest pause, in milliseconds, of an asker that has more waiting when a reading of its facts has ended. It has one reading
-   * at a time then, and pauses for as long as that one took. 0: neither.
+   * Longest pause in milliseconds for an asker that has more facts waiting after a reading. Such an asker has one
+   * reading at a time, and pauses for as long as that one took. 0: no pause, and no limit of one reading.
    */
   readonly pauseMs: number;
-  /** What is too much of one asker is rejected with. */
+  /** Makes the error for an asker that has too many facts waiting. */
   readonly tooMuchOfOne: () => ProblemError;
 }
 
@@ -36,11 +36,12 @@ interface Waiting {
 }
 
 /**
- * Reads facts from the source, those of many askers together, some of each in turn. So a fact of one asker is in the next
- * reading, however many another one has waiting, and a thousand askers with one fact each take a few readings.
+ * Reads facts from the source, those of many askers together, some of each in turn. So a fact of one asker is in the
+ * next reading even if another asker has thousands waiting, and a thousand askers with one fact each take a few
+ * readings.
  *
- * What a reading brings is worked on by this process, which has one thread. An asker that could keep it busy gets pauses
- * (`pauseMs`): half of the time is left to others however much it asks for.
+ * This process has only one thread for the results. An asker that could keep it busy gets pauses (`pauseMs`), which
+ * leave half of the time to others.
  */
 export class Reads {
   readonly #clock: Clock;
@@ -49,7 +50,7 @@ export class Reads {
   readonly #limits: ReadsLimits;
   readonly #read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
   readonly #waiting = new Turns<Waiting>();
-  /** Askers whose facts are being read, and those that pause after that. */
+  /** Askers whose facts are being read, and askers in a pause after that. */
   readonly #busy = new Set<string>();
   #readings = 0;
   #nextMs = -Infinity;
@@ -71,12 +72,12 @@ export class Reads {
   }
 
   /**
-   * A reading in which the fact is, and others with it. Begins after this call.
+   * Returns a reading that contains the fact, among others. It begins after this call.
    *
-   * Rejects where too much of this asker or of all waits already, with `unavailable` where it would take longer than
-   * {@link Timing.lookUpMs}, and as the reading does.
+   * Rejects if this asker or all askers together have too much waiting, with `unavailable` if the fact would take
+   * longer than {@link Timing.lookUpMs}, and with the reading's own error.
    *
-   * @param asker in whose turn it is read: a tenant, or the network of the client that sent a key
+   * @param asker in whose turn the fact is read: a tenant, or the network of the client that sent a key
    */
   read(key: FactKey, asker: string): Promise<FactReading> {
     const { waitingOfOne, waiting, tooMuchOfOne } = this.#limits;
@@ -119,7 +120,7 @@ export class Reads {
       });
   }
 
-  /** Some facts of each asker in turn, until they are enough for one reading. @param askers gets how many are of each */
+  /** Takes facts of each asker in turn until they fill one reading. @param askers gets the number taken of each */
   #nextBatch(askers: Map<string, number>): Waiting[] {
     const { facts, ofOne, turn } = this.#limits;
     const batch: Waiting[] = [];
@@ -133,7 +134,7 @@ export class Reads {
     return batch;
   }
 
-  /** Lets askers have the next reading: those with more waiting after a pause, if they get any. */
+  /** Lets askers take part in the next reading; those with more waiting do so after a pause, if `pauseMs` is set. */
   #release(askers: readonly string[], tookMs: number): void {
     const waiting = askers.filter((asker) => this.#busy.delete(asker) && this.#waiting.sizeOf(asker) > 0);
     if (waiting.length === 0 || tookMs === 0) return;
@@ -145,14 +146,17 @@ export class Reads {
     });
   }
 
-  /** Rejects what has waited so long that a reading which begins now could end after its request has timed out. */
+  /** Rejects a fact that has waited so long that its request would time out before a new reading ends. */
   #isInTime({ sinceMs, reject }: Waiting): boolean {
     if (this.#clock.monotonicMs() - sinceMs <= this.#mayWaitMs) return true;
     reject(unavailable());
     return false;
   }
 
-  /** Looks for those now and then while anything waits: one timer for all, since a flood of made-up keys would leave one each. */
+  /**
+   * Rejects late facts now and then while anything waits. All share one timer, since a flood of made-up keys would
+   * leave one each.
+   */
   #expire(): void {
     if (this.#expiring || this.#waiting.size === 0) return;
     this.#expiring = true;

@@ -5,24 +5,24 @@ import type { RecentChanges } from './recent-changes.ts';
 interface Difference {
   /** Position of the reading. */
   readonly seq: Seq;
-  /** Position up to which the log was taken in then: a change after it explains the difference. */
+  /** Position that the log was taken in to at that time; a later change explains the difference. */
   readonly since: Seq;
 }
 
 /**
- * Facts that were read with another value than memory had. A reading may be ahead of the log as this replica knows it, so a
- * difference is judged once the log was read as far: a change that it tells of explains it, and nothing else does.
+ * Facts whose value in a reading differs from memory. A reading may be ahead of the log as this replica knows it. So a
+ * difference is judged only after the log was read up to the same position; only a logged change explains it.
  */
 export class Differences {
   readonly #waiting = new Map<FactKey, Difference>();
 
-  /** @param since position up to which the log was taken in */
+  /** @param since position that the log was taken in to */
   note(key: FactKey, seq: Seq, since: Seq): void {
-    // The first one: what was read after it may only seem to be explained.
+    // Keeps the first difference: a later one may be explained by mistake.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
   }
 
-  /** Takes out what the log, taken in up to `applied`, is far enough to judge. Returns what no change explains. */
+  /** Removes the differences that can be judged once the log is taken in to `applied`. Returns the unexplained ones. */
   unexplained(applied: Seq, changes: RecentChanges): ReadonlySet<FactKey> {
     const unexplained = new Set<FactKey>();
     for (const [key, { seq, since }] of this.#waiting) {
@@ -39,8 +39,8 @@ export class Differences {
 }
 
 /**
- * Whether two values would decide differently. An unproven fact has no value. Of a count it matters alone whether it is 0:
- * changes of it beyond that are not logged.
+ * Whether two values would lead to different decisions. An unproven fact has no value. For a count only zero or not
+ * zero matters, because other changes of it are not logged.
  */
 export function differ(key: FactKey, held: FactValue | undefined, read: FactValue): boolean {
   if (held === undefined) return false;

@@ -2,21 +2,21 @@ import type { FactValue, Seq } from '../../ports/facts.ts';
 import { ProofOrder } from './proof-order.ts';
 import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 
-/** How many recently used entries an insertion may pass over, so that none takes long. */
+/** Most recently used entries that one insertion passes over, so that none takes long. */
 const passes = 64;
 
 /**
- * Which facts are kept in memory. What to drop is chosen by the clock algorithm: the clock hand goes round over the
- * entries and takes the first that was not asked for since it last came by.
+ * Facts in memory. The clock algorithm chooses the one to drop: its hand goes round over the entries and takes the
+ * first that was not asked for since the last round.
  */
 export class LocalCache {
-  /** Where what is kept is found. */
+  /** Table of the entries. */
   readonly table: Table;
   readonly #makeRoom: () => void;
   readonly #order = new ProofOrder();
   #unproven = 0;
 
-  /** @param makeRoom called before there is one entry more, to drop one where that is too many */
+  /** @param makeRoom called before an entry is added, to drop one if there are too many */
   constructor(table: Table, makeRoom: () => void) {
     this.table = table;
     this.#makeRoom = makeRoom;
@@ -26,22 +26,22 @@ export class LocalCache {
     return this.table.size;
   }
 
-  /** How many of them decide nothing before they are read again. */
+  /** Number of entries that must be read again before they decide anything. */
   get unproven(): number {
     return this.#unproven;
   }
 
-  /** The entry that was read longest ago; while some are {@link unproven}, one of those. */
+  /** Entry with the oldest reading; while some are {@link unproven}, one of those. */
   get oldest(): Entry | undefined {
     return this.#order.oldest;
   }
 
-  /** Names of up to `most` entries, that of {@link oldest} first. */
+  /** Names of up to `most` entries, beginning with {@link oldest}. */
   oldestNames(most: number): string[] {
     return this.#order.first(most).map(({ name }) => name);
   }
 
-  /** Keeps a value, unless it has a newer one. @param readS when its reading began; whole seconds, monotonic */
+  /** Stores a value, unless the entry has a newer one. @param readS when its reading began; whole seconds, monotonic */
   put(name: string, value: FactValue, seq: Seq, readS: number): void {
     let entry = this.table.get(name);
     if (entry === undefined) {
@@ -56,13 +56,13 @@ export class LocalCache {
     this.#order.proven(entry);
   }
 
-  /** Drops the value that was read before `seq` under `name`. An unproven entry has none. */
+  /** Drops the value under `name` if it was read before `seq`. An unproven entry has no value. */
   dropOlder(name: string, seq: Seq): void {
     const entry = this.table.get(name);
     if (entry?.value !== undefined && entry.seq < seq) this.#drop(entry);
   }
 
-  /** Drops what is under `name`, unless it has a newer value than of `seq`, at which there was none. */
+  /** Drops the entry under `name`, unless its value is newer than `seq`: at `seq` the fact was absent. */
   dropAbsent(name: string, seq: Seq): void {
     const entry = this.table.get(name);
     if (entry !== undefined && entry.seq <= seq) this.#drop(entry);
@@ -78,7 +78,7 @@ export class LocalCache {
     }
   }
 
-  /** Takes the value from every entry, and keeps its name alone: to be read again, in another history perhaps. */
+  /** Removes the value of every entry and keeps its name, to be read again, perhaps in another history. */
   unprove(): void {
     for (const entry of this.table.all()) {
       entry.value = undefined;

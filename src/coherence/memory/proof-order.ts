@@ -1,6 +1,6 @@
 import { makeEntry, type Entry } from './tables.ts';
 
-/** Entries in the order in which they were last read, the longest ago first: a ring that its own end closes. */
+/** Entries ordered by their last reading, the oldest first: a ring closed by its own end. */
 export class ProofOrder {
   readonly #end = makeEntry('');
 
@@ -8,12 +8,12 @@ export class ProofOrder {
     this.#end.older = this.#end.newer = this.#end;
   }
 
-  /** The entry that was read longest ago; `undefined` where there is none. */
+  /** Entry with the oldest reading; `undefined` if the ring is empty. */
   get oldest(): Entry | undefined {
     return this.#end.newer === this.#end ? undefined : this.#end.newer;
   }
 
-  /** Up to `most` entries, the one that was read longest ago first. */
+  /** Up to `most` entries, the one with the oldest reading first. */
   first(most: number): Entry[] {
     const entries: Entry[] = [];
     for (let entry = this.#end.newer; entries.length < most; entry = entry.newer) {
@@ -23,7 +23,7 @@ export class ProofOrder {
     return entries;
   }
 
-  /** Puts an entry that was read just now to the end, wherever it is. */
+  /** Moves or adds an entry to the end, since it was read just now. */
   proven(entry: Entry): void {
     this.remove(entry);
     const newest = this.#end.older as Entry;

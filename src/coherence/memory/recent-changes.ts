@@ -1,47 +1,47 @@
 import type { FactKey, Seq } from '../../ports/facts.ts';
 
-/** Facts remembered at most. */
+/** Most facts remembered. */
 const usualMost = 100_000;
 
 /**
- * The newest changes, as "which position touched this fact last". It tells whether a value read at some position can
- * still be true: not if its fact was touched later, and not if that cannot be known.
+ * Newest change of each fact, as its position. It tells whether a value read at some position can still be true: not if
+ * the fact changed later, and not if that is unknown.
  */
 export class RecentChanges {
   readonly #most: number;
-  /** In the order of positions, so that the oldest come first. */
+  /** Facts by the position of their last change, the oldest first. */
   readonly #touched = new Map<FactKey, Seq>();
   #floor: Seq = 0;
   #evictedBelow: Seq = 0;
 
-  /** @param most facts remembered at most, for a moment a tenth more */
+  /** @param most facts remembered; for a moment up to a tenth more */
   constructor(most: number = usualMost) {
     this.#most = most;
   }
 
-  /** Facts remembered. */
+  /** Number of facts remembered. */
   get size(): number {
     return this.#touched.size;
   }
 
-  /** Everything from this position on is remembered. */
+  /** All changes from this position on are remembered. */
   get floor(): Seq {
     return this.#floor;
   }
 
-  /** Positions below this were evicted because there were too many facts. */
+  /** Changes below this position were evicted because there were too many facts. */
   get evictedBelow(): Seq {
     return this.#evictedBelow;
   }
 
-  /** Remembers an entry of the log; positions never come down. */
+  /** Remembers an entry of the log; positions never go down. */
   record(key: FactKey, seq: Seq): void {
     this.#touched.delete(key);
     this.#touched.set(key, seq);
     if (this.#touched.size > 1.1 * this.#most) this.#evictOldest(this.#touched.size - this.#most);
   }
 
-  /** Forgets what is older. */
+  /** Forgets changes below `floor`. */
   raiseFloor(floor: Seq): void {
     if (floor <= this.#floor) return;
     this.#floor = floor;
@@ -51,12 +51,12 @@ export class RecentChanges {
     }
   }
 
-  /** Whether a value read at `stamp` has seen every change of `key` that is remembered, and none is forgotten. */
+  /** Whether a value read at `stamp` includes all remembered changes of `key`, and no later one is forgotten. */
   admits(key: FactKey, stamp: Seq): boolean {
     return stamp + 1 >= this.#floor && stamp >= (this.#touched.get(key) ?? 0);
   }
 
-  /** Whether a change of `key` after `seq` is remembered, or may have been forgotten. */
+  /** Whether a change of `key` after `seq` is remembered or may be forgotten. */
   mayHaveTouched(key: FactKey, seq: Seq): boolean {
     return seq + 1 < this.#floor || (this.#touched.get(key) ?? 0) > seq;
   }
@@ -67,7 +67,7 @@ export class RecentChanges {
     this.#evictedBelow = 0;
   }
 
-  /** Many at a time: the first entry of a map is the slower to find the more were deleted before it. */
+  /** Evicts many at a time: a Map finds its first entry slower the more were deleted before it. */
   #evictOldest(count: number): void {
     let left = count;
     for (const seq of this.#touched.values()) {

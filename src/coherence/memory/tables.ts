@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { FactValue, Seq } from '../../ports/facts.ts';
 
-/** What a {@link Table} holds things by. */
+/** Name that a {@link Table} finds a thing by. */
 export interface Named {
   readonly name: string;
 }
@@ -9,24 +9,24 @@ export interface Named {
 /** A fact in memory. */
 export interface Entry extends Named {
   /**
-   * `undefined` while it is unproven, and from the moment it is no longer held, even where a look-up still refers to it: it
-   * decides nothing.
+   * `undefined` while the fact is unproven, and after it was dropped, even if a look-up still refers to the entry: it
+   * decides nothing then.
    */
   value: FactValue | undefined;
   seq: Seq;
-  /** Asked for since the clock hand last passed. */
+  /** Whether the entry was asked for since the clock hand last passed. */
   recent: boolean;
-  /** What was asked for after it, and by which name: the account after a key, the parent after an account. */
+  /** Entry that was asked for after this one, and its name: the account after a key, the parent after an account. */
   next: Entry | undefined;
   nextName: string;
-  /** When the reading began that it was last read in; whole seconds, monotonic. */
+  /** Start of the fact's last reading; whole seconds, monotonic. */
   provenS: number;
-  /** Its neighbours in {@link ProofOrder}. */
+  /** Neighbours in {@link ProofOrder}. */
   older: Entry | undefined;
   newer: Entry | undefined;
 }
 
-/** An entry of which nothing is known yet. All are made here, so that they have one shape. */
+/** Makes an entry without a value. All entries are made here, so that they have one shape. */
 export function makeEntry(name: string): Entry {
   return {
     name,
@@ -41,25 +41,25 @@ export function makeEntry(name: string): Entry {
   };
 }
 
-/** Older than any position. */
+/** Position before all others. */
 export const noSeq = -1;
 
 /** Things by name, and the hand of the clock algorithm, which goes round over them. */
 export interface Table<T extends Named = Entry> {
   readonly size: number;
   get(name: string): T | undefined;
-  /** The name must not be in it yet. */
+  /** The table must not hold the name yet. */
   add(thing: T): void;
   delete(thing: T): void;
   all(): Iterable<T>;
-  /** The next one, round and round, also while others come and go; `undefined` where there is none. */
+  /** Next thing, round and round, even while others are added and deleted; `undefined` if the table is empty. */
   turn(): T | undefined;
 }
 
 /** Facts under names of any kind. */
 export class NameTable implements Table {
   readonly #entries = new Map<string, Entry>();
-  /** A map's iterator goes on where it was through insertions and deletions: it is the clock hand. */
+  /** The clock hand. A Map's iterator keeps its place through insertions and deletions. */
   #clockHand = this.#entries.values();
 
   get size(): number {
@@ -90,21 +90,21 @@ export class NameTable implements Table {
   }
 }
 
-/** A power of two. */
+/** Number of slots, a power of two. */
 const smallest = 1_024;
-/** Of 43 characters the last one holds fewer bits. */
+/** The last of the 43 characters holds fewer bits. */
 const wholeCharacters = 42;
 
 /**
  * Things under SHA-256 digests in base64url: a hash table with open addressing and linear probing, at most half full.
  *
- * A large map is slow to search, since one step after another waits for main memory. A digest needs no hashing, it is as good
- * as random; and where its mark agrees, what is there is nearly always it. With a million keys, all of them in use,
- * a decision takes 1.7 µs by this table and 2.5 by a Map (`bench/coherence.ts`). Nor does it, like a Map, keep what was
- * ever in it alive by the tables it outgrew.
+ * A large Map is slow to search, since each of several steps waits for main memory. A digest is as good as random and
+ * needs no hashing; if its mark agrees, the entry is nearly always the right one. With a million keys, all of them in
+ * use, a decision takes 1.7 µs with this table and 2.5 with a Map (`bench/coherence.ts`). Unlike a Map, it does not
+ * keep old entries alive through outgrown tables.
  *
- * The mark is made from a few characters at secret random positions: a client that chooses keys whose digests agree in
- * many characters cannot make them collide in here.
+ * The mark is made from a few characters at secret random positions: a client that chooses keys whose digests share
+ * many characters cannot make them collide here.
  */
 export class DigestTable<T extends Named = Entry> implements Table<T> {
   readonly #places: readonly number[];
@@ -113,7 +113,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
   #size = 0;
   #clockHand = 0;
 
-  /** @param places which five characters of a digest make its mark */
+  /** @param places five positions in a digest; their characters make its mark */
   constructor(places: readonly number[] = secretPlaces()) {
     this.#places = places;
     this.#make(smallest);
@@ -138,7 +138,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     this.#size += 1;
   }
 
-  /** Moves up what follows, so that nothing stands behind a gap (Knuth, The Art of Computer Programming 6.4, algorithm R). */
+  /** Closes the gap by moving later entries up (Knuth, The Art of Computer Programming 6.4, algorithm R). */
   delete(entry: T): void {
     const [slots, marks, last] = [this.#slots, this.#marks, this.#slots.length - 1];
     let gap = this.#markOf(entry.name) & last;
@@ -148,7 +148,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     }
     for (let slot = (gap + 1) & last; slots[slot] !== undefined; slot = (slot + 1) & last) {
       const home = marks[slot] as number;
-      // Whether the gap is on the way from where it belongs to where it is.
+      // Whether the gap lies between the entry's home slot and its present slot.
       if (((slot - home) & last) < ((slot - gap) & last)) continue;
       slots[gap] = slots[slot];
       marks[gap] = home;
@@ -192,7 +192,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     this.#marks[slot] = mark;
   }
 
-  /** Thirty bits. */
+  /** Returns thirty bits. */
   #markOf(name: string): number {
     let mark = 0;
     for (const place of this.#places) mark = (mark << 6) | (sixBits[name.charCodeAt(place) & 127] as number);
@@ -218,8 +218,8 @@ export function findIn(table: Table, name: string): Entry | undefined {
 }
 
 /**
- * The same, for what is mostly asked for after `before`: where that was so the last time, too, it is at hand. In a
- * large table a look-up by name waits half a dozen times for main memory; this costs less than half of it.
+ * Does the same for a name that is mostly asked for after `before`, which remembers the entry of the last time. In a
+ * large table a look-up by name waits for main memory half a dozen times; this costs less than half.
  */
 export function findAfter(table: Table, before: Entry, name: string): Entry | undefined {
   const { next } = before;
@@ -233,7 +233,7 @@ export function findAfter(table: Table, before: Entry, name: string): Entry | un
 }
 
 function asked(entry: Entry): Entry {
-  // Written to only where that changes something: a write costs the caches more than a read.
+  // Writes only a change, because a write costs the caches more than a read.
   if (!entry.recent) entry.recent = true;
   return entry;
 }

@@ -2,11 +2,11 @@ import { getRandomValues } from 'node:crypto';
 import type { Seq } from '../../ports/facts.ts';
 
 /**
- * Keys that do not exist, by their digests. Holds the ones that were asked for last: at least half of `most`, at most all.
+ * Digests of keys that do not exist. The table holds the digests asked for last: at least half of `most`, at most all.
  *
- * A client can make up thousands of keys a second. So there is no object for each, which the garbage collector would have to
- * move, keep and find again, but two tables of plain numbers: when the newer one is full, the older one is emptied
- * and takes its place.
+ * A client can make up thousands of keys a second. So there is no object for each, which the garbage collector would
+ * have to move and find, but two tables of plain numbers: when the newer one is full, the older one is emptied and
+ * takes its place.
  */
 export class UnknownKeys {
   readonly #mostOfOne: number;
@@ -14,7 +14,7 @@ export class UnknownKeys {
   #newer: DigestSet;
   #older: DigestSet;
 
-  /** @param most held at once, at least 2 */
+  /** @param most keys held at once, at least 2 */
   constructor(most: number) {
     this.#mostOfOne = Math.max(1, Math.floor(most / 2));
     this.#newer = new DigestSet(this.#mostOfOne);
@@ -41,7 +41,7 @@ export class UnknownKeys {
     this.#move(Math.max(seq, present));
   }
 
-  /** Drops a key that was not found before `seq`. */
+  /** Drops a key that was noted as absent before `seq`. */
   dropOlder(digest: string, seq: Seq): void {
     if (!this.#digest.read(digest)) return;
     for (const set of [this.#newer, this.#older]) {
@@ -55,7 +55,7 @@ export class UnknownKeys {
     this.#older.clear();
   }
 
-  /** Into the newer table, with everything that is asked for again. */
+  /** Moves a key that was asked for again into the newer table. */
   #move(seq: Seq): void {
     this.#older.drop(this.#digest);
     if (this.#newer.used >= this.#mostOfOne) {
@@ -68,36 +68,36 @@ export class UnknownKeys {
 
 const wordsOfDigest = 8;
 
-/** A SHA-256 digest as numbers; one at a time, so that reading one leaves nothing behind. */
+/** A SHA-256 digest as numbers. One object reads all digests, so that none leaves garbage behind. */
 class Words {
   readonly at = new Int32Array(wordsOfDigest);
   readonly #bytes = Buffer.from(this.at.buffer);
 
-  /** Returns whether it is one. @param digest base64url */
+  /** Returns whether the text is a digest. @param digest base64url */
   read(digest: string): boolean {
     return this.#bytes.write(digest, 'base64url') === this.#bytes.length;
   }
 }
 
-/** Instead of a position: nothing was ever here, what was here was dropped. */
+/** Marks instead of a position: the place was never used, or its key was dropped. */
 const [free, dropped] = [-1, -2];
 
 /**
- * Digests with a position each: a hash table with open addressing and linear probing, at most half full. What was dropped
- * keeps its place until everything is cleared.
+ * Digests with a position each: a hash table with open addressing and linear probing, at most half full. A dropped
+ * digest keeps its place until everything is cleared.
  *
- * Where a digest belongs depends on secret random numbers: a client that chooses keys whose digests agree in many bits
- * cannot make them collide in here.
+ * Secret random numbers decide the place of a digest: a client that chooses keys whose digests share many bits cannot
+ * make them collide here.
  */
 class DigestSet {
-  /** Places taken, by what was dropped, too. */
+  /** Places taken, dropped digests included. */
   used = 0;
   size = 0;
   readonly #words: Int32Array;
   readonly #seqs: Float64Array;
   readonly #factors = getRandomValues(new Int32Array(wordsOfDigest));
 
-  /** @param most places ever taken between two calls of {@link clear} */
+  /** @param most places taken between two calls of {@link clear} */
   constructor(most: number) {
     const slots = 2 ** Math.ceil(Math.log2(2 * most + 1));
     this.#words = new Int32Array(slots * wordsOfDigest);
@@ -132,7 +132,7 @@ class DigestSet {
     this.used = this.size = 0;
   }
 
-  /** Where it is, else the free place where it would be put. */
+  /** Returns the slot of the digest, or else the free slot for it. */
   #slotOf({ at }: Words): number {
     const last = this.#seqs.length - 1;
     let mixed = 0;

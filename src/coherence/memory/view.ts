@@ -10,27 +10,27 @@ import { DigestTable, findAfter, findIn, makeEntry, NameTable, type Entry } from
 import { UnknownKeys } from './unknown-keys.ts';
 
 export interface ViewSize {
-  /** Facts held at most. */
+  /** Most facts held. */
   readonly facts: number;
-  /** Digests of keys that do not exist, held at most; apart from the facts, so that they cannot push those out. */
+  /** Most digests of absent keys held; they are apart from the facts, so that they cannot evict those. */
   readonly unknownKeys: number;
 }
 
-/** What of a reading of the log open exchanges must hear of. */
+/** Changes in a reading of the log that can end or affect open exchanges. */
 export interface Taken {
-  /** Facts that no longer permit what they did. */
+  /** Facts that were revoked: they may permit less than before. */
   readonly revoked: ReadonlySet<FactKey>;
   /** API keys whose records have changed in another way. */
   readonly changedKeys: ReadonlySet<FactKey>;
-  /** Ids of accounts of which anything has changed. */
+  /** Ids of accounts with any change. */
   readonly changedAccounts: ReadonlySet<string>;
-  /** Facts that memory had another value of than the store, though the log tells of no change: see {@link View.keep}. */
+  /** Facts whose values in memory and in the store differ without a logged change: see {@link View.keep}. */
   readonly differed: ReadonlySet<FactKey>;
 }
 
 /**
- * What this replica knows: the log up to a position, and facts that are no older; and until when it may decide by them,
- * which its lease says.
+ * Knowledge of this replica: the log up to a position, facts that are at least as new, and the time until which the
+ * lease lets it decide by them.
  */
 export class View {
   readonly #recentChanges: RecentChanges;
@@ -40,12 +40,12 @@ export class View {
   readonly #unknownKeys: UnknownKeys;
   readonly #differences = new Differences();
   #version = 0;
-  /** Until when it may decide, by both clocks of this machine; see {@link mayDecide}. */
+  /** End of the time to decide, on both clocks of this machine; see {@link mayDecide}. */
   #until = -Infinity;
   #wallUntil = -Infinity;
   #incarnation: string | null = null;
   #applied: Seq = 0;
-  /** Between two pages of the log: the end of the first. */
+  /** End of the last page of the log that was taken in. */
   #through: Seq = 0;
 
   constructor(size: ViewSize, recentChanges: RecentChanges = new RecentChanges()) {
@@ -54,12 +54,12 @@ export class View {
     this.#unknownKeys = new UnknownKeys(size.unknownKeys);
   }
 
-  /** The history that positions belong to; `null` before the log was first read. */
+  /** History that positions belong to; `null` before the first reading of the log. */
   get incarnation(): string | null {
     return this.#incarnation;
   }
 
-  /** Another number whenever something that was known may not hold any more. */
+  /** Changes whenever a fact in memory may have become false. */
   get version(): number {
     return this.#version;
   }
@@ -69,38 +69,38 @@ export class View {
     return this.#applied;
   }
 
-  /** Where the next reading of the log begins; `null` where nothing is known. */
+  /** Start of the next reading of the log; `null` if nothing is known. */
   get through(): Seq | null {
     return this.#incarnation === null ? null : this.#through;
   }
 
-  /** Changes before this position need not be kept: this replica has forgotten them, since there were too many. */
+  /** Changes before this position need not be kept: this replica has evicted them because there were too many. */
   get evictedBelow(): Seq {
     return this.#recentChanges.evictedBelow;
   }
 
-  /** `facts` are those that may decide. */
+  /** `facts` counts only those that may decide. */
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly recentChanges: number } {
     const [unknownKeys, recentChanges] = [this.#unknownKeys.size, this.#recentChanges.size];
     return { facts: this.held - this.unproven, unknownKeys, recentChanges };
   }
 
-  /** Facts held, unproven ones among them. */
+  /** Number of facts held, unproven ones included. */
   get held(): number {
     return this.#keys.size + this.#others.size;
   }
 
-  /** Facts of which only the name is known, since this replica has begun anew: they decide nothing before they are read. */
+  /** Facts known only by name, since this replica has begun anew: they must be read before they decide anything. */
   get unproven(): number {
     return this.#keys.unproven + this.#others.unproven;
   }
 
-  /** When the fact was read that was read longest ago; whole seconds, monotonic. `undefined` where none is held. */
+  /** Start of the oldest reading of a fact; whole seconds, monotonic. `undefined` if memory holds none. */
   get oldestS(): number | undefined {
     return this.#oldestOf().oldest?.provenS;
   }
 
-  /** Facts to read again: up to `most`, those that were read longest ago, all of them API keys or none. */
+  /** Facts to read again: up to `most` with the oldest readings, either all API keys or none. */
   oldest(most: number): FactKey[] {
     const cache = this.#oldestOf();
     const names = cache.oldestNames(most);
@@ -112,52 +112,52 @@ export class View {
     this.#unknownKeys.clear();
   }
 
-  /** Allows decisions up to these moments, or to none any more. Milliseconds, by the two clocks of this machine. */
+  /** Allows decisions until these moments (milliseconds on this machine's two clocks); `-Infinity` forbids them. */
   decideUntil(monotonicMs: number, wallMs: number): void {
     this.#until = monotonicMs;
     this.#wallUntil = wallMs;
   }
 
   /**
-   * Whether a decision may be made in this tick. The time ends when either clock says so: the monotonic one stands
-   * still while a machine sleeps, and the wall clock shows that afterwards; set forward, it costs one renewal.
+   * Whether a decision may be made in this tick: until either clock forbids it. The monotonic one stands still while a
+   * machine sleeps, the wall clock does not; set forward, it costs one renewal.
    */
   mayDecide(clock: Clock): boolean {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
   }
 
-  /** Milliseconds left to decide in; negative once there are none. */
+  /** Milliseconds left to decide in; negative if the time is over. */
   remainingMs(clock: Clock): number {
     return Math.min(this.#until - clock.monotonicMs(), this.#wallUntil - clock.wallMs());
   }
 
-  /** A key in memory, also one that does not exist. It has survived every reading of the log: no check is needed in that tick. */
+  /** Finds a key, even one known to be absent. It needs no check: each reading of the log drops what it makes false. */
   findKey(digest: string): Entry | undefined {
     return findIn(this.#keys.table, digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
   }
 
   /**
-   * Any other fact, likewise.
+   * Finds any other fact in the same way.
    *
    * @param name see {@link nameInMemory}
-   * @param before what was found just before, where this is what is mostly asked for after it
+   * @param before entry found just before, if this fact is mostly asked for after it
    */
   find(name: string, before?: Entry): Entry | undefined {
     const { table } = this.#others;
     return before === undefined ? findIn(table, name) : findAfter(table, before, name);
   }
 
-  /** The stamp rule: whether a value from anywhere is as new as everything this replica has confirmed. */
+  /** The stamp rule: whether a value is as new as everything this replica has confirmed, wherever it comes from. */
   admits(key: FactKey, fact: StampedFact): boolean {
     return fact.incarnation === this.#incarnation && this.#recentChanges.admits(key, fact.seq);
   }
 
   /**
-   * Puts a fact into memory, if it is admitted. Absence is kept for keys alone: a client cannot ask for a key before
-   * it was made, whereas an account or an `external_id` may appear at any time, without waiting for replicas.
+   * Puts a fact into memory if it is admitted. Absence is kept for keys only: no client can ask for a key before it
+   * exists, whereas an account or an `external_id` may appear at any time, without a wait for replicas.
    *
-   * Returns whether memory had another value. Mostly a change explains that which is still to be read from the log. If none
-   * does, the reading of the log after it says so ({@link Taken.differed}).
+   * Returns whether memory had another value. Mostly a change explains that, and this replica has yet to read it from
+   * the log. If no change does, a later reading of the log reports the fact ({@link Taken.differed}).
    *
    * @param readS when the reading began; whole seconds, monotonic
    */
@@ -181,11 +181,11 @@ export class View {
   }
 
   /**
-   * Takes in a reading of the log. Returns what is in it that open exchanges must hear of, or `'lost'` where the reading does not continue
-   * what is known: then nothing was taken in, and everything must be forgotten.
+   * Takes in a reading of the log. Returns the changes for open exchanges, or `'lost'` if the reading does not continue
+   * the known log: then nothing was taken in, and the caller must forget everything.
    *
-   * After a page that does not go up to its own position, {@link applied} stays: such a page may lack changes that later
-   * ones have replaced.
+   * {@link applied} stays after a page that ends before its own position: such a page may lack changes that later ones
+   * have replaced.
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
@@ -210,7 +210,7 @@ export class View {
     return { revoked, changedKeys, changedAccounts, differed };
   }
 
-  /** Nothing is known any more but the names of facts, and nothing may be decided. */
+  /** Forgets everything but the names of facts; nothing may be decided any more. */
   forget(): void {
     this.decideUntil(-Infinity, -Infinity);
     this.#version += 1;
@@ -224,14 +224,14 @@ export class View {
     this.#through = 0;
   }
 
-  /** The table with the fact that was read longest ago, or with unproven ones. */
+  /** Table that holds the fact with the oldest reading, or unproven facts. */
   #oldestOf(): LocalCache {
     const [keys, others] = [this.#keys, this.#others];
     if (keys.unproven > 0 || others.unproven > 0) return keys.unproven > 0 ? keys : others;
     return (keys.oldest?.provenS ?? Infinity) <= (others.oldest?.provenS ?? Infinity) ? keys : others;
   }
 
-  /** From where there is more, so that neither keys nor anything else can push out all of the other. */
+  /** Evicts from the larger cache, so that a flood of one kind cannot evict all of the other. */
   #makeRoom(): void {
     if (this.held < this.#size.facts) return;
     const fuller = this.#keys.size > this.#others.size ? this.#keys : this.#others;
@@ -247,5 +247,5 @@ export class View {
   }
 }
 
-/** What is held of a key that does not exist. */
+/** Entry for all keys that do not exist. */
 const absentKey: Entry = Object.assign(makeEntry(''), { value: null, recent: true });
