@@ -14,7 +14,7 @@ export interface DeliveryParts {
 /** A sealed batch: its rows and their order never change again. */
 export interface SealedBatch {
   readonly journal: string;
-  /** Batches of a journal are numbered from 1. */
+  /** Number of the batch in its journal, from 1. */
   readonly number: number;
   readonly rows: readonly UsageRow[];
   /** @see UsageBatch.throughMs */
@@ -23,7 +23,7 @@ export interface SealedBatch {
 
 /** Most rows in one transaction of the store. */
 const rowsAtOnce = 2_000;
-/** Positions reserved for a batch; more than it can have rows. */
+/** Positions reserved for one batch, more than the rows it can have. */
 const positionsPerBatch = 2 ** 20;
 
 /** Position of a row in its journal. @param index index of the row in its batch */
@@ -32,9 +32,9 @@ function positionOf(number: number, index: number): number {
 }
 
 /**
- * Adds a batch to the store in portions. The store recognises rows that it has by their positions, so that any process may
- * repeat this at any time, however far an earlier attempt got. A row that the store can never add is set aside, and all
- * others are added.
+ * Adds a batch to the store in portions. The store recognises the rows it already has by their positions, so any
+ * process may repeat this at any time, even after a half-done attempt. A row that the store can never add is set aside,
+ * and all others are added.
  *
  * @throws if the store cannot be reached
  */
@@ -75,7 +75,7 @@ async function deliverRange(
       'usage that the store can never add is set aside; `row` holds the lost counts',
     );
     parts.onSetAside?.();
-    // The position moves past the row.
+    // An empty addition moves the position past the row.
     return add([]);
   }
 }

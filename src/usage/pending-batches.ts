@@ -61,14 +61,14 @@ export class PendingBatches {
     }
   }
 
-  /** Tells the store that this process has no counts from before `throughMs` left to add; `Infinity`: none at all. */
+  /** Tells the store that this process has no more counts from before `throughMs` to add; `Infinity`: none at all. */
   async announce(throughMs: number): Promise<void> {
     const { store, clock, id } = this.#parts;
     await clock.during(() => store.add({ journal: id, from: 0, to: 0, rows: [], throughMs }));
     this.#throughMs = throughMs;
   }
 
-  /** As {@link announce}, but logs a failure. */
+  /** Same as {@link announce}, but logs a failure. */
   async tryToAnnounce(throughMs: number): Promise<void> {
     await this.announce(throughMs).catch((err: unknown) => this.#cannotAdd(err));
   }

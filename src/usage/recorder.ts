@@ -24,10 +24,10 @@ export interface UsageRecorderParts {
   readonly onLost?: () => void;
 }
 
-/** Interval at which counts are added to the store, and at which it is told that there are none. */
+/** Interval at which this process adds counts to the store, or announces that it has none. */
 const flushMs = 2_000;
 const idleMs = 10_000;
-/** Rows at which a batch is sealed even if the store cannot be reached: it is then on disk and no longer in memory. */
+/** Rows at which a batch is sealed even if the store cannot be reached: it moves from memory to disk. */
 const mostRows = 20_000;
 /** Most rows in memory if the disk cannot take them, about 50 MB. */
 const mostRowsInMemory = 200_000;
@@ -46,7 +46,7 @@ export class UsageRecorder implements UsageSink {
   /** Hour in which bytes are counted. */
   #bytesHourMs: number | null = null;
   #storeId: string | null = null;
-  /** The open batch has {@link mostRows} rows on disk: it is sealed before the next request is counted. */
+  /** Whether the open batch has {@link mostRows} rows on disk: it is then sealed before the next request is counted. */
   #full = false;
   #stopped = false;
   #callOff: () => void = () => undefined;
@@ -141,7 +141,7 @@ export class UsageRecorder implements UsageSink {
     return id;
   }
 
-  /** Time before which no further request will be counted: the store's clock is known to half a second. */
+  /** Time before which this process will count no more requests: it knows the store's clock to half a second. */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;
   }

@@ -22,7 +22,7 @@ export interface UsageRetentionParts {
 }
 
 /**
- * At intervals and in portions: adds up the days of hours that an earlier version stored, and deletes hours and days past
+ * At intervals and in portions: adds up the days of hours stored by an earlier version, and deletes hours and days past
  * their retention. Returns a function that stops it.
  */
 export function keepUsage(parts: UsageRetentionParts): () => void {

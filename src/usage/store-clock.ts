@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Longest round trip that tells the time in the store well enough. */
+/** Longest round trip, in milliseconds, after which a response still sets the clock. */
 const longestMs = 1_000;
 
 /**
@@ -23,7 +23,10 @@ export class StoreClock {
     return Math.floor(this.#clock.monotonicMs() + this.#aheadMs);
   }
 
-  /** Makes a call whose result tells the time in the store; that time lies between the start and the end of the call. */
+  /**
+   * Makes a call whose result contains the time in the store; the store read its clock between the start and the end of
+   * the call.
+   */
   async during<Result extends { readonly nowMs: number }>(call: () => Promise<Result>): Promise<Result> {
     const beganMs = this.#clock.monotonicMs();
     const result = await call();

@@ -29,15 +29,15 @@ interface During {
   /** Called with the position that the export has reached. */
   readonly onPosition: (position: ExportPosition) => void;
   /**
-   * The receiver has rejected the next events for long enough and accepted none after them: events that it rejects again are
-   * left out.
+   * Whether the receiver has rejected the next events for long enough, with no later event accepted: this turn leaves
+   * out the events that it rejects again.
    */
   readonly isLastTry: boolean;
 }
 
 /** Duration of the export lock, not counting the time that the receiver may take for a batch. */
 const turnMs = 30_000;
-/** So many rejections in a row mean that the receiver is wrong, not the events: later events are not tried. */
+/** After so many rejections in a row the receiver is wrong, not the events: the turn tries no later events. */
 const mostRejectedInARow = 1_000;
 
 /** Holder and duration of the export lock, which every saved position renews. */
@@ -112,7 +112,7 @@ class Turn {
     await this.#advance();
   }
 
-  /** Closes the connection and logs what was exported. */
+  /** Closes the connection and logs the numbers of exported events. */
   end(): void {
     this.#receiver?.close();
     const { hour: events, correction: corrections } = this.#exported;

@@ -8,7 +8,7 @@ import { PushFailed } from '../../ports/usage/receiver.ts';
 import { exportTurn, turnOf, type TurnParts } from './export-turn.ts';
 
 export interface UsageExporterParts extends TurnParts {
-  /** How long a silent replica is waited for. */
+  /** Milliseconds after which a silent replica counts as lost. */
   readonly lostAfterMs: number;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly timers: Timers;
@@ -34,7 +34,7 @@ export class UsageExporter {
   readonly #backoff = new Backoff(firstPauseMs, longestPauseMs);
   readonly #stopping = new AbortController();
   #position: ExportPosition | null = null;
-  /** How often the receiver has rejected all events from a position on. */
+  /** Number of times that the receiver has rejected all events after a position. */
   #rejected: { readonly from: ExportPosition | null; readonly tries: number } = { from: null, tries: 0 };
   #callOff: () => void = () => undefined;
   #round: Promise<void> = Promise.resolve();
@@ -48,7 +48,7 @@ export class UsageExporter {
     this.#round = this.#tryRound();
   }
 
-  /** Resolves once nothing is being sent; another replica can then go on at once. */
+  /** Resolves when nothing is being sent; another replica can then go on at once. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('this process is about to end'));
     this.#callOff();
@@ -109,7 +109,7 @@ export class UsageExporter {
       keepMs = askedFor(err);
       throw err;
     } finally {
-      // The pause that the receiver asks for holds for other replicas, too: keeping the lock makes them wait.
+      // The lock is kept for the pause that the receiver asks for, so that other replicas wait, too.
       if (keepMs > 0 && this.#position !== null)
         await store.advance({ holder: id, leaseMs: keepMs }, this.#position);
       else await store.end(id);
@@ -118,7 +118,7 @@ export class UsageExporter {
   }
 }
 
-/** Pause that the receiver asks for, milliseconds. */
+/** Milliseconds of pause that the receiver asks for. */
 function askedFor(error: unknown): number {
   return error instanceof PushFailed ? Math.min(error.retryAfterMs, longestAskedMs) : 0;
 }

@@ -4,10 +4,10 @@ import type { ExportPosition, UsageExportStore } from '../../ports/usage/export.
 
 export type ExportedKind = 'hour' | 'correction';
 
-/** Rows to push together, and the position of the export once they are accepted. */
+/** Rows to push together, and the position of the export after they are accepted. */
 export interface Pending {
   readonly kind: ExportedKind;
-  /** Empty if there is nothing to export up to `through`. */
+  /** Empty if nothing up to `through` needs export. */
   readonly rows: readonly ExportedUsage[];
   readonly through: Partial<ExportPosition>;
 }
@@ -18,7 +18,7 @@ interface PendingQuery {
   readonly untilMs: number;
   /** First hour whose corrections are exported. */
   readonly correctionsFromMs: number;
-  /** Rows of a batch. */
+  /** Rows in a batch. */
   readonly size: number;
 }
 
@@ -28,8 +28,8 @@ type Source = Pick<UsageExportStore, 'hour' | 'corrections'>;
 const portion = 1_000;
 
 /**
- * Rows that are still to be exported, in order: hours, then corrections. Batches span portions and hours, so that they are
- * full: a receiver that rejects every event of a small batch says little about itself.
+ * Yields the rows still to be exported, in order: hours, then corrections. Batches span portions and hours, so that
+ * they are full: the rejection of a whole small batch says little about the receiver.
  */
 export async function* pendingOf(store: Source, query: PendingQuery): AsyncGenerator<Pending, void> {
   yield* pendingHours(store, query);
@@ -48,7 +48,7 @@ async function* pendingHours(
     rows.push(...found);
     [of, after] = next === null ? [of + hourMs, null] : [of, next];
     for (; rows.length >= size; rows = rows.slice(size)) yield pendingHour(rows.slice(0, size));
-    // The position moves on without rows, too: it renews the export lock while reading finds little usage.
+    // The position moves on even without rows: it renews the export lock while reading finds little usage.
     yield { kind, rows: [], through: rows.length === 0 ? { hourMs: of, after } : {} };
   }
   if (rows.length > 0) yield { kind, rows, through: { hourMs: of, after } };

@@ -4,7 +4,7 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** Characters of an error response that go to the log, and that are read for that. */
+/** Characters of an error response that are logged, and the most that are read for that. */
 const toldOfResponse = 300;
 const readOfResponse = 4_096;
 
@@ -12,7 +12,7 @@ const readOfResponse = 4_096;
 export interface ReceiverSecrets {
   /** Value of the header `Authorization`. */
   readonly authorization: string | null;
-  /** Authorities that certify the receiver, PEM; `null` for those of the machine. */
+  /** Authorities that certify the receiver, PEM; `null` for the authorities of the machine. */
   readonly ca: Buffer | null;
 }
 
@@ -70,7 +70,7 @@ function messageOf(signal: AbortSignal, error: Error): string {
   return signal.aborted ? (signal.reason as Error).message : error.message;
 }
 
-/** Reads a response and throws unless its status is 2xx; a body that is cut off after a 2xx does not matter. */
+/** Reads a response and throws unless its status is 2xx. A body that is cut off after a 2xx does not matter. */
 async function mustBeAccepted(response: IncomingMessage, authorization: string | null): Promise<void> {
   const { statusCode: status = 0, headers } = response;
   let text = '';
@@ -94,11 +94,11 @@ async function mustBeAccepted(response: IncomingMessage, authorization: string |
 function withoutSecret(text: string, authorization: string | null): string {
   if (authorization === null) return text;
   const without = text.replaceAll(authorization, '…').replaceAll(secretOf(authorization), '…');
-  // A part of the secret may be left at the cut.
+  // The cut may leave a part of the secret.
   return text.length < readOfResponse ? without : without.slice(0, -authorization.length);
 }
 
-/** The part after the scheme, such as `Bearer`. */
+/** Returns the part after the scheme, such as `Bearer`. */
 function secretOf(authorization: string): string {
   return authorization.slice(authorization.lastIndexOf(' ') + 1);
 }

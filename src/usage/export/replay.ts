@@ -19,7 +19,7 @@ export interface UsageReplayParts {
 /** Approximate number of events in one call, and accounts read at once. */
 const eventsOfCall = 500;
 const accountsOfPortion = 1_000;
-/** Most portions that one call reads if they hold little. */
+/** Most portions that one call reads if they hold few events. */
 const portionsOfCall = 50;
 
 /** Exports hours again, for a receiver that lost them or is new. */

@@ -17,15 +17,15 @@ export interface AbandonedParts extends DeliveryParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
 
-/** How often it is looked for journals of processes that are gone; after a failure it is tried again sooner. */
+/** Interval of the search for journals of dead processes; after a failure the next search comes sooner. */
 const lookMs = 60_000;
 const tryAgainMs = 5_000;
 
 /**
- * Takes over journals whose processes are dead: their rows are added to the store under the numbers they have, so that a
- * process that is killed in the middle of this leaves it to the next one. Returns how to stop, which waits for what is under way.
+ * Takes over journals of dead processes. Their rows keep their numbers in the store, so if this process is killed
+ * meanwhile, the next one can finish. Returns a function that stops it and waits for work in progress.
  *
- * @param storeId names the store: those of others are left alone
+ * @param storeId id of the store; journals for other stores are left alone
  */
 export function replayAbandoned(parts: AbandonedParts, storeId: string): () => Promise<void> {
   let stopped = false;
@@ -55,7 +55,7 @@ async function replayAll(parts: AbandonedParts, folder: string, stopped: () => b
     try {
       if (journal !== parts.own && (await isJournal(path))) await replayUnlessLocked(parts, path, journal);
     } catch (err) {
-      // The store is away, for the others as well.
+      // The store cannot be reached, so the other journals must wait, too.
       if (err instanceof ProblemError) throw err;
       const why =
         err instanceof UnknownFormat
@@ -76,7 +76,7 @@ async function replayUnlessLocked(parts: AbandonedParts, path: string, journal: 
   }
 }
 
-/** Adds what is in a journal, in order, and removes it. */
+/** Adds the rows of a journal in order, and removes it. */
 async function replay(parts: AbandonedParts, path: string, journal: string): Promise<void> {
   const files = (await entriesOf(path)).filter((file) => numberOf(file) !== undefined).sort();
   let requests = 0;
@@ -91,7 +91,7 @@ async function replay(parts: AbandonedParts, path: string, journal: string): Pro
   parts.logger.info({ journal, requests }, 'the usage journal of a dead process was replayed');
 }
 
-/** None where there is no such folder. */
+/** Returns no entries if the folder does not exist. */
 async function entriesOf(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -1,15 +1,15 @@
 import type { AccountId, KeyId } from '../../domain/ids.ts';
 import type { UsageRow } from '../../domain/usage.ts';
 
-/** A row that is being counted in. */
+/** A row that still receives counts. */
 export type OpenRow = { -readonly [field in keyof UsageRow]: UsageRow[field] } & {
-  /** Its place among the rows of its batch. */
+  /** Index among the rows of its batch. */
   readonly index: number;
-  /** Has changed since it was last written to the journal. */
+  /** Whether it has changed since the journal last got it. */
   changed: boolean;
 };
 
-/** The rows of one key in one hour. Most keys only ever act as one account, so a map of accounts is rarely made. */
+/** Rows of one key in one hour. Most keys act as one account only, so a map of accounts is rarely made. */
 interface RowsOfKey {
   readonly first: OpenRow;
   others: Map<AccountId, OpenRow> | undefined;
@@ -17,9 +17,9 @@ interface RowsOfKey {
 
 /** Counts since the last batch was sealed, by account, key and hour. */
 export class OpenBatch {
-  /** In the order in which they were first counted in. */
+  /** Rows in the order of their first count. */
   readonly rows: OpenRow[] = [];
-  /** Those that the journal does not have as they are. */
+  /** Rows that have changed since the journal last got them. */
   readonly changed: OpenRow[] = [];
   readonly #hours = new Map<number, Map<KeyId, RowsOfKey>>();
   #latestHourMs = NaN;
@@ -31,7 +31,7 @@ export class OpenBatch {
     return rows?.first.accountId === accountId ? rows.first : rows?.others?.get(accountId);
   }
 
-  /** Adds a row that is not there. */
+  /** Adds a row, which must not exist yet. */
   add(accountId: AccountId, keyId: KeyId, hourMs: number): OpenRow {
     if (hourMs !== this.#latestHourMs) this.#turnTo(hourMs);
     const row = newRow(accountId, keyId, hourMs, this.rows.length);
@@ -42,14 +42,14 @@ export class OpenBatch {
     return row;
   }
 
-  /** To be called after every change of a row. */
+  /** Notes a changed row; called after every change. */
   note(row: OpenRow): void {
     if (row.changed) return;
     row.changed = true;
     this.changed.push(row);
   }
 
-  /** The journal has every row as it is. */
+  /** Marks all rows as written to the journal. */
   written(): void {
     for (const row of this.changed) row.changed = false;
     this.changed.length = 0;
@@ -63,7 +63,7 @@ export class OpenBatch {
   }
 }
 
-/** Written out: an object made by spreading another one takes more than twice the memory. */
+/** The object is written out: spreading another object into it takes more than twice the memory. */
 export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index: number): OpenRow {
   return {
     accountId,
@@ -85,21 +85,25 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
 }
 
 /**
- * A file of a journal holds one batch. Its first line says which format it is in; each line after it holds what one turn of
- * the event loop has changed, ends with a line feed and was written by one call, so that a process that dies leaves whole
- * lines and at most one that has no end. A line is entries, each ended by `;`:
+ * A file of a journal holds one batch. Its first line names the format. Each later line holds the changes of one turn of the
+ * event loop, ends with a line feed and is written by one call, so a process that dies leaves whole lines and at most one
+ * without an end. A line consists of entries, each ended by `;`:
  *
- *     =INDEX,ACCOUNT,KEY,HOUR;      there is a row with this index, which is the next
+ *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row with this index, which is the next
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
- *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      where there are such writes
+ *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if there are such writes
  *
- * The others are all that was counted in that row of the batch so far, not what was added: the last one holds. Times are
- * milliseconds since 1970. Format 1 had no writes by default, and is read as well.
+ * The counts in an entry are totals of the row so far, so the last entry of a row is in force. Times are milliseconds since
+ * 1970. Format 1 had no writes by default; it can still be read.
  */
 export const firstLine = 'tenancy-gateway usage 2\n';
 const firstLineOf1 = 'tenancy-gateway usage 1\n';
 
-/** The line of a turn. @param defined how many rows the file has; those from there on are made known in this line */
+/**
+ * Line for one turn of the event loop.
+ *
+ * @param defined number of rows in the file; this line defines the rows from there on
+ */
 export function lineOf(changed: readonly OpenRow[], defined: number): string {
   let line = '';
   for (const row of changed) {
@@ -111,20 +115,20 @@ export function lineOf(changed: readonly OpenRow[], defined: number): string {
   return `${line}\n`;
 }
 
-/** A file that another version has written. */
+/** The file is in the format of another version. */
 export class UnknownFormat extends Error {
   override readonly name = 'UnknownFormat';
 }
 
 /**
- * The rows of a file, in the order of their indexes. What is behind the last whole line is left out, and so is everything
- * from the first line on that could not have been written here: the disk has lost what was there.
+ * Rows of a file, in the order of their indexes. Text after the last whole line is left out, and so is everything from
+ * the first line that this program could not have written: the disk has lost parts there.
  *
- * @throws {UnknownFormat} where the file is in another format
+ * @throws {UnknownFormat} if the file is in another format
  */
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
-  // It died before its first line was whole.
+  // The process died before its first line was whole.
   if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
   if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
     throw new UnknownFormat('a usage journal in a format that is not known');
@@ -136,7 +140,7 @@ export function rowsOf(text: string): UsageRow[] {
   return rows;
 }
 
-/** Takes in a line, as a whole or not at all. */
+/** Takes in a whole line or nothing of it. */
 function takeLine(line: string, rows: OpenRow[]): boolean {
   const before = rows.length;
   const totals: number[][] = [];

@@ -1,12 +1,12 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Logger } from 'pino';
 
-/** A journal that could be written for this long is in order again. */
+/** Milliseconds without a failure after which the journal counts as healthy. */
 const calmMs = 10_000;
 
 /**
- * Whether the journal can be written, said once in the log, and once when it can be again. On a full disk there is room for
- * a moment whenever a batch is removed: that is no end of the trouble.
+ * Logs once when the journal cannot be written, and once when it can be again. A full disk has room for a moment after
+ * each removed batch; that does not end the trouble.
  */
 export class JournalHealth {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -19,7 +19,7 @@ export class JournalHealth {
     this.#logger = logger;
   }
 
-  /** Whether counts are in memory alone, or were a moment ago. */
+  /** Whether counts are only in memory, or were a moment ago. */
   get unwritable(): boolean {
     return this.#unwritable;
   }
@@ -34,7 +34,7 @@ export class JournalHealth {
     this.#unwritable = true;
   }
 
-  /** To be called every now and then. */
+  /** Checks whether the trouble is over; called at intervals. */
   look(): void {
     if (!this.#unwritable || this.#clock.monotonicMs() - this.#failedAtMs < calmMs) return;
     this.#unwritable = false;

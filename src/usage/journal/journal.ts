@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import type { UsageRow } from '../../domain/usage.ts';
 import { firstLine, lineOf, rowsOf, type OpenBatch, type OpenRow } from './batch.ts';
 
-/** A lock on a folder, in force until it is released or the process is gone. `null`: another process has it. */
+/** Locks a folder until the lock is released or the process is gone. `null`: another process holds the lock. */
 export type LockFolder = (folder: string) => Promise<{ release(): Promise<void> } | null>;
 
 export interface JournalOptions {
-  /** Folder of all journals; the journals of one store are in a folder in there, each in one of its own. */
+  /** Folder of all journals. It has one folder for each store, and in there one for each journal. */
   readonly dir: string;
   /** Name of this journal, never used before. */
   readonly id: string;
-  /** Bytes that its files may take. */
+  /** Most bytes for the files of this journal. */
   readonly mostBytes: number;
   readonly lock: LockFolder;
 }
 
-/** Present in the folder of each journal from when it is locked: without it, the folder is still being made. */
+/** File in each journal's folder, present after the folder is locked: a folder without it is still being made. */
 const marker = 'journal';
-/** From this size on the file of the open batch is replaced by one that holds each row once. */
+/** Size from which the open batch's file is replaced by one that holds each row once. */
 const rewriteBytes = 8 * 1024 * 1024;
 
 /**
- * The journal of this process: a file for each batch, the open one and those that the store does not have yet. Writing is
- * synchronous, since the bytes of requests wait for it, and goes to the memory of the system: it survives the process, not
- * the machine.
+ * The journal of this process: one file for each batch, for the open one and those that the store does not have yet.
+ * Writing is synchronous, since the bytes of requests wait for it, and goes to the system's memory: counts survive the
+ * death of the process, but not of the machine.
  *
- * Where it cannot be written it says so, and is of no use until {@link takeUp} succeeds.
+ * A journal that cannot be written says so; it is of no use until {@link takeUp} succeeds.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -35,7 +35,7 @@ export class Journal {
   #lock: { release(): Promise<void> } | null = null;
   #number = 1;
   #fd: number | null = null;
-  /** Of the open batch's file. */
+  /** Bytes and rows in the open batch's file. */
   #bytes = 0;
   #rows = 0;
   /** Bytes of the files of sealed batches, by number. */
@@ -47,20 +47,20 @@ export class Journal {
     this.#options = options;
   }
 
-  /** Whether everything that {@link write} was given is in it. */
+  /** Whether the files hold everything that {@link write} was given. */
   get writable(): boolean {
     return this.#writable;
   }
 
-  /** Of all its files. */
+  /** Bytes of all its files. */
   get bytes(): number {
     return this.#sealedBytes + this.#bytes;
   }
 
   /**
-   * Makes the folder, or finds out whether it can be written to again. To be called again and again until it does not reject.
+   * Makes the folder, or checks whether it can be written to again. The caller repeats this until it resolves.
    *
-   * @param storeId names the store that the counts are for
+   * @param storeId id of the store that the counts are for
    */
   async open(storeId: string): Promise<void> {
     const { dir, id, lock } = this.#options;
@@ -72,7 +72,7 @@ export class Journal {
     await writeFile(join(folder, marker), firstLine);
   }
 
-  /** Writes everything that the open batch has counted to a new file, in place of the one there is. @throws where that cannot be done */
+  /** Replaces the open batch's file by a new one with all its counts. @throws if that fails */
   takeUp(batch: OpenBatch): void {
     if (this.#lock === null) throw new Error('the folder of the usage journal could not be made');
     const path = join(this.#folder, fileOf(this.#number));
@@ -84,7 +84,7 @@ export class Journal {
       renameSync(`${path}.new`, path);
     } catch (error) {
       closeSync(fd);
-      // On a full disk it must not take what little there is.
+      // A half-written file must not keep the little space that a full disk has left.
       tryTo(() => unlinkSync(`${path}.new`));
       throw error;
     }
@@ -96,7 +96,7 @@ export class Journal {
     batch.written();
   }
 
-  /** Writes what has changed in the open batch, in one call of the system. @throws where that cannot be done */
+  /** Writes the changed rows of the open batch, in one call of the system. @throws if that fails */
   write(batch: OpenBatch): void {
     if (batch.changed.length === 0) return;
     if (this.#fd === null || this.#bytes > rewriteBytes) return this.#guarded(() => this.takeUp(batch));
@@ -116,7 +116,7 @@ export class Journal {
       write();
     } catch (error) {
       this.#writable = false;
-      // Half a line at the end would spoil the next one. The file as a whole is replaced before anything is added to it.
+      // Half a line at the end would spoil the next one. The whole file is replaced before anything is added to it.
       if (this.#fd !== null) {
         tryTo(() => ftruncateSync(this.#fd as number, this.#bytes));
         closeSync(this.#fd);
@@ -126,7 +126,7 @@ export class Journal {
     }
   }
 
-  /** The open batch is sealed, and the next one is open. Returns the number of the sealed one. */
+  /** Seals the open batch and opens the next one. Returns the number of the sealed one. */
   seal(rows: readonly OpenRow[]): number {
     const number = this.#number++;
     if (this.#fd !== null) closeSync(this.#fd);
@@ -140,7 +140,7 @@ export class Journal {
     return number;
   }
 
-  /** The rows of a sealed batch; `null` where its file has been taken away. */
+  /** Rows of a sealed batch; `null` if its file is gone. */
   async read(number: number): Promise<UsageRow[] | null> {
     return readFile(join(this.#folder, fileOf(number)), 'latin1').then(
       rowsOf,
@@ -151,7 +151,9 @@ export class Journal {
     );
   }
 
-  /** The store has a batch. Its file is removed; one that cannot be is of no harm, since its numbers are known. */
+  /**
+   * Removes the file of a batch that the store has. A file that stays does no harm, since the store knows its numbers.
+   */
   async remove(number: number): Promise<void> {
     const bytes = this.#sealed.get(number);
     if (bytes === undefined) return;
@@ -160,7 +162,7 @@ export class Journal {
     await rm(join(this.#folder, fileOf(number)), { force: true }).catch(() => undefined);
   }
 
-  /** @param isDone the store has everything, and the journal is not needed any more */
+  /** @param isDone whether the store has everything, so that the journal can be removed */
   async close(isDone: boolean): Promise<void> {
     if (this.#fd !== null) closeSync(this.#fd);
     this.#fd = null;
@@ -172,7 +174,7 @@ export class Journal {
   }
 }
 
-/** Its files have grown to what they may take. */
+/** The files have reached the journal's limit in bytes. */
 class JournalFull extends Error {
   override readonly name = 'JournalFull';
 
@@ -181,17 +183,17 @@ class JournalFull extends Error {
   }
 }
 
-/** The file of a batch, named so that names sort by number. */
+/** File of a batch. Names sort by number. */
 function fileOf(number: number): string {
   return `${String(number).padStart(10, '0')}.batch`;
 }
 
-/** The number of the batch in a file; `undefined` where it is none. */
+/** Number of the batch in a file; `undefined` if the file is no batch. */
 export function numberOf(file: string): number | undefined {
   return /^\d{10}\.batch$/.test(file) ? Number(file.slice(0, 10)) : undefined;
 }
 
-/** Whether a folder is that of a journal, and no longer being made. */
+/** Whether a folder is a complete journal and no longer being made. */
 export async function isJournal(folder: string): Promise<boolean> {
   return stat(join(folder, marker)).then(
     () => true,
@@ -208,6 +210,6 @@ function tryTo(act: () => void): void {
   try {
     act();
   } catch {
-    // What is there stays as it is.
+    // The best effort failed: the file stays as it is.
   }
 }
