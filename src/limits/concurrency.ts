@@ -5,26 +5,29 @@ import { Shares, type Share, type Tenancy } from './shares.ts';
 type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>;
 
 /**
- * Counts what each tenant and each parent has under way, so that none can take everything: requests in the process, and
- * connections to each upstream. One for all generations of the configuration: a reload gives no tenant more than it had.
+ * Counts the requests and upstream connections of each tenant and parent, so that none can take everything. One object
+ * serves all generations of the configuration: a reload gives no tenant more than before.
  */
 export class TenantConcurrency {
-  /** A reload may change them at any time; a request that has a place keeps it. */
+  /** Limits in force. A reload may change them at any time; a request that has a place keeps it. */
   limits: InFlightLimits;
-  /** Bytes of request bodies that are held in memory. */
+  /** Bytes of request bodies held in memory. */
   readonly heldBodies = new Shares();
-  /** As many places as there may be connections of clients: each of those has one request under way. */
+  /** Places for requests. There are as many as client connections, because each has one request under way. */
   readonly #inFlight = new Shares();
   readonly #routes = new Map<string, RouteShares>();
   readonly #waitsOf: ((prefix: string) => TurnWaits) | undefined;
 
-  /** @param waitsOf is told of requests that wait for a connection, by the prefix of their route */
+  /** @param waitsOf returns the observer of requests that wait for a connection, by the prefix of their route */
   constructor(limits: InFlightLimits, waitsOf?: (prefix: string) => TurnWaits) {
     this.limits = limits;
     this.#waitsOf = waitsOf;
   }
 
-  /** Takes a place for a request; `null` if its tenant or parent has none left. Each share must be followed by one {@link leave}. */
+  /**
+   * Takes a place for a request; `null` if its tenant or parent has none left. The caller gives each share back with
+   * {@link leave}.
+   */
   enter(tenancy: Tenancy): Share | null {
     const share = this.#inFlight.find(tenancy);
     const { inFlightPerTenant, maxConnections } = this.limits;
@@ -37,7 +40,7 @@ export class TenantConcurrency {
     this.#inFlight.giveBack(share);
   }
 
-  /** Who holds what of a route. It is the same route after a reload while its prefix and its upstream are the same. */
+  /** Shares of a route. After a reload, a route with the same prefix and upstream keeps its shares. */
   sharesOf({ prefix, upstream }: { readonly prefix: string; readonly upstream: string }): RouteShares {
     const route = `${prefix} ${upstream}`;
     let shares = this.#routes.get(route);
@@ -51,10 +54,10 @@ export class TenantConcurrency {
   }
 }
 
-/** What the tenants of one route hold. */
+/** Shares of the tenants in one route. */
 export interface RouteShares {
-  /** Connections that carry a request, or are made for one. */
+  /** Connections that carry a request or are being made for one. */
   readonly connections: Shares;
-  /** Connections of WebSockets, and of requests for one. */
+  /** Connections of WebSockets and of requests for one. */
   readonly webSockets: Shares;
 }

@@ -1,27 +1,27 @@
 import type { AccountId } from '../domain/ids.ts';
 
-/** What is taken up of what was taken up before, while that was too much. */
+/** Factor on the admitted requests of a window that was too much. */
 const lessBy = 0.7;
-/** By how much more is taken up once it is no longer too much. */
+/** Factor by which capacity grows after a window that was not too much. */
 const moreBy = 1.25;
 
 /**
- * How many requests of each parent, its sub-accounts included, are taken up while the process has more to do than it can. What there is to give is
- * divided by max-min fairness (Bertsekas and Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal
- * share gets all of it, and what it leaves is divided among the others. So it is those who ask for most that wait. A share
- * for each sub-account would give the most to the parent that has the most of them.
+ * Divides capacity among parents, each with its sub-accounts, while the process is overloaded. It uses max-min fairness
+ * (Bertsekas and Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal share gets all it asks for,
+ * and the rest is divided among the others. So the parents that ask for most have to wait. Shares per sub-account would
+ * favour the parent with the most of them.
  *
- * It counts by windows of time, whose ends it is told of; what is to be shared follows from how the one before went.
+ * It counts in windows of time; the caller ends them. Each window decides the capacity of the next.
  */
 export class FairShares {
-  /** What each parent has asked for in this window. */
+  /** Requests of each parent in this window. */
   #asked = new Map<AccountId, number>();
   #admitted = 0;
-  /** Requests that are taken up in a window, and of one parent. */
+  /** Requests that a window admits, in all and of one parent. */
   #capacity = Infinity;
   #most = Infinity;
 
-  /** Counts a request. `false` where its parent has had its share of this window. */
+  /** Counts a request. Returns `false` if its parent has used up its share of this window. */
   admits(parent: AccountId): boolean {
     const count = (this.#asked.get(parent) ?? 0) + 1;
     this.#asked.set(parent, count);
@@ -31,9 +31,9 @@ export class FairShares {
   }
 
   /**
-   * The window is over. Returns whether there is still something to share: requests were turned away, or will be.
+   * Ends the window. Returns whether shares are still needed: requests were rejected, or will be.
    *
-   * @param tooMuch what was taken up was more than the process could do
+   * @param tooMuch whether the process could not keep up with the admitted requests
    */
   endWindow(tooMuch: boolean): boolean {
     this.#capacity = tooMuch
@@ -46,7 +46,10 @@ export class FairShares {
   }
 }
 
-/** The share above which a demand is cut, so that all of them together do not exceed what there is; `Infinity` where they do not. At least 1. */
+/**
+ * Share that cuts larger demands so that all together fit the capacity; `Infinity` if they fit without a cut. At least
+ * 1.
+ */
 export function fairShare(demands: readonly number[], capacity: number): number {
   let left = capacity;
   let sharing = demands.length;

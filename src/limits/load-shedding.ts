@@ -7,37 +7,42 @@ import { FairShares } from './fair-shares.ts';
 
 type Limits = Pick<LimitsConfig, 'maxEventLoopDelayMs' | 'maxHeapBytes' | 'maxMemoryBytes'>;
 
-/** What the process looks like from inside, over one window. */
+/** Load of the process over one window. */
 export interface Pressure {
-  /** Milliseconds by which the event loop was late, on average; 0 where nothing was measured. */
+  /** Average delay of the event loop in milliseconds; 0 without a measurement. */
   readonly delayMs: number;
   readonly heapBytes: number;
-  /** The heap and the buffers outside it. What the system counts (RSS) stays long after both are free again. */
+  /** Heap and buffers outside it. RSS, as the system counts it, stays high long after both are free again. */
   readonly memoryBytes: number;
 }
 
-/** Which requests are rejected now, for those who do not go through Fastify's hooks. */
+/** Requests that are rejected now, for code outside Fastify's hooks. */
 export interface Shedding {
-  /** Whether all are. */
+  /** Whether all requests are rejected. */
   readonly active: boolean;
-  /** Set where each parent has a share; a proxied request is taken up where that has room for it. */
+  /** Shares of parents, if there are any; a proxied request is admitted only if its parent's share has room. */
   readonly shares: FairShares | null;
 }
 
 const windowMs = 1_000;
 const resolutionMs = 10;
-/** One window says little: a single long pause (a collection, a machine that slept) fills it, and is over by then. */
+/**
+ * Windows before anything is shed. One window says little: a single long pause (a garbage collection, a sleeping
+ * machine) fills it and is over by then.
+ */
 const windowsInARow = 2;
-/** By then shares would have brought it down, were it requests of parents that are too much: all are shed. */
+/**
+ * Windows after which all requests are shed: shares would have helped by then if requests of parents were the cause.
+ */
 const windowsOfShares = 6;
 
 /**
- * Rejects requests with 503 while the process cannot keep up: responding to some of them in time is worth more than all of
- * them late. At first those are rejected whose parents ask for most; management calls, with which access is revoked, are
- * served. Where that does not help, or where memory is short, all are. To be called on the root, before everything that
- * works on requests.
+ * Rejects requests with 503 while the process cannot keep up: some responses in time are worth more than all of them
+ * late. At first it rejects requests of the parents that ask for most, but serves management calls, which revoke
+ * access. If that does not help, or if memory is short, it rejects all. Call it on the root, before all hooks that work
+ * on requests.
  *
- * @param look takes the pressure since it was called last
+ * @param look returns the pressure since the last call
  */
 export function shedLoad(
   app: FastifyInstance,
@@ -52,7 +57,7 @@ export function shedLoad(
     const { active, shares } = shedding;
     shedding.active = level === 'all';
     if (shares === null) shedding.shares = tooMuch ? new FairShares() : null;
-    // Where all were rejected, it is not known who asked for what: what there was to share before holds.
+    // After a window that rejected all requests, nobody knows which parents asked for how much: the capacity stays.
     else if (!active && !shares.endWindow(tooMuch) && !tooMuch) shedding.shares = null;
   }, windowMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
@@ -62,10 +67,10 @@ export function shedLoad(
   return shedding;
 }
 
-/** What is shed: nothing, or nothing yet; requests of parents that ask for most; all. */
+/** Requests that are shed: none; none yet; those of parents that ask for most; all. */
 export type ShedLevel = 'none' | 'watched' | 'most' | 'all';
 
-/** Says, window by window, what is to be shed. A limit of 0 is none. */
+/** Decides after each window what to shed. A limit of 0 means no limit. */
 export function overload(limits: Limits): (pressure: Pressure) => ShedLevel {
   let late = 0;
   let full = 0;
@@ -95,7 +100,7 @@ function watchProcess(app: FastifyInstance): () => Pressure {
   };
 }
 
-/** The problem of a request that is shed. */
+/** Problem for a request that is shed. */
 export const overloaded: Problem = {
   code: 'overloaded',
   detail: 'The gateway has more to do than it can. Try again in a moment.',

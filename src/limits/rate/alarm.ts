@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Timers } from '../../ports/timers.ts';
 
-/** Runs something at the earliest of the times it is wanted at, and never twice at once. */
+/** Runs a task at the earliest requested time, and never twice at once. */
 export class Alarm {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #timers: Timers;
@@ -13,8 +13,8 @@ export class Alarm {
   #underWay: Promise<void> = Promise.resolve();
 
   /**
-   * @param run never rejects; what it returns is asked, in the instant from which {@link wakeAt} is heard again, when the next run
-   *   is wanted, on the monotonic clock: `Infinity` for not before it is asked for
+   * @param run never rejects. After a run, its result is called for the time of the next one, on the monotonic clock;
+   * `Infinity`: only when {@link wakeAt} asks. The call happens in the instant from which {@link wakeAt} works again
    */
   constructor(clock: Pick<Clock, 'monotonicMs'>, timers: Timers, run: () => Promise<() => number>) {
     this.#clock = clock;
@@ -22,7 +22,7 @@ export class Alarm {
     this.#run = run;
   }
 
-  /** Asks for a run by then. While one is under way it is that which says when the next is. */
+  /** Asks for a run at `atMs` at the latest. A run in progress decides by itself when the next one is. */
   wakeAt(atMs: number): void {
     if (this.#stopped || this.#busy || atMs >= this.#dueMs) return;
     this.#callOff();
@@ -33,7 +33,7 @@ export class Alarm {
     });
   }
 
-  /** No more runs. Resolves when the one under way has ended. */
+  /** Prevents further runs. Resolves when the present one has ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#callOff();

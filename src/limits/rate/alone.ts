@@ -1,10 +1,10 @@
 import { tuning } from './tuning.ts';
 
 /**
- * Requests a second that a replica lets through while it cannot hear of the others: its last share of the rate, and one request
- * in ten seconds however small that is, so that a tenant within its limit is never shut out. Where these single requests are
- * much of a small rate, shares make room for them: all replicas together stay within {@link tuning.mostShares} times the rate
- * as long as there are no more than 15 for each request a second.
+ * Requests a second that a replica admits while it cannot hear from the others: its last share of the rate, but at
+ * least one request in ten seconds, so that a tenant within its limit is never shut out. If these single requests are a
+ * large part of a small rate, shares shrink to make room: all replicas together stay within {@link tuning.mostShares}
+ * times the rate as long as there are at most 15 replicas for each request a second.
  */
 export function rateAlone(share: number, rate: number, replicas: number): number {
   const spare = ((tuning.mostShares - 1) * rate) / replicas;

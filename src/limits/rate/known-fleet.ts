@@ -1,18 +1,18 @@
 import { tuning, type Fleet } from './tuning.ts';
 
-/** Replicas there are taken to be, while it is not known. */
+/** Number of replicas assumed while it is unknown. */
 const unknownReplicas = 4;
-/** Reports are older, by so many rounds, before they say nothing any more. */
+/** Rounds after which a report is too old to count. */
 const roundsFresh = 3;
 
-/** What this replica knows of the others, as it learns it. */
+/** This replica's knowledge about the others. */
 export class KnownFleet implements Fleet {
   replicas: number;
   degraded = false;
   freshMs: number = tuning.freshMs;
   #names: ReadonlySet<string> = new Set();
 
-  /** @param isShared whether there may be others */
+  /** @param isShared whether other replicas may exist */
   constructor(isShared: boolean) {
     this.replicas = isShared ? unknownReplicas : 1;
   }
@@ -27,7 +27,10 @@ export class KnownFleet implements Fleet {
     this.replicas = Math.max(1, names.size);
   }
 
-  /** @param ms in which all limits in use here were told of: others, which share the store, will take about as long */
+  /**
+   * @param ms duration of a round, which reported all limits in use here; other replicas on this store need about as
+   * long
+   */
   noteRound(ms: number): void {
     this.freshMs = Math.max(tuning.freshMs, roundsFresh * ms);
   }

@@ -3,24 +3,26 @@ import type { LimitedBy } from '../../ports/limits/rate-limiter.ts';
 import type { MonthQuota } from './month-quota.ts';
 import type { RateBucket } from './rate-bucket.ts';
 
-/** What this replica knows of an account or a key that has a limit. */
+/** State of an account or key with a limit on this replica. */
 export interface Limited {
-  /** The kind and the id, as stores name it. */
+  /** Name in stores: the kind and the id. */
   readonly limit: string;
   readonly kind: LimitKind;
   readonly id: string;
   limits: Limits;
   bucket: RateBucket | null;
   quota: MonthQuota | null;
-  /** Its bucket is to be told to the others with the next exchange, or with an earlier one; see `share-sync.ts`. */
+  /**
+   * When its bucket is reported to the others: not, in the next round, or in an earlier exchange; see `share-sync.ts`.
+   */
   told: 'not' | 'next' | 'soon';
-  /** No earlier exchange before this, and the pause after it. */
+  /** Earliest time of an early exchange, and the pause after it, in milliseconds. */
   soonMs: number;
   pauseMs: number;
   lastUseMs: number;
 }
 
-/** As it is before it has a bucket or a quota. */
+/** Makes one without bucket and quota. */
 export function newLimited({ kind, id, limits }: LimitedBy, nowMs: number): Limited {
   return {
     limit: `${kind}:${id}`,
@@ -44,7 +46,7 @@ export function sameLimits(a: Limits, b: Limits): boolean {
   );
 }
 
-/** Those limits that are in use, at most so many: the ones not used for longest are looked for to be forgotten. */
+/** Limits in use, about `most` of them. A sweep forgets those that were not used for a while. */
 export class LimitedByKind {
   readonly #most: number;
   readonly #mayForget: (limited: Limited, isFull: boolean) => boolean;
@@ -72,7 +74,7 @@ export class LimitedByKind {
     this.#of[limited.kind].set(limited.id, limited);
   }
 
-  /** Looks at some more of them, and forgets what is as good as new. */
+  /** Checks some more of them, and forgets those that are as good as new. */
   sweep(steps: number): void {
     const isFull = this.size > this.#most;
     for (let step = 0; step < steps; step++) {

@@ -14,30 +14,30 @@ import { monthState, retryAfterS, secondState, scarcer } from './states.ts';
 import { PacedClock } from './paced-clock.ts';
 
 export interface LimiterParts {
-  /** `null` where there is one replica only. */
+  /** `null` if there is only one replica. */
   readonly board: ShareBoard | null;
   readonly totals: MonthTotals;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Replicas that decide, by their names, as far as is known; `null` where nothing is known yet. */
+  /** Names of the replicas that decide, as far as known; `null` if nothing is known yet. */
   readonly replicas: () => ReadonlySet<string> | null;
-  /** By what name this one is among them. */
+  /** Name of this replica among them. */
   readonly replicaId: () => string;
-  /** Fresh random text, never the same again. */
+  /** Makes fresh random text, different with each call. */
   readonly randomId: () => string;
   readonly events?: LimiterEvents;
-  /** Limits in memory, about. */
+  /** Approximate maximum of limits in memory. */
   readonly mostTracked?: number;
 }
 
-/** How often it is looked what can be forgotten, and how many replicas there are. */
+/** Interval in milliseconds at which the limiter forgets unused limits and counts the replicas. */
 const lookMs = 500;
 const lookedAt = 5_000;
-/** A limit that was not used for this long is forgotten where its bucket is full; where memory is short, in any case. */
+/** Milliseconds without use after which a limit with a full bucket is forgotten; if memory is short, any limit is. */
 const forgetMs = 10_000;
 const forgetShortMs = 2_000;
 
-/** One reading of this machine's monotonic clock, and what it is at the pace of the store's. */
+/** One reading of this machine's monotonic clock, and the same at the pace of the store's clock. */
 interface Instant {
   readonly ms: number;
   readonly ownMs: number;
@@ -46,7 +46,7 @@ interface Instant {
 const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2 };
 
 /**
- * Limits over all replicas. Each takes from its share, which it computes from what all replicas tell of each other; see
+ * Limits over all replicas. Each limit takes from this replica's share, computed from the reports of all replicas; see
  * `docs/limits.md` and `docs/decisions/rate-limits.md`.
  */
 export class SharedRateLimiter implements RateLimiter {
@@ -81,38 +81,38 @@ export class SharedRateLimiter implements RateLimiter {
     });
   }
 
-  /** Begins to talk to the stores. Taking works before, by the share of a replica that knows of nothing. */
+  /** Begins to talk to the stores. Requests can be taken before, from the share of a replica that knows nothing. */
   start(): void {
     this.#months.start();
     this.#look();
   }
 
-  /** Tells what was used, and ends. */
+  /** Reports the last use, and ends. */
   async stop(): Promise<void> {
     this.#stopLooking();
     await this.#shares?.stop();
     await this.#months.stop();
   }
 
-  /** Whether this replica goes on by its last shares, since it cannot hear of the others. */
+  /** Whether this replica keeps its last shares because it cannot hear from the others. */
   get degraded(): boolean {
     return this.#shares?.degraded ?? false;
   }
 
-  /** Limits in memory. */
+  /** Number of limits in memory. */
   get tracked(): number {
     return this.#limited.size;
   }
 
-  /** Quotas of this month, used here, of which a tenth or less is left. */
+  /** Number of quotas of this month, used here, with a tenth or less left. */
   get quotasNearEnd(): number {
     return this.#months.nearEnd;
   }
 
   /**
-   * To be called when the limits of an account may have been changed, before this replica confirms that.
+   * Notes that limits of an account may have changed; called before this replica confirms the change.
    *
-   * @param id of the account; `null` where it may be any
+   * @param id of the account; `null` if it may be any
    */
   changed(id: string | null): void {
     if (id === null) this.#months.changed(null);
@@ -152,13 +152,13 @@ export class SharedRateLimiter implements RateLimiter {
       });
   }
 
-  /** Read once for all limits of a request. */
+  /** Reads the clocks once for all limits of a request. */
   #now(): Instant {
     const ownMs = this.#parts.clock.monotonicMs();
     return { ms: this.#clock.nowMs(ownMs), ownMs };
   }
 
-  /** That which a rejection names. Each of them counts as asked for. */
+  /** Returns the limit that the rejection names. Every limit counts as asked for. */
   #firstFull(
     found: readonly (Limited | null)[],
     { ms, ownMs }: Instant,
@@ -192,7 +192,7 @@ export class SharedRateLimiter implements RateLimiter {
     return scarcest;
   }
 
-  /** What is known of it, by its limits as they are now; `null` where it has none. */
+  /** Returns the state of a limit, with its present figures; `null` if there is no limit. */
   #of(by: LimitedBy, now: Instant): Limited | null {
     const { kind, id, limits } = by;
     const there = this.#limited.get(kind, id);
@@ -232,7 +232,7 @@ export class SharedRateLimiter implements RateLimiter {
     const nowMs = this.#clock.nowMs();
     if (nowMs - lastUseMs < (isFull ? forgetShortMs : forgetMs)) return false;
     if (told !== 'not' || (quota !== null && quota.waiting + quota.adding > 0)) return false;
-    // While others are not heard of, one that is forgotten must come back with no more than it had.
+    // While other replicas cannot be heard, a forgotten limit must come back with no more than it had.
     return bucket === null || (isFull && !this.#fleet.degraded) || bucket.isFullAt(nowMs, this.#fleet);
   }
 

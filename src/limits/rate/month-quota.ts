@@ -1,40 +1,40 @@
 import { nearEnd, smallQuota } from '../../ports/limits/month-totals.ts';
 
-/** Part of a quota that all replicas together may let through on an old reading, and report late. */
+/** Part of a quota that all replicas together may admit on an old reading and report late. */
 const unseen = 0.001;
-/** For how long a reading says what is left near the end of a quota, and for how long that it is not near its end. */
+/** Milliseconds for which a reading counts near the end of a quota, and further from it. */
 const freshMs = { near: 250, far: 2_500 };
 
-/** What a replica goes by when it divides a quota. */
+/** Knowledge of a replica that decides how it divides quotas. */
 export interface MonthView {
   /** Replicas that decide, this one included. */
   readonly replicas: number;
-  /** When the last reading began that came back; `-Infinity` before there was one. */
+  /** Start of the newest reading that came back; `-Infinity` before the first. */
   readonly readMs: number;
 }
 
 /**
- * What this replica may let through of one limit by the month. `hold` is its part of what is left: small near the end of
- * the quota, and never so large elsewhere that all replicas together come near it between two readings.
+ * One limit by the month, as this replica may use it. `hold` is its part of the remaining requests: small near the end
+ * of the quota, and elsewhere never so large that all replicas together reach the end between two readings.
  */
 export class MonthQuota {
   quota: number;
   /** First instant of its month, milliseconds since 1970. */
   monthMs: number;
-  /** When it was last reported, on the clock of the limiter. */
+  /** Last report, on the limiter's clock. */
   reportedMs: number;
-  /** Whether a request came under it since anything of the account was changed: it may have been taken away. */
+  /** Whether a request used it since the last change of the account: the change may have removed it. */
   isCurrent = true;
-  /** Let through and not in the total yet: being added, and not even that. */
+  /** Admitted requests that the total lacks: on their way to the store, and not sent yet. */
   adding = 0;
   waiting = 0;
   #total: number | undefined;
   #hold = 0;
-  /** When the reading began that the hold is from, near the end. */
+  /** Near the end of the quota: start of the reading that the hold comes from. */
   #heldMs = Infinity;
-  /** When the reading of the total began. */
+  /** Start of the reading of the total. */
   #readMs = -Infinity;
-  /** Readings from before this say too little: the quota was changed. */
+  /** Readings that began earlier do not count: the quota was changed. */
   #doubtedMs = -Infinity;
 
   constructor(quota: number, monthMs: number, nowMs: number) {
@@ -43,17 +43,17 @@ export class MonthQuota {
     this.reportedMs = nowMs;
   }
 
-  /** Of all replicas, as last read; `undefined` where only is known that it is not near its end. */
+  /** Total of all replicas, as last read; `undefined` if this replica only knows that the quota is not near its end. */
   get total(): number | undefined {
     return this.#total;
   }
 
-  /** What is left over all replicas, as far as this one knows. */
+  /** Requests left over all replicas, as far as this one knows. */
   get left(): number {
     return Math.max(0, this.quota - (this.#total ?? 0) - this.adding - this.waiting);
   }
 
-  /** Whether there is room for one request here. */
+  /** Whether this replica may admit one request. */
   hasRoom(nowMs: number, view: MonthView): boolean {
     const isFresh = nowMs - this.#heldMs <= freshMs.near && nowMs - view.readMs <= freshMs.far;
     if (!isFresh && view.replicas > 1) this.#hold = Math.min(this.#hold, this.#unseen(view));
@@ -65,19 +65,19 @@ export class MonthQuota {
     this.waiting += 1;
   }
 
-  /** Whether to report soon, since little is held or much is not reported. */
+  /** Whether to report soon, because little is held or much is unreported. */
   isLow(view: MonthView): boolean {
     return this.#hold < 1 ? this.left >= 1 : this.waiting >= this.#unseen(view);
   }
 
-  /** From now on only a reading that begins later says what is left: the quota may have been lowered, or set again. */
+  /** Distrusts readings that began before now: the quota may have been lowered, or set again. */
   doubt(nowMs: number): void {
     this.#doubtedMs = nowMs;
   }
 
   /**
-   * Nothing is known of it but that it is not among those near their end, and not even that before the first reading and in
-   * doubt.
+   * Sets the hold without a total: the quota is not near its end. Before the first reading and in doubt, even that is
+   * unknown.
    */
   beUnknown(view: MonthView): void {
     const isKnown = view.readMs !== -Infinity && view.readMs >= this.#doubtedMs;
@@ -92,8 +92,8 @@ export class MonthQuota {
   }
 
   /**
-   * @param total of all replicas, with what this one has added
-   * @param sinceMs when the reading began
+   * @param total of all replicas, including what this one has added
+   * @param sinceMs start of the reading
    */
   read(total: number, sinceMs: number, view: MonthView): void {
     const { replicas } = view;
@@ -111,7 +111,7 @@ export class MonthQuota {
     }
   }
 
-  /** Takes up a limit that may have changed. */
+  /** Applies a limit that may have changed. */
   change(quota: number, nowMs: number, view: MonthView): void {
     const before = this.quota;
     this.quota = quota;

@@ -8,15 +8,18 @@ import { NearQuotas } from './near-quotas.ts';
 import type { Month } from './states.ts';
 import type { Fleet } from './tuning.ts';
 
-/** How often totals are read, and added to where there is much to add. */
+/** Milliseconds between readings of the totals; large additions go out as often. */
 const everyMs = 1_000;
-/** Between two readings, for a quota of which little is held here. */
+/** Milliseconds between readings for a quota with little held here. */
 const soonMs = 100;
-/** Between two pages of one reading, in which replicas hear of each other, and before what was used of a changed quota is read. */
+/**
+ * Milliseconds between two pages of one reading, and before a changed quota is read; replicas hear of each other
+ * meanwhile.
+ */
 const briefMs = 20;
-/** After this what was used is added however little it is. */
+/** Milliseconds after which even small use is added. */
 const latestMs = 10_000;
-/** Additions of one batch at most. */
+/** Most additions in one batch. */
 const mostAdditions = 1_000;
 
 export interface MonthSyncParts {
@@ -24,30 +27,30 @@ export interface MonthSyncParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly fleet: Fleet;
-  /** By its name in the store. */
+  /** Finds a limit by its name in the store. */
   readonly find: (limit: string) => Limited | undefined;
-  /** Under which name this process adds; never used before. */
+  /** Name under which this process adds; never used before. */
   readonly replica: string;
   readonly onTrouble: (error: unknown) => void;
-  /** Told once a month of each quota that is near its end. */
+  /** Called once a month for each quota near its end. */
   readonly onNearEnd: (limit: string, used: number, quota: number) => void;
 }
 
 type Batch = Readonly<{ number: number; additions: readonly MonthAddition[] }>;
 
-/** Adds what this replica lets through of quotas to the totals of their months, and reads what all replicas did. */
+/** Adds the requests that this replica admits to the totals of the month, and reads the totals of all replicas. */
 export class MonthSync {
   readonly #parts: MonthSyncParts;
   readonly #alarm: Alarm;
   readonly #used = new Set<Limited>();
-  /** What is left to add of months that are over. */
+  /** Additions left over from earlier months. */
   #late: MonthAddition[] = [];
   readonly #near: NearQuotas;
   #batch: Batch | undefined;
   #batches = 0;
   #monthMs = 0;
   #nextMonthMs = 0;
-  /** The store's clock ahead of this machine's monotonic one. */
+  /** Milliseconds by which the store's clock is ahead of this machine's monotonic one. */
   #aheadMs: number;
   #endedMs = 0;
 
@@ -63,7 +66,7 @@ export class MonthSync {
     this.#alarm.wakeAt(this.#parts.clock.monotonicMs());
   }
 
-  /** Adds what is left. */
+  /** Adds the rest. */
   async stop(): Promise<void> {
     await this.#alarm.stop();
     for (const { quota } of this.#used) if (quota !== null) quota.reportedMs = -Infinity;
@@ -73,7 +76,7 @@ export class MonthSync {
     }
   }
 
-  /** The quota of this month. @param nowMs the monotonic clock, read just now */
+  /** Returns the quota of this month. @param nowMs monotonic clock, read just now */
   quotaOf(limited: Limited, quota: number, nowMs: number): MonthQuota {
     const storeMs = nowMs + this.#aheadMs;
     if (storeMs >= this.#nextMonthMs) this.#beginMonth(storeMs);
@@ -97,7 +100,7 @@ export class MonthSync {
     return made;
   }
 
-  /** There is no quota any more. What was used of it counts, should there be one again. */
+  /** Removes the quota. Its use still counts if it is set again. */
   drop(limited: Limited): void {
     const { quota } = limited;
     if (quota === null) return;
@@ -107,10 +110,10 @@ export class MonthSync {
   }
 
   /**
-   * The quota may have been changed: no reading from before says whether it is near its end, and the other replicas need to
-   * know what was let through here.
+   * Notes that a quota may have changed: earlier readings no longer say whether it is near its end, and other replicas
+   * need the use of this one.
    *
-   * @param limit its name in the store; `null` where it may be any
+   * @param limit its name in the store; `null` if it may be any
    */
   changed(limit: string | null): void {
     const nowMs = this.#parts.clock.monotonicMs();
@@ -126,23 +129,23 @@ export class MonthSync {
     this.#alarm.wakeAt(this.#endedMs + briefMs);
   }
 
-  /** To be called when one was taken of a quota, or none was left. */
+  /** Notes a request that was admitted, or rejected because no quota was left. */
   used(limited: Limited, quota: MonthQuota): void {
     if (quota.waiting > 0) this.#used.add(limited);
     if (quota.isLow(this.view)) this.#askSoon(limited, quota);
   }
 
-  /** How many quotas that were used here have little left. */
+  /** Number of quotas, used here, that are near their end. */
   get nearEnd(): number {
     return this.#near.ending;
   }
 
-  /** By what quotas are divided. */
+  /** View by which quotas are divided. */
   get view(): MonthView {
     return { replicas: this.#parts.fleet.replicas, readMs: this.#near.readMs };
   }
 
-  /** @param nowMs the monotonic clock, read just now */
+  /** @param nowMs monotonic clock, read just now */
   monthAt(nowMs: number): Month {
     return {
       lengthMs: this.#nextMonthMs - this.#monthMs,
@@ -163,14 +166,14 @@ export class MonthSync {
     this.#askSoon(limited, there);
   }
 
-  /** Adds with the next batch, which says what all replicas have let through. */
+  /** Adds the quota to the next batch, which returns the total of all replicas. */
   #askSoon(limited: Limited, quota: MonthQuota): void {
     quota.reportedMs = -Infinity;
     this.#used.add(limited);
     this.#alarm.wakeAt(this.#endedMs + soonMs);
   }
 
-  /** @returns tells when the next is due */
+  /** @returns a function for the time of the next run */
   async #run(): Promise<() => number> {
     let failed = false;
     const more = await this.#exchange().catch((error: unknown) => {
@@ -184,7 +187,7 @@ export class MonthSync {
     return () => this.#endedMs + (isBrief ? briefMs : isSoon() ? soonMs : everyMs);
   }
 
-  /** @returns whether there is more to add, or to read */
+  /** @returns whether there is more to add or to read */
   async #exchange(): Promise<boolean> {
     const { totals, replica, clock } = this.#parts;
     this.#batch ??= this.#nextBatch();

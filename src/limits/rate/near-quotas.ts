@@ -1,20 +1,20 @@
 import { nearEnd, smallQuota, type MonthReading, type NearAfter } from '../../ports/limits/month-totals.ts';
 import type { MonthQuota } from './month-quota.ts';
 
-/** What was added to since this long before the last reading is read again: transactions end out of order. */
+/** Milliseconds before the last round's start from which additions are read again: transactions end out of order. */
 const overlapMs = 5_000;
 const fromBeginning: NearAfter = { at: new Date(0).toISOString() };
 
 /**
- * What this replica has read of the quotas near their end. It reads all of them in rounds of a page or more, so what it did
- * not find is not near its end, unless the quota was changed since the round began.
+ * Quotas near their end, as this replica has read them. It reads all of them in rounds of one or more pages. So a quota
+ * that it did not find is not near its end, unless it was changed since the round began.
  */
 export class NearQuotas {
   readonly #onNearEnd: (limit: string, used: number, quota: number) => void;
   #totals = new Map<string, number>();
   #ending = new Set<string>();
   #told = new Set<string>();
-  /** When they were changed, those of which that is not in a whole round yet. */
+  /** Times of changes that no whole round has covered yet. */
   readonly #changed = new Map<string, number>();
   #allChangedMs = -Infinity;
   #after = fromBeginning;
@@ -25,17 +25,17 @@ export class NearQuotas {
     this.#onNearEnd = onNearEnd;
   }
 
-  /** When the last whole round began; `-Infinity` before there was one. */
+  /** Start of the last whole round; `-Infinity` before the first. */
   get readMs(): number {
     return this.#readMs;
   }
 
-  /** What is to be read next. */
+  /** Position of the next page. */
   get after(): NearAfter {
     return this.#after;
   }
 
-  /** How many quotas that were used here are near their end. */
+  /** Number of quotas, used here, that are near their end. */
   get ending(): number {
     return this.#ending.size;
   }
@@ -55,27 +55,27 @@ export class NearQuotas {
     return this.#totals.get(limit);
   }
 
-  /** Whether a change of this quota may not have been read yet. */
+  /** Whether no reading covers the last change of this quota yet. */
   isDoubtful(limit: string): boolean {
     return this.#changed.has(limit) || this.#readMs < this.#allChangedMs;
   }
 
-  /** The limit may have been changed, or taken away. */
+  /** Notes that the limit may have been changed or removed. */
   changed(limit: string, nowMs: number): void {
     this.#changed.set(limit, nowMs);
     this.#ending.delete(limit);
   }
 
-  /** Any limit may have been. */
+  /** Notes that any limit may have been changed. */
   allChanged(nowMs: number): void {
     this.#allChangedMs = nowMs;
     this.#ending.clear();
   }
 
   /**
-   * A page was read.
+   * Takes in that a page was read.
    *
-   * @param beganMs when, on the clock of the limiter
+   * @param beganMs start of the reading, on the limiter's clock
    * @returns whether the round goes on
    */
   turnPage({ nowMs, next }: MonthReading, beganMs: number): boolean {
@@ -91,7 +91,7 @@ export class NearQuotas {
     return false;
   }
 
-  /** Keeps a total that was read, should the limit be forgotten here. @param quota of this month, where it is in memory */
+  /** Keeps a total for the case that the limit is forgotten here. @param quota of this month, if it is in memory */
   note(limit: string, used: number, quota: MonthQuota | undefined): void {
     if (quota?.isCurrent === true) this.look(limit, used, quota.quota);
     if (quota === undefined || quota.quota <= smallQuota || used >= nearEnd * quota.quota)
@@ -99,7 +99,7 @@ export class NearQuotas {
     else this.#totals.delete(limit);
   }
 
-  /** Counts a quota as near its end, or no longer; tells of it once. */
+  /** Counts a quota as near its end, or no longer; reports it once. */
   look(limit: string, used: number, quota: number): void {
     if (used < nearEnd * quota) {
       this.#ending.delete(limit);
@@ -112,7 +112,7 @@ export class NearQuotas {
     this.#onNearEnd(limit, used, quota);
   }
 
-  /** There is no quota any more. */
+  /** Forgets a quota that no longer exists. */
   drop(limit: string): void {
     this.#ending.delete(limit);
     this.#told.delete(limit);

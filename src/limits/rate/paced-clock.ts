@@ -1,12 +1,15 @@
 import type { Clock } from '../../ports/clock.ts';
 
-/** Between two readings, at least, for the rate of the clock to be known; and after which they are taken anew. */
+/** Shortest and longest time between two readings that set the pace. */
 const leastMs = 5_000;
 const mostMs = 60_000;
-/** A clock that seems further off has jumped. */
+/** Difference in pace from which a clock must have jumped. */
 const mostDrift = 0.1;
 
-/** The monotonic clock of this machine at the rate of the store's, so that all replicas fill a bucket as fast. Never goes back. */
+/**
+ * The monotonic clock of this machine at the pace of the store's clock, so that all replicas fill a bucket equally
+ * fast. It never goes back.
+ */
 export class PacedClock {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   #anchor: { readonly ownMs: number; readonly storeMs: number } | undefined;

@@ -3,21 +3,24 @@ import { tuning, type Fleet } from './tuning.ts';
 
 interface Peer {
   readonly report: PeerReport;
-  /** When it was given, on this replica's clock. */
+  /** Moment of the report, on this replica's clock. */
   readonly givenMs: number;
 }
 
-/** What the other replicas said last of a limit. Kept while the board has nothing: it may have lost it. */
+/**
+ * Last reports of the other replicas about one limit. They stay while the board has none, because it may have lost
+ * them.
+ */
 export class Peers {
   readonly #peers = new Map<string, Peer>();
 
   /**
-   * Takes in what they say now.
+   * Takes in the present reports.
    *
    * @param capacity of the bucket
-   * @param tripMs how long the reading took: levels are as much older, at most. Too high a level is put right by what is used,
-   *   too low a one would be taken over by all
-   * @returns what they used since they were heard of last, and the least of the levels that they know, as it should be by now
+   * @param tripMs duration of the reading; levels may be older by that. Use corrects a level that is too high, but all
+   * replicas would copy one that is too low
+   * @returns their use since their last reports, and the lowest level they know, brought up to now
    */
   note(
     reports: readonly PeerReport[],
@@ -31,7 +34,7 @@ export class Peers {
     for (const report of reports) {
       const before = this.#peers.get(report.replica)?.report;
       const level = report.level + (rate * (report.ageMs + tripMs)) / 1000;
-      // Of a replica that is new here, what is missing from its own bucket and was used by it.
+      // A replica that is new here has used what its own bucket lacks.
       const isKnown = before?.series === report.series;
       used += Math.max(0, isKnown ? report.used - before.used : Math.min(report.used, capacity - level));
       least = Math.min(least, level);
@@ -41,8 +44,8 @@ export class Peers {
   }
 
   /**
-   * The part of the rate that is this replica's: as its demand is to that of all. A replica that is cut off from the board
-   * goes on by its last share, so the others leave room for it, but no more than half of the rate.
+   * Returns this replica's part of the rate: its demand compared with that of all. A replica that is cut off from the
+   * board keeps its last share, so the others leave room for it, up to half of the rate.
    */
   shareOf(demand: number, rate: number, fleet: Fleet, nowMs: number): number {
     const least = (tuning.leastDemand * rate) / fleet.replicas;

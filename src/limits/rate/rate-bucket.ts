@@ -4,17 +4,17 @@ import { Peers } from './peers.ts';
 import { tuning, type Fleet } from './tuning.ts';
 
 /**
- * What this replica may let through of one limit by the second. It follows the bucket of all replicas (`level`), and takes
- * from its own part of it (`tokens`), which is filled by its share of the rate. All times are milliseconds of one clock.
+ * One limit by the second, as this replica may use it. It follows the bucket of all replicas (`level`), and takes from
+ * its own part (`tokens`), which its share of the rate fills. All times are milliseconds of one clock.
  */
 export class RateBucket {
   rate = 0;
   burst = 0;
-  /** What this replica has let through. */
+  /** Requests that this replica has admitted. */
   used = 0;
-  /** When it was last asked for. */
+  /** Time of the last request. */
   askedMs = -Infinity;
-  /** When it last read what others use. */
+  /** Time of the last reading of the others' use. */
   readMs = -Infinity;
   /** Whether others may believe that this replica has demand. */
   announced = false;
@@ -22,19 +22,19 @@ export class RateBucket {
   #level = 0;
   #tokens = 0;
   #cap = 0;
-  /** Of the tokens, below which it is worth to ask again. */
+  /** Number of tokens below which a new reading is worthwhile. */
   #low = 0;
-  /** Tokens a millisecond. */
+  /** Tokens per millisecond. */
   #refill = 0;
   #capacity = 0;
   #atMs: number;
-  /** What the level did not take since the last reading, because it was full. */
+  /** Tokens that the level could not take since the last reading, because it was full. */
   #spilled = 0;
   #asked = 0;
   #demand = 0;
   #demandMs: number;
   #share = 1;
-  /** Since when it last heard of others it goes on by its share, and gets no first portion again. */
+  /** Whether it uses its last share because it cannot hear from the others; it gets no first portion again. */
   #alone = false;
   #settled: { share: number; atMs: number };
   #reportedUse = 0;
@@ -53,8 +53,8 @@ export class RateBucket {
   }
 
   /**
-   * Takes up changed figures. What is left is cut to the new burst, and nothing is added: a larger bucket fills at its rate.
-   * So the two keys of a rotation, which are one limit, let through no more in turns than the larger figures do.
+   * Applies changed figures. Tokens are cut to the new burst, and none are added: a larger bucket fills at its rate. So
+   * the two keys of a rotation, which share one limit, admit no more in turns than the larger figures allow.
    */
   change(rate: number, burst: number, fleet: Fleet, nowMs: number): void {
     this.#pass(nowMs);
@@ -66,7 +66,7 @@ export class RateBucket {
     if (this.#alone) this.goOnAlone(fleet);
   }
 
-  /** Whether there is room for one request. Counts it as asked for. */
+  /** Whether there is room for one request, which counts as demand. */
   hasRoom(nowMs: number, fleet: Fleet): boolean {
     if (nowMs - this.askedMs > fleet.freshMs && nowMs - this.readMs > fleet.freshMs) this.#wake(nowMs, fleet);
     else this.#pass(nowMs);
@@ -75,31 +75,31 @@ export class RateBucket {
     return this.#tokens >= 1;
   }
 
-  /** Takes one; to be called after {@link hasRoom} said so. */
+  /** Takes one token, after {@link hasRoom} returned true. */
   take(): void {
     this.#tokens -= 1;
     this.#level -= 1;
     this.used += 1;
   }
 
-  /** Whether it is worth to read soon what others use: little is left here. */
+  /** Whether few tokens are left, so that a reading of the others' use is worthwhile soon. */
   get isLow(): boolean {
     return this.#tokens < this.#low;
   }
 
-  /** Requests that no report has told the others of. */
+  /** Requests that no report has contained yet. */
   get unreported(): number {
     return this.used - this.#reportedUse;
   }
 
-  /** Whether nothing is missing from it: a new one would give no more. */
+  /** Whether the bucket is full: a new one would give no more. */
   isFullAt(nowMs: number, { degraded, replicas }: Fleet): boolean {
     this.#pass(nowMs);
     if (this.#level < this.#capacity) return false;
     return !degraded || !this.#alone || (this.#tokens >= this.#cap && this.#share >= unknownShare(replicas));
   }
 
-  /** The larger of what this replica may give now and what is left over all. */
+  /** Tokens that this replica may give now, or those left over all replicas if these are more. */
   remainingAt(nowMs: number): number {
     this.#pass(nowMs);
     return this.#tokens < 1 ? 0 : Math.floor(Math.max(this.#tokens, this.#level));
@@ -110,7 +110,7 @@ export class RateBucket {
     return this.#refill <= 0 ? Infinity : Math.max(0, (1 - this.#tokens) / this.#refill);
   }
 
-  /** What to tell the others. Of a limit that is not asked for any more it says so, once. */
+  /** Returns the report to the others. A limit without requests is reported once more, with no demand. */
   report(limit: string, { freshMs }: Fleet, nowMs: number): LimitReport {
     this.#pass(nowMs);
     this.#estimate(nowMs);
@@ -122,9 +122,9 @@ export class RateBucket {
   }
 
   /**
-   * Computes this replica's share from what the others said.
+   * Computes this replica's share from the reports of the others.
    *
-   * @param reported what {@link report} returned for this reading: what was used since is not in it
+   * @param reported result of {@link report} for this reading; later use is not in it
    */
   read(reports: readonly PeerReport[], reported: LimitReport, fleet: Fleet, nowMs: number): void {
     this.#pass(nowMs);
@@ -141,7 +141,7 @@ export class RateBucket {
     this.#fillOwn(fleet, since);
   }
 
-  /** The store is away: from now on by its last share, by that from before the last change where that is smaller. */
+  /** Continues without the store, at the last share, or at the one before the last change if that is smaller. */
   goOnAlone({ replicas }: Fleet): void {
     if (!this.#alone) this.#share = Math.min(this.#share, this.#settled.share);
     this.#alone = true;
@@ -156,7 +156,7 @@ export class RateBucket {
     this.#capacity = Math.max(1, burst) + (replicas > 1 ? tuning.slackS * rate : 0);
   }
 
-  /** Time goes on: both buckets fill. */
+  /** Fills both buckets for the time that has passed. */
   #pass(nowMs: number): void {
     const ms = nowMs - this.#atMs;
     if (ms <= 0) return;
@@ -170,10 +170,10 @@ export class RateBucket {
     } else this.#level = level;
   }
 
-  /** Asked for again after a while in which it did not hear of others. */
+  /** Begins anew with the first request after a while without readings. */
   #wake(nowMs: number, fleet: Fleet): void {
     this.#pass(nowMs);
-    // It had its first portion, and none is due again: the others, who had theirs too, are not heard of.
+    // It had its first portion and gets no other: the other replicas had theirs, too, and cannot be heard.
     if (fleet.degraded && this.#alone) return;
     this.#demand = 0;
     this.#asked = 0;
@@ -205,7 +205,7 @@ export class RateBucket {
   #fillOwn({ replicas }: Fleet, since = 0): void {
     const level = Math.max(0, this.#level);
     const alone = replicas <= 1;
-    // Whole requests: the replica with the smallest share may still let one through while there is one.
+    // Keeps whole requests: the replica with the smallest share may still admit one while one is left.
     const held = alone
       ? level
       : Math.max(tuning.held * this.#share * (level + since) - since, Math.min(1, level));
@@ -214,7 +214,7 @@ export class RateBucket {
     this.#low = alone ? 0 : Math.max(1, this.#tokens / 2);
   }
 
-  /** What others used since the last reading is taken off; where another replica knows of more, that counts. */
+  /** Subtracts the others' use since the last reading; if another replica knows a lower level, that one counts. */
   #followLevel(reports: readonly PeerReport[], { replicas }: Fleet, nowMs: number): void {
     const { used, level } = this.#peers.note(
       reports,
@@ -239,7 +239,7 @@ export class RateBucket {
   }
 }
 
-/** Of the rate, while nothing is known of the others: half of an equal part, since some of them may have all of it. */
+/** Share of the rate while nothing is known about the others: half an equal part, since some may have all of it. */
 function unknownShare(replicas: number): number {
   return 1 / (2 * replicas);
 }

@@ -7,15 +7,15 @@ import type { Limited } from './limited.ts';
 import type { RateBucket } from './rate-bucket.ts';
 import type { PacedClock } from './paced-clock.ts';
 
-/** Between two exchanges of a limit in use. */
+/** Milliseconds between two exchanges of a limit in use. */
 const everyMs = 250;
-/** Between an exchange and an earlier one, for what has little left; doubles for a limit that has little left again. */
+/** Milliseconds before an early exchange for a bucket with few tokens; doubles while it runs low again and again. */
 const soonMs = 25;
-/** Reports of one exchange at most; the others of a round come with the next ones, back to back. */
+/** Most reports in one exchange; the rest of a round follows in the next ones, back to back. */
 const mostReports = 1_000;
-/** Without an exchange for this long, this replica goes on by its last shares. */
+/** Milliseconds without an exchange after which this replica keeps its last shares. */
 const degradedMs = 1_000;
-/** Of a limit that it hears nothing of, a replica lets through this part of a second's worth without telling. */
+/** Part of a second's requests that a replica admits without a report while it hears nothing about the limit. */
 const untold = 0.02;
 
 export interface ShareSyncParts {
@@ -25,22 +25,22 @@ export interface ShareSyncParts {
   readonly pacedClock: PacedClock;
   readonly fleet: KnownFleet;
   readonly replicaId: () => string;
-  /** Told when exchanges stop coming back, and when they do again. */
+  /** Called when exchanges stop coming back, and when they do again. */
   readonly onDegraded: (degraded: boolean, error: unknown) => void;
   readonly onExchanged: (limits: number, ms: number) => void;
 }
 
-/** Tells the others every now and then what this replica uses of the limits in use here, and computes its shares from what they say. */
+/** Reports this replica's use of limits to the others at intervals, and computes its shares from their reports. */
 export class ShareSync {
   readonly #parts: ShareSyncParts;
   readonly #alarm: Alarm;
-  /** To be told of with the next round; still in this one; and as soon as may be. */
+  /** Limits to report in the next round, still in this round, and as early as possible. */
   #next = new Set<Limited>();
   #rest = new Set<Limited>();
   readonly #soon = new Set<Limited>();
-  /** Of which the last exchange brought nothing, though it came back. */
+  /** Limits without news in the last exchange, although it came back. */
   readonly #unheard = new Set<Limited>();
-  /** When the next ordinary round is, and when the one began that is not over. */
+  /** Time of the next ordinary round, and the start of the present one. */
   #roundMs: number;
   #beganMs: number | null = null;
   #endedMs: number;
@@ -55,12 +55,12 @@ export class ShareSync {
     this.#cameBackMs = now;
   }
 
-  /** Whether limits in use go on by their last shares: all of them, or some in a lost part of the store. */
+  /** Whether limits in use keep their last shares: all, or those in a lost part of the store. */
   get degraded(): boolean {
     return this.#parts.fleet.degraded || this.#unheard.size > 0;
   }
 
-  /** To be called when a bucket was asked for. */
+  /** Notes a request for a bucket. */
   asked(limited: Limited, bucket: RateBucket, nowMs: number): void {
     if (limited.told === 'soon') return;
     if (bucket.isLow && nowMs >= limited.soonMs) {
@@ -77,24 +77,24 @@ export class ShareSync {
     }
   }
 
-  /** Ends, once the others know what was used here. */
+  /** Reports the last use to the others, and ends. */
   async stop(): Promise<void> {
     await this.#alarm.stop();
     const last = [...new Set([...this.#soon, ...this.#rest, ...this.#next])];
     try {
       for (let i = 0; i < last.length; i += mostReports) await this.#exchange(last.slice(i, i + mostReports));
     } catch {
-      // The store is away. The others have room for what they do not hear of until this replica is known to be gone.
+      // The store is away. The other replicas leave room for unreported use until they know that this replica is gone.
     }
   }
 
-  /** @returns tells when the next is due */
+  /** @returns a function for the time of the next run */
   async #run(): Promise<() => number> {
     const { clock, fleet } = this.#parts;
     const told = this.#portion();
     let failed = false;
     try {
-      // A timer may go off a moment early: nothing is due then, and nothing was heard.
+      // A timer may fire a moment early: then nothing is due, and nothing came back.
       if (await this.#exchange(told)) {
         this.#cameBackMs = clock.monotonicMs();
         if (fleet.degraded) this.#become(false, undefined);
@@ -116,7 +116,7 @@ export class ShareSync {
     if (this.#rest.size > 0) return this.#endedMs;
     if (this.#soon.size > 0 && !fleet.degraded) return this.#endedMs + soonMs;
     if (this.#soon.size + this.#next.size > 0 || fleet.degraded) return this.#roundMs;
-    // Nothing is in use. The store may go away and come back meanwhile: nothing would be decided by it.
+    // No limit is in use. The store may go away and come back meanwhile, which would decide nothing.
     if (!failed) this.#cameBackMs = Infinity;
     return Infinity;
   }
@@ -133,7 +133,7 @@ export class ShareSync {
     for (const { bucket } of [...told, ...this.#soon, ...this.#next]) bucket?.goOnAlone(fleet);
   }
 
-  /** Those of the next exchange, with the ones that cannot wait first; where these are many, half is for the others. */
+  /** Limits of the next exchange, early ones first; if these are many, half of the places are for the others. */
   #portion(): Limited[] {
     const ownMs = this.#parts.clock.monotonicMs();
     if (this.#rest.size === 0 && ownMs >= this.#roundMs) {
@@ -150,7 +150,7 @@ export class ShareSync {
     for (const [of, most] of parts)
       for (const limited of of) {
         if (told.length === most) break;
-        // One that asks again and again is in want because its limit is reached: it is told with the others then.
+        // A limit that keeps running low has been reached: it is reported with the others from then on.
         if (limited.told === 'soon') limited.pauseMs = Math.min(2 * limited.pauseMs, everyMs);
         else if (limited.bucket?.isLow !== true) limited.pauseMs = soonMs;
         limited.soonMs = now + limited.pauseMs;
@@ -161,7 +161,7 @@ export class ShareSync {
     return told;
   }
 
-  /** @returns whether there was anything to tell */
+  /** @returns whether there was anything to report */
   async #exchange(told: readonly Limited[]): Promise<boolean> {
     const { board, clock, pacedClock, fleet, replicaId, onExchanged } = this.#parts;
     const began = clock.monotonicMs();
@@ -173,7 +173,7 @@ export class ShareSync {
       this.#unheard.delete(limited);
       return [];
     });
-    // Without any in use, a store that was away is asked whether it is back.
+    // Even without limits in use, a degraded replica asks whether the store is back.
     if (reported.length === 0 && !fleet.degraded) return false;
     const reading = await board.exchange(
       replicaId(),
@@ -186,12 +186,12 @@ export class ShareSync {
     for (const { limited, report } of reported) {
       const { bucket } = limited;
       this.#unheard.delete(limited);
-      // Forgotten, or no limit any more.
+      // The limit was forgotten or removed.
       if (bucket?.series !== report.series) continue;
       const isUnheard = reading.unheard?.has(report.limit) === true;
       if (isUnheard) bucket.goOnAlone(fleet);
       else bucket.read(byLimit.get(report.limit) ?? [], report, fleet, readMs);
-      // One that is not in use any more is not told of again, so nothing would say when it is heard of.
+      // A limit that is not in use any more is not reported again, so nothing would end its entry here.
       if (isUnheard && bucket.announced) this.#unheard.add(limited);
       this.#keep(limited);
     }
@@ -199,7 +199,7 @@ export class ShareSync {
     return true;
   }
 
-  /** What others believe to be in use is told again, until they were told that it is not. */
+  /** Reports a limit again while the others believe it is in use, until a report says that it is not. */
   #keep(limited: Limited): void {
     if (limited.told !== 'not' || limited.bucket?.announced !== true) return;
     limited.told = 'next';

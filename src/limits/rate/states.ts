@@ -3,7 +3,10 @@ import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import type { MonthQuota } from './month-quota.ts';
 import type { RateBucket } from './rate-bucket.ts';
 
-/** The window is one in which the quota may be used up and is given again: a second, or longer for a larger burst. */
+/**
+ * State of a limit by the second. Its window is the time in which the whole quota is used and given again: a second, or
+ * longer for a larger burst.
+ */
 export function secondState(kind: LimitKind, bucket: RateBucket, nowMs: number): LimitState {
   const { rate, burst } = bucket;
   const quota = Math.max(rate, burst);
@@ -18,7 +21,7 @@ export function secondState(kind: LimitKind, bucket: RateBucket, nowMs: number):
   };
 }
 
-/** How long the present month is, and how much of it is left. */
+/** Length of the present month, and the time left in it. */
 export interface Month {
   readonly lengthMs: number;
   readonly untilNextMs: number;
@@ -35,15 +38,15 @@ export function monthState(kind: LimitKind, quota: MonthQuota, month: Month): Li
   };
 }
 
-/** The one with less left of its quota; the first where both have as much. */
+/** Returns the state with the smaller part of its quota left; the first if both are equal. */
 export function scarcer(a: LimitState | null, b: LimitState): LimitState {
   return a === null || b.remaining * a.quota < a.remaining * b.quota ? b : a;
 }
 
-/** Longest time a client is told to wait for a limit by the second, seconds. */
+/** Longest Retry-After for a limit by the second, in seconds. */
 const mostRetryS = 60;
 
-/** Whole seconds until there may be room in a limit that is full, at least 1. */
+/** Whole seconds until a full limit may have room, at least 1. */
 export function retryAfterS(
   { bucket, quota }: { readonly bucket: RateBucket | null; readonly quota: MonthQuota | null },
   period: LimitPeriod,
@@ -51,7 +54,7 @@ export function retryAfterS(
 ): number {
   if (period === 'second')
     return Math.min(Math.max(1, Math.ceil((bucket?.waitMs() ?? 0) / 1000)), mostRetryS);
-  // Something is left, and other replicas may have it: soon it is divided again.
+  // Other replicas may hold the remaining requests, which are divided again soon.
   if (quota !== null && quota.left >= 1) return 1;
   return Math.max(1, Math.ceil(untilNextMs / 1000));
 }
