@@ -5,7 +5,7 @@ import type { Generation } from './generation.ts';
 import { mustNotNeedRestart } from './restart-needed.ts';
 
 export interface ApplicationsParts {
-  /** Configuration at the start of the process, as it was read. */
+  /** Configuration at the start of the process, before {@link complete}. */
   readonly given: Config;
   /** Fills in the parts that a configuration leaves to the gateway. */
   readonly complete: (read: Config) => Promise<Config>;
@@ -95,14 +95,14 @@ export class Applications {
     const made = await make(config);
     try {
       const serve = prepare();
-      // `prepare` comes first: once all workers agree, a failure in one of them would cut its connections.
+      // `prepare` comes before the agreement: a failure after it would cut the connections of one worker.
       await agreed();
       serve(made, config.limits);
     } catch (error) {
       await made.close();
       throw error;
     }
-    // From here on nothing can fail.
+    // Nothing can fail from here on.
     const replaced = this.#current;
     [this.#current, this.#config] = [made, config];
     this.#generations.add(made);

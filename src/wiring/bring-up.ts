@@ -12,7 +12,7 @@ export interface BringUpParts {
   readonly store: Pick<Store, 'migrate' | 'ping'>;
   /** Run migrations instead of waiting until another process has run them. */
   readonly migrate: boolean;
-  /** No other process can open or migrate this store, so the first failure is final and the start fails. */
+  /** Whether no other process can open or migrate this store: then the first failure is final and the start fails. */
   readonly alone: boolean;
   readonly timers: Timers;
   readonly clock: Clock;
@@ -36,7 +36,7 @@ const longestRetryMs = 5_000;
 const sayAgainMs = 30_000;
 
 /**
- * Waits for the store and its tables, as long as it takes: a gateway that starts before its database is not ready yet, but
+ * Waits for the store and its tables without a time limit: a gateway that starts before its database is unready, but
  * has not failed.
  */
 export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {

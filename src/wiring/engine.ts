@@ -42,7 +42,7 @@ export interface EngineParts {
 export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** By which everything expires: the store's, once it is known. */
+  /** Clock by which everything expires: the store's, as soon as it is known. */
   readonly clock: Clock;
   readonly usage: UsageSink;
   /** Limits over all replicas; it works even while the store cannot be reached. */
@@ -51,15 +51,18 @@ export interface Engine {
   readonly usageReplay: UsageReplay | null;
   /** Reasons why this process should get no requests: it cannot decide, or is about to end. */
   unready(): readonly Unreadiness[];
-  /** Starts to connect to the store. Call it once the process listens, so that a taken port is reported before a store is made. */
+  /**
+   * Starts to connect to the store. Call it when the process listens, so that a taken port is reported before a store
+   * is made.
+   */
   start(): void;
-  /** Resolves once the store is reached and everything has started. */
+  /** Resolves when the store is reached and everything has started. */
   readonly begun: Promise<void>;
   /** The replica's registered id; `null` before it is registered. */
   replicaId(): string | null;
   /** Shows the platform and operators that this process is about to end; it goes on deciding. */
   leave(): void;
-  /** Adds the last usage and releases the lease. Call it once no requests are served any more. */
+  /** Adds the last usage and releases the lease. Call it after the last request. */
   stop(): Promise<void>;
 }
 
@@ -128,7 +131,7 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
     await refuseTakenPrefix(store, config.keys.prefix);
-    // Comes first, so that no report counts as complete without the requests of this replica.
+    // Counting begins first, so that no report counts as complete without the requests of this replica.
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const { log, facts: source } = store;

@@ -2,7 +2,9 @@ import type { Server } from 'node:http';
 import type { Registry } from 'prom-client';
 import type { Unreadiness } from '../ops/health.ts';
 
-/** The workers of one gateway, as one of them sees them. Each decides by itself; to the outside they are one process. */
+/**
+ * All workers of one gateway, as one of them sees them. Each decides by itself; to the outside they are one process.
+ */
 export interface Fleet {
   /**
    * Makes the function that returns the reasons why no worker can decide, which `/readyz` reports on each of them.

@@ -18,7 +18,7 @@ export interface Generation {
   close(): Promise<void>;
 }
 
-/** Interval at which a replaced generation is checked for active exchanges. */
+/** Interval, in milliseconds, at which a replaced generation is checked for active exchanges. */
 const lookMs = 500;
 
 /**

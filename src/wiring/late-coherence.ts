@@ -4,12 +4,12 @@ import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory, Lookup } from '../ports/directory.ts';
 
-/** Stands in for coherence while the store is not reached and its tables may not exist. */
+/** Replaces coherence until the store is reached; its tables may not exist before. */
 export interface LateCoherence {
   /** Rejects with `unavailable` until {@link begin}. */
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** The store's clock once it is known, that of this machine before. */
+  /** The store's clock when it is known; this machine's clock before. */
   readonly clock: Clock;
   ready(): boolean;
   snapshot(): CoherenceSnapshot | null;

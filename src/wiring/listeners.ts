@@ -67,7 +67,7 @@ export async function openListeners(
       const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
       const goAway = (): void => applications.goAway();
       goAway();
-      // `onRefusing` asks WebSockets that were opened since.
+      // `onRefusing` asks WebSockets that were opened after the drain began.
       const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
       if (cut > 0)
         logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');

@@ -22,7 +22,7 @@ export function favourRequests(): void {
   try {
     for (const thread of otherThreads()) setPriority(thread, niceness);
   } catch {
-    // Priorities are only an optimisation; the system may not allow to set them.
+    // Priorities are only an optimisation, and the system may forbid them.
   }
 }
 

@@ -12,7 +12,7 @@ export const shutdownOrder = [
   'engine',
   // Traces come after usage and lease, which must not wait for the collector.
   'tracing',
-  // The platform can see until here why this process is unready.
+  // The internal listener stays until here, so that the platform can see why this process is unready.
   'internal listener',
   'echo',
   'store',

@@ -11,13 +11,13 @@ import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
 import type { Store } from './store.ts';
 
-/** A listening gateway. It may not be ready yet. */
+/** A listening gateway, perhaps not ready yet. */
 export interface RunningGateway {
   readonly config: Config;
   readonly store: Store;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** Resolves once the store is reached and everything has started. */
+  /** Resolves when the store is reached and everything has started. */
   readonly begun: Promise<void>;
   /**
    * Decides and forwards by `wanted` from now on. Connections stay open, and active exchanges end by the configuration they
@@ -34,8 +34,8 @@ export interface RunningGateway {
 }
 
 /**
- * Assembles and starts the process: store, engine, two listeners. It connects to the store once it listens. While PostgreSQL
- * cannot be reached, it responds with 503 and keeps trying.
+ * Assembles and starts the process: store, engine, two listeners. It connects to the store after it listens. While
+ * PostgreSQL cannot be reached, it responds with 503 and keeps trying.
  *
  * @param fleet the workers of this gateway, if this process is one of several
  * @throws if it cannot listen or cannot lock the directory of the embedded store; everything opened is closed then

@@ -16,14 +16,14 @@ export async function openStore(
   if (store.kind === 'postgres') {
     return openPostgres({ ...store, deadlines: { coherenceMs: storeMsFor(coherence.leaseMs) } });
   }
-  // Loaded on demand: the container image does not contain it.
+  // The import waits until here because the container image does not contain the embedded store.
   const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);
   return openEmbedded(store.dataDir, () =>
     logger.info({ data_dir: store.dataDir }, 'making the embedded store; this takes some seconds'),
   );
 }
 
-/** Wraps a store, so that `registry` shows its connections and the time of its calls. */
+/** Wraps a store: `registry` then shows its connections and the time of its calls. */
 export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'monotonicMs'>): Store {
   poolMetrics(registry, store.pool);
   const timed = statementTimes(registry, clock);

@@ -12,8 +12,8 @@ export interface Echo {
 const shownBodyBytes = 16 * 1024;
 
 /**
- * Starts an upstream for trials: it answers every request with the request as it was received. It is an ordinary server on a
- * free loopback port, and trusts the gateway's headers as a real upstream does.
+ * Starts an upstream for trials, which answers each request with a copy of it. It is an ordinary server on a free
+ * loopback port, and trusts the gateway's headers as a real upstream does.
  */
 export async function startEcho(headers: HeaderNames): Promise<Echo> {
   const server = createServer((request, response) => {

@@ -24,10 +24,10 @@ interface LimiterParts {
   readonly snapshot: () => CoherenceSnapshot | null;
 }
 
-/** A limiter that starts after the store and stops before it. */
+/** Limiter that starts after the store and stops before it. */
 export interface OpenLimiter extends RateLimiter {
   start(): void;
-  /** Limits of an account may have changed; `null` means of any account. */
+  /** Tells the limiter that the limits of an account, or of any if `null`, may have changed. */
   changed(id: string | null): void;
   stop(): Promise<void>;
 }

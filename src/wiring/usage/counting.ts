@@ -21,7 +21,7 @@ export interface CountingParts {
   readonly registry: Registry;
 }
 
-/** Counts requests of this process, and takes over the journals of processes that are gone. */
+/** Counts requests of this process, and takes over the journals of dead processes. */
 export interface Counting {
   readonly usage: UsageRecorder;
   /** @see UsageRecorder.begin */

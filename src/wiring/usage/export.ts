@@ -28,7 +28,7 @@ export interface ExportingParts {
 /** Exports usage to a billing system. */
 export interface Exporting {
   start(): void;
-  /** Resolves once nothing is being sent. */
+  /** Resolves when nothing is being sent. */
   stop(): Promise<void>;
   /** Exports hours again; `null` if usage is not exported. */
   readonly replay: UsageReplay | null;

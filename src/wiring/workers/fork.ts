@@ -4,12 +4,12 @@ import { Handover } from './handover.ts';
 import type { WorkerProcess } from './member.ts';
 
 /**
- * Makes the function that forks workers, by Node's cluster: it opens each port once, in this process, and hands every connection
- * to one of the workers in turn. Sharing the socket instead costs a connection a fifth less, but gave 63 of 64 connections that
- * came at once to one of two workers, where they then stay.
+ * Makes the function that forks workers with Node's cluster: this process opens each port once, and hands every
+ * connection to the workers in turn. A shared socket would cost a connection a fifth less. But of 64 connections that
+ * came at once, 63 went to one of two workers and stayed there.
  */
 export function forker(): () => WorkerProcess {
-  // Whatever NODE_CLUSTER_SCHED_POLICY says.
+  // Set here, so that NODE_CLUSTER_SCHED_POLICY has no effect.
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ exec: fileURLToPath(new URL('../../worker.js', import.meta.url)), args: [] });
   const handover = new Handover();
@@ -17,7 +17,7 @@ export function forker(): () => WorkerProcess {
     const worker = cluster.fork();
     const child = worker.process;
     handover.watch(child);
-    // A message to a worker that is just ending. Its exit is told of by the event of that name.
+    // A message to a worker that is just ending fails; its `exit` event tells of the end.
     worker.on('error', () => undefined);
     return {
       pid: child.pid ?? 0,

@@ -1,6 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** What Node's cluster sends with a connection: `seq` comes back as `ack`, with whether the worker took it. */
+/**
+ * Message of Node's cluster that brings a connection. The worker returns `seq` as `ack`, and whether it took the
+ * connection.
+ */
 interface NewConnection {
   readonly act?: string;
   readonly seq: number | string;
@@ -14,21 +17,22 @@ interface Handle {
 interface UnderWay {
   readonly message: NewConnection;
   readonly handle: Handle;
-  /** To how many workers it was handed on from here; 0 while it is the cluster's. */
+  /** Number of workers that this class handed it to; 0 while it is the cluster's. */
   readonly tries: number;
 }
 
 /**
- * Hands connections that are on their way to a worker to another one when that worker dies.
+ * Hands a connection on its way to a worker to another one if that worker dies.
  *
- * Node's cluster gives a worker one connection at a time and keeps its own copy until the worker has taken it. Where the worker
- * dies before that, the copy is forgotten without being closed: the client waits for an answer until it gives up.
+ * Node's cluster gives a worker one connection at a time and keeps its own copy until the worker has taken it. If the
+ * worker dies before that, the cluster forgets the copy without closing it: the client would wait for an answer until
+ * it gives up.
  */
 export class Handover {
   readonly #workers = new Map<ChildProcess, Map<NewConnection['seq'], UnderWay>>();
   #nextId = 1;
 
-  /** Watches what is sent to `worker` from now on. */
+  /** Watches all further messages to `worker`. */
   watch(worker: ChildProcess): void {
     const underWay = new Map<NewConnection['seq'], UnderWay>();
     this.#workers.set(worker, underWay);
@@ -43,24 +47,24 @@ export class Handover {
       const one = ack === undefined ? undefined : underWay.get(ack);
       if (ack === undefined || one === undefined) return;
       underWay.delete(ack);
-      // The cluster sees to its own.
+      // The cluster closes its own copies.
       if (one.tries === 0) return;
       if (accepted) one.handle.close();
       else this.#handOn(one);
     });
-    // Node says `disconnect` only once nothing is under way to it any more.
+    // Node emits `disconnect` only when nothing is on its way to the worker any more.
     worker.once('exit', () => {
       this.#workers.delete(worker);
       for (const one of underWay.values()) this.#handOn(one);
     });
   }
 
-  /** To the next worker in turn; where each has been tried and none takes it, it is closed. */
+  /** Hands it to the next worker in turn; closes it after each worker was tried and none took it. */
   #handOn({ message, handle, tries }: UnderWay): void {
     const [worker, underWay] = [...this.#workers][tries % Math.max(1, this.#workers.size)] ?? [];
     if (worker === undefined || underWay === undefined || tries >= 2 * this.#workers.size)
       return handle.close();
-    // A number that the cluster did not give: it passes over the acknowledgement.
+    // The cluster ignores the acknowledgement of a number that it did not give.
     const handedOn = { ...message, seq: `handed on ${this.#nextId++}` };
     underWay.set(handedOn.seq, { message, handle, tries: tries + 1 });
     worker.send(handedOn, handle as never);

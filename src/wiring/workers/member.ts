@@ -1,36 +1,36 @@
 import type { Unreadiness } from '../../ops/health.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
-/** A process that was forked, as much of it as is used. */
+/** A forked process, as far as it is used here. */
 export interface WorkerProcess {
   readonly pid: number;
-  /** Does nothing where it has ended. */
+  /** Does nothing if the process has ended. */
   send(message: ToWorker): void;
   kill(signal: NodeJS.Signals): void;
   onMessage(listener: (message: FromWorker) => void): void;
-  /** @param listener gets the exit code, or the signal that ended it */
+  /** @param listener gets the exit code, or the signal that ended the process */
   onExit(listener: (code: number | null, signal: NodeJS.Signals | null) => void): void;
 }
 
 /** One worker, from its fork to its end. */
 export class Member {
   readonly id: number;
-  /** Which of the workers it is: a successor takes over the number. */
+  /** Number of the worker among all; its successor takes over the number. */
   readonly slot: number;
   readonly process: WorkerProcess;
   readonly bornMs: number;
-  /** It asked what to serve by, and was told. */
+  /** Whether it has asked for its configuration and got it. */
   begun = false;
-  /** What keeps it from deciding; `null` before it listens. */
+  /** Reasons why it cannot decide; `null` before it listens. */
   unready: readonly Unreadiness[] | null = null;
-  /** Whether it takes connections, and what it was told of all. */
+  /** Last `fleet` message to it, and whether it was ever ready. */
   told = '';
   wasReady = false;
   draining = false;
   gone = false;
-  /** Looks since it last said something. */
+  /** Looks since its last message. */
   silentFor = 0;
-  /** Looks in a row in which it was not ready while another one was. */
+  /** Looks in a row at which it was not ready while another worker was. */
   behindFor = 0;
 
   constructor(id: number, slot: number, process: WorkerProcess, bornMs: number) {

@@ -8,12 +8,12 @@ import type { Fleet } from '../fleet.ts';
 import type { RunningGateway } from '../start.ts';
 import { beatMs, type FromWorker, type ToWorker } from './messages.ts';
 
-/** How often a worker looks whether it is still ready, milliseconds. */
+/** Interval at which a worker checks whether it is still ready, milliseconds. */
 const lookMs = 250;
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 
-/** What a worker hears of the primary and tells it, over the channel that Node keeps between them. */
+/** A worker's end of the channel to the primary, which Node keeps between them. */
 export class PrimaryLink implements Fleet {
   readonly #stop: () => void;
   readonly #intake = new Intake(false);
@@ -28,7 +28,7 @@ export class PrimaryLink implements Fleet {
   readonly #serving: Promise<RunningGateway>;
   #serve: (gateway: RunningGateway) => void = () => undefined;
 
-  /** @param handlers what the primary asks of the process as a whole */
+  /** @param handlers run when the primary asks something of the whole process */
   constructor({ stop }: { readonly stop: () => void }) {
     this.#stop = stop;
     this.#began = new Promise((resolve) => (this.#begin = resolve));
@@ -37,12 +37,14 @@ export class PrimaryLink implements Fleet {
     tell({ kind: 'hello' });
   }
 
-  /** Resolves with what to serve by. */
+  /** Resolves with the configuration to serve by. */
   begin(): Promise<Begin> {
     return this.#began;
   }
 
-  /** `gateway` listens: from now on the primary is told whether it can decide, and may exchange its configuration. */
+  /**
+   * Connects `gateway`, which listens now: the primary hears whether it can decide, and may replace its configuration.
+   */
   serving(gateway: RunningGateway): void {
     this.#serve(gateway);
     let told = '';
@@ -104,9 +106,9 @@ export class PrimaryLink implements Fleet {
     }
   }
 
-  /** Serves by `config` if all workers can. A worker that then cannot all the same ends, and its successor does or says why not. */
+  /** Uses `config` if all workers can. A worker that fails after that ends; its successor uses it, or says why not. */
   async #prepare(id: number, config: Config): Promise<void> {
-    // From now on, for the decision may come before this worker is ready for it: where it was too slow.
+    // Waits from now on, since a worker that is too slow gets the decision before it is ready for it.
     const decision = new Promise<boolean>((resolve) => this.#decisions.set(id, resolve));
     const gateway = await this.#serving;
     let use: boolean | undefined;
@@ -129,7 +131,7 @@ export class PrimaryLink implements Fleet {
 
 const notYet: Unreadiness = { reason: 'starting', detail: 'The workers have not reported yet.' };
 
-/** Where the primary is gone, Node ends the worker: nothing else is to be done then. */
+/** If the primary is gone, Node ends the worker, so a failed message needs no handling. */
 function tell(message: FromWorker): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

@@ -16,19 +16,19 @@ import { ScrapeAll } from './scrape-all.ts';
 import { shareOf } from './share.ts';
 import { Workers } from './workers.ts';
 
-/** For workers that do not end when their time to drain is over, milliseconds. */
+/** Milliseconds that a worker gets after its time to drain, before it is killed. */
 const graceMs = 3_000;
 const rarelyMs = 60_000;
 
 /**
- * Runs `given.workers` processes that share the listeners, each of them a replica, and makes one of them to the outside: signals,
- * the configuration, readiness and metrics go through here. This process serves nothing itself. It is the only one that reads the
- * configuration, so all workers serve by the same one, and its faults are told once.
+ * Runs `given.workers` processes that share the listeners; each is a replica. To the outside they are one: signals,
+ * configuration, readiness and metrics go through this process, which serves nothing itself. Only it reads the
+ * configuration, so all workers use the same one and its faults are logged once.
  */
 export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): void {
   const { logger } = log;
   const [timers, clock] = [systemTimers, systemClock];
-  // What it would say of its own event loop is not shown (`SummedMetrics`): it need not wake up for that.
+  // `SummedMetrics` hides the metrics of this process's event loop, so it need not wake up for them.
   const registry = createRegistry(rarelyMs);
   const restarts = counter(registry, 'worker_restarts_total', 'Workers that ended and were replaced.');
   let config = given;
@@ -72,7 +72,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
         return scraping.counted(from, message.id, message.metrics);
       case 'hello':
       case 'state':
-        // `Workers` has heard these.
+        // `Workers` handles these.
         return;
       case 'scrape':
         void scraping.text().then((text) => from.process.send({ kind: 'metrics', id: message.id, text }));
@@ -95,7 +95,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     await reloading.run(shareOf(wanted), () => (config = wanted));
   }
 
-  /** The first signal drains all workers; a second one ends them and this process at once. */
+  /** Drains all workers at the first signal. A second signal ends them and this process at once. */
   function stop(signal: NodeJS.Signals): void {
     if (stopping) {
       workers.kill();
@@ -105,7 +105,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     logger.info({ signal, drain_ms: config.drainMs }, 'draining all workers');
     workers.stop();
     if (workers.empty) return end(0);
-    // Each keeps to its time by itself; this is for one that hangs.
+    // Each worker keeps to its time by itself, unless it hangs.
     timers.after(config.drainMs + graceMs, () => {
       logger.warn('workers that had not ended by then are killed');
       workers.kill();
@@ -120,7 +120,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     end(1);
   }
 
-  /** The last lines of the log are written before the process ends. */
+  /** Ends the process after the last lines of the log are written. */
   function end(code: number): void {
     log.close(() => process.exit(code));
   }

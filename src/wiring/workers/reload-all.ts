@@ -4,10 +4,10 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** How long a worker may take to make ready for another configuration, milliseconds. */
+/** Time for a worker to prepare another configuration, milliseconds. */
 const limitMs = 10_000;
 
-/** Exchanges the configuration of all workers, or of none: each makes ready first, and uses it only when all can. */
+/** Replaces the configuration of all workers or of none: each prepares it, and uses it only if all can. */
 export class ReloadAll {
   readonly prepared: Questions<string | null>;
   readonly used: Questions<true>;
@@ -26,12 +26,12 @@ export class ReloadAll {
   }
 
   /**
-   * @param config what they are to serve by
-   * @param decided called when it is certain that they will
-   * @throws where a worker cannot use it, or does not say so in time; then none does
+   * @param config wanted configuration of the workers
+   * @param decided called when all workers are certain to use it
+   * @throws if a worker cannot use it or does not answer in time; then none uses it
    */
   async run(config: Config, decided: () => void): Promise<void> {
-    // One that begins meanwhile would begin with what may be about to be replaced.
+    // A worker that begins meanwhile might begin with the old configuration.
     this.#workers.hold();
     try {
       const { members } = this.#workers;
@@ -54,14 +54,14 @@ export class ReloadAll {
     }
   }
 
-  /** @returns why they cannot all use it */
+  /** @returns reasons why the workers cannot use it */
   async #prepare(id: number, members: readonly Member[], config: Config): Promise<readonly string[]> {
     const outcomes = await this.prepared.ask(id, members, ({ process }) =>
       process.send({ kind: 'prepare', id, config }),
     );
     return outcomes.flatMap(({ member, outcome }) => {
       if ('answer' in outcome) return outcome.answer === null ? [] : [outcome.answer];
-      // One that has ended is followed by one that begins with what was decided.
+      // The successor of a worker that has ended begins with the new configuration.
       return outcome.missing === 'gone' ? [] : [`worker ${member.slot} does not answer`];
     });
   }

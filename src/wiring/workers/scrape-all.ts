@@ -5,10 +5,10 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** For one that does not answer by then, what it said last stands, milliseconds. */
+/** Time for a worker to answer, milliseconds; after that its last answer is used. */
 const limitMs = 1_000;
 
-/** What all workers have counted, for the one that was asked for it. */
+/** Collects the metrics of all workers, for the worker that got the request. */
 export class ScrapeAll {
   readonly #workers: Workers;
   readonly #questions: Questions<readonly MetricValues[]>;
@@ -16,7 +16,7 @@ export class ScrapeAll {
   #nextId = 1;
   #underWay: Promise<string> | undefined;
 
-  /** @param own of the primary */
+  /** @param own metrics of the primary */
   constructor(workers: Workers, own: Registry, timers: Timers) {
     this.#workers = workers;
     this.#questions = new Questions(timers, limitMs);
@@ -33,7 +33,7 @@ export class ScrapeAll {
     void this.#summed.gone(member.id);
   }
 
-  /** In the text format of Prometheus. A second call while this is under way gets the same. */
+  /** Metrics in the text format of Prometheus. Calls at the same time share one result. */
   text(): Promise<string> {
     return (this.#underWay ??= this.#gather().finally(() => (this.#underWay = undefined)));
   }

@@ -1,10 +1,11 @@
 import type { Config } from '../../config.ts';
 
 /**
- * What one worker serves by: the totals that the configuration names are divided, so that they hold for all workers
- * together. Rounded up, so that a worker never has none: of fewer than there are workers, each has one.
+ * Configuration of one worker: totals are divided by the number of workers, so that they hold for all together. Shares
+ * are rounded up: each worker has at least one of everything.
  *
- * Connections to the database stay as they are: each worker is a replica, and a share may be less than one needs.
+ * Connections to the database are not divided: each worker is a replica, and a share may be less than one replica
+ * needs.
  */
 export function shareOf(config: Config): Config {
   const share = (total: number): number => Math.ceil(total / config.workers);

@@ -8,57 +8,59 @@ import type { FromWorker } from './messages.ts';
 
 export interface WorkersParts {
   readonly size: number;
-  /** What workers serve by that begin now. */
+  /** Configuration for workers that begin now. */
   readonly config: () => Config;
   readonly fork: () => WorkerProcess;
   readonly timers: Timers;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;
-  /** Messages about other things than whether a worker is ready. */
+  /** Called for messages on other subjects than readiness. */
   readonly onMessage: (from: Member, message: FromWorker) => void;
   readonly onGone: (member: Member, code: number | null) => void;
-  /** Another one is to take the place of one that is gone. */
+  /** Called when another worker takes the place of one that is gone. */
   readonly onReplaced: () => void;
-  /** The first worker ended before it listened: the others would, too. It has said why itself. */
+  /** Called if the first worker ended before it listened: the others would, too. It has logged the reason itself. */
   readonly onNeverStarted: (code: number) => void;
 }
 
-/** How often silence and readiness are looked at, milliseconds. */
+/** Interval of the checks for silence and readiness, milliseconds. */
 const lookMs = 1_000;
-/** A worker that says nothing for so many looks hangs, and is killed: one that starts may have much to do at once. */
+/**
+ * Looks after which a silent worker counts as hanging and is killed. A worker that starts may have much to do at once.
+ */
 const startingLooks = 30;
-/** One that has served may be killed sooner, but not for two or three beats that a busy machine delays. */
+/** Least looks for a worker that has served; a busy machine may delay two or three beats. */
 const leastSilentLooks = 4;
-/** A worker that is not ready for so many looks while others are is replaced. */
+/** Looks after which a worker that is not ready, while others are, is replaced. */
 const behindLooks = 10;
-/** A worker that ends sooner than this ends "at once"; then the next one waits. */
+/** A worker that ends within this time ended "at once"; its successor has to wait. */
 const soonMs = 30_000;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 
 /**
- * Keeps as many workers running as there are to be, and says which of them take connections: those that are ready, or all where
- * none is, for a 503 is a better answer than none.
+ * Keeps the wanted number of workers running, and tells which of them take connections: the ready ones, or all if none
+ * is ready, because a 503 is better than no answer.
  */
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #members = new Map<number, Member>();
-  /** How often in a row the worker of a slot ended soon. */
+  /** Times in a row that the worker of a slot ended soon. */
   readonly #fast = new Map<number, number>();
   #nextId = 1;
   #stopping = false;
   #started = false;
-  /** While this is set, new workers wait for what they are to serve by. */
+  /** While this is set, new workers wait for their configuration. */
   #held: Member[] | undefined;
 
-  /** Forks the first worker; the others when that listens, so that what keeps all from starting is said once. */
+  /** Forks the first worker, and the others after it listens, so that a fault that stops all of them is logged once. */
   constructor(parts: WorkersParts) {
     this.#parts = parts;
     this.#fork(1);
     this.#again();
   }
 
-  /** Those that have been told what to serve by. */
+  /** Workers that have got their configuration. */
   get members(): Member[] {
     return [...this.#members.values()].filter(({ begun }) => begun);
   }
@@ -67,7 +69,7 @@ export class Workers {
     return this.members.filter(({ ready }) => ready).length;
   }
 
-  /** New workers wait from here on until {@link release}. */
+  /** Makes new workers wait until {@link release}. */
   hold(): void {
     this.#held ??= [];
   }
@@ -78,13 +80,13 @@ export class Workers {
     for (const member of held) this.#begin(member);
   }
 
-  /** Ends a worker as SIGTERM would end the process; another one takes its place, unless all are to stop. */
+  /** Ends a worker as SIGTERM would end the process. Another takes its place, unless all are to stop. */
   drain(member: Member): void {
     member.draining = true;
     member.process.send({ kind: 'drain' });
   }
 
-  /** Drains all, and forks none any more. */
+  /** Drains all workers and forks no more. */
   stop(): void {
     this.#stopping = true;
     for (const member of this.#members.values()) this.drain(member);
@@ -136,7 +138,7 @@ export class Workers {
     this.#tellAll();
   }
 
-  /** Tells each whether to take connections, those that are to take them first: there must always be one. */
+  /** Tells each worker whether to take connections, first those that do: there must always be one. */
   #tellAll(): void {
     const { members } = this;
     const ready = members.filter((member) => member.ready);
@@ -180,7 +182,7 @@ export class Workers {
   #look(member: Member): void {
     const about = { worker: member.slot, pid: member.process.pid };
     member.silentFor += 1;
-    // By looks, not by the clock: where the whole machine stood still, nothing was heard of any of them.
+    // Counts looks, not time: if the whole machine stood still, no worker could send anything.
     if (member.silentFor > this.#silentLooks(member)) {
       this.#parts.logger.error(about, 'a worker hangs: it is killed');
       return member.process.kill('SIGKILL');
@@ -193,7 +195,10 @@ export class Workers {
     this.#tellAll();
   }
 
-  /** By twice the time of its lease a worker could not decide any more: what waits for it is better served by another one. */
+  /**
+   * After twice the length of its lease a worker cannot decide any more, so other workers serve its waiting requests
+   * better.
+   */
   #silentLooks({ unready }: Member): number {
     if (unready === null) return startingLooks;
     return Math.max(leastSilentLooks, Math.ceil((2 * this.#parts.config().coherence.leaseMs) / lookMs));
@@ -204,7 +209,7 @@ const stopping: Unreadiness = { reason: 'draining', detail: 'This process is abo
 
 const starting: Unreadiness = { reason: 'starting', detail: 'No worker is ready yet.' };
 
-/** What keeps those from deciding of which none is ready; each reason once. */
+/** Reasons why no worker is ready, each once. */
 function reasonsOf(members: readonly Member[]): readonly Unreadiness[] {
   const all = members.flatMap(({ unready }) => unready ?? []);
   return all.length === 0 ? [starting] : [...new Map(all.map((one) => [one.reason, one])).values()];
