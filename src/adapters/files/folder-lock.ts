@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Another process has the folder. */
+/** Another process holds the lock of the folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 
@@ -15,17 +15,18 @@ export class FolderInUse extends Error {
   }
 }
 
-/** In force until released, or until the process is gone. */
+/** Lock in force until its release, or until the process is gone. */
 export interface FolderLock {
   release(): Promise<void>;
 }
 
 /**
- * Makes sure that one process at a time works on `path`; why in this way is in `docs/decisions/data-directory-lock.md`.
+ * Locks `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md` says why in
+ * this way.
  *
- * A process that wants the folder listens on a Unix socket of its own in there, then asks the sockets of all others.
- * Each listens before it asks, so of two processes the later one always finds the earlier. Of two that ask at the same
- * time the one with the lower name goes on.
+ * The process listens on its own Unix socket in the folder, then asks the sockets of all others. Each listens before it
+ * asks, so the later of two processes always finds the earlier. If two ask at the same time, the one with the lower
+ * name goes on.
  *
  * @throws {FolderInUse}
  */
@@ -40,7 +41,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   try {
     await withShortPath(path, async (folder) => {
       await listen(server, join(folder, `.${own}`));
-      // Gets its name only now: a socket without a listener would be taken for that of a dead process.
+      // The socket gets its name only now: others would take a socket without a listener for that of a dead process.
       await rename(join(folder, `.${own}`), join(folder, own));
       for (const other of await readdir(folder)) {
         if (other === own || !other.startsWith(prefix)) continue;
@@ -55,14 +56,14 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   return { release };
 }
 
-/** What a process replies to the others. Processes of other versions may be among them: the words stay. */
+/** Replies of a process to others. Processes of other versions read them, so the words must stay. */
 type State = 'asking' | 'holding';
 
 const prefix = 'lock-';
 const askAgainMs = 5;
 const silenceMs = 1_000;
 
-/** Whether the process behind this socket goes first. `false` once it has given up or is gone. */
+/** Whether the process behind this socket goes first. `false` if it has given up or is gone. */
 async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> {
   for (;;) {
     const state = await ask(path);
@@ -77,10 +78,10 @@ async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> 
 }
 
 /**
- * Asks the process behind a socket. Only the kernel's word that nobody listens means `gone`: an error of our own, such as
- * EMFILE, says nothing about the other process.
+ * Asks the process behind a socket. It counts as `gone` only if the kernel says that nobody listens: an error such as
+ * EMFILE says nothing about the other process.
  *
- * @throws where it cannot be asked
+ * @throws if the process cannot be asked
  */
 function ask(path: string): Promise<State | 'gone'> {
   return new Promise((resolve, reject) => {
@@ -88,7 +89,7 @@ function ask(path: string): Promise<State | 'gone'> {
     const socket = connect(path);
     socket
       .setEncoding('utf8')
-      // Its process is stopped, perhaps in a debugger, but alive.
+      // The process is alive but stopped, perhaps in a debugger.
       .setTimeout(silenceMs, () => {
         socket.destroy();
         resolve('holding');
@@ -97,9 +98,9 @@ function ask(path: string): Promise<State | 'gone'> {
       .on('end', () => resolve(reply === 'holding' ? reply : 'asking'))
       .on('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve('gone');
-        // A full queue of connections is that of a living process, and stopped as well.
+        // A full queue of connections belongs to a living process, which is stopped.
         else if (error.code === 'EAGAIN') resolve('holding');
-        // It ended while it was asked, which the next connection finds out.
+        // The process ended while it was asked; the next connection finds that out.
         else if (error.code === 'ECONNRESET') resolve(ask(path));
         else reject(error);
       });
@@ -109,19 +110,19 @@ function ask(path: string): Promise<State | 'gone'> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Without `unref` the lock alone would keep the process from ending. Without `exclusive` the primary of a cluster would listen in a
-    // worker's place: a path below /proc/self is another one there, and the lock would outlive the worker.
+    // Without `unref` the lock would keep the process running. Without `exclusive` a cluster's primary would listen in the
+    // worker's place: its /proc/self is another folder, and the lock would outlive the worker.
     server.unref().listen({ path, exclusive: true }, resolve);
   });
 }
 
-/** Bytes of a socket's path that the kernel takes, on the smallest of the systems we run on (macOS). */
+/** Bytes that the kernel allows for a socket's path, on the strictest supported system (macOS). */
 const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
 /**
- * Runs `work` with a path to `wanted` that leaves room for a name: its own, that of an open descriptor on Linux (containers often have
- * no writable temporary directory), or a link in the temporary directory.
+ * Runs `work` with a path to `wanted` that is short enough for a name: the path itself, that of an open descriptor on
+ * Linux (containers often have no writable temporary directory), or a link in the temporary directory.
  */
 async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(wanted);

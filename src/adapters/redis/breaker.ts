@@ -1,14 +1,14 @@
 import type { Clock } from '../../ports/clock.ts';
 
-/** `open`: Redis is not asked; `half-open`: one request tries whether it is back. */
+/** `open`: Redis gets no commands; `half-open`: one command tries whether it is back. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** Failures in a row after which nothing is tried for a while. */
+/** Failures in a row after which the breaker opens. */
 const failuresToOpen = 3;
 const firstOpenMs = 250;
 const longestOpenMs = 5_000;
 
-/** Keeps requests from waiting for a server that is away: after some failures it lets one attempt through at a time. */
+/** Keeps requests from waiting for a dead server: after some failures it lets one attempt through at a time. */
 export class Breaker {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #onState: (state: BreakerState) => void;
@@ -26,11 +26,11 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Whether to try. While half open, `true` is returned to one caller only. */
+  /** Whether to try. In the state half-open only one caller gets `true`. */
   allows(): boolean {
     if (this.#state === 'closed') return true;
     if (this.#clock.monotonicMs() < this.#tryAtMs) return false;
-    // Should that caller never report how it went, another one may try after the same time again.
+    // If that caller never reports its result, another one may try after the same time.
     this.#tryAtMs = this.#clock.monotonicMs() + this.#openMs;
     this.#become('half-open');
     return true;

@@ -3,12 +3,12 @@ import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisTls } from '../../config/redis/redis-address.ts';
 
-/** What is asked of Redis, on one server or many: ioredis sends the commands of one tick together, by server. */
+/** Commands that are used, on one server or a cluster. ioredis sends the commands of one tick together, by server. */
 export interface RedisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
-  /** Runs a script that the server knows by this digest; rejects with `NOSCRIPT` where it does not. */
+  /** Runs the script with this digest; rejects with `NOSCRIPT` if the server does not know it. */
   evalsha(digest: string, keys: 1, key: string, ...args: (string | number)[]): Promise<unknown>;
   eval(script: string, keys: 1, key: string, ...args: (string | number)[]): Promise<unknown>;
   on(event: 'ready' | 'close', listener: () => void): unknown;
@@ -17,10 +17,10 @@ export interface RedisClient {
   disconnect(): void;
 }
 
-/** Longest pause between two attempts to connect. */
+/** Longest pause between two attempts to connect, milliseconds. */
 const retryMs = 1_000;
 
-/** A client that fails fast: it queues nothing while it is not connected, and sends nothing twice. */
+/** Makes a client that fails fast: it queues no command while it is not connected, and sends none twice. */
 export function redisClient(address: RedisAddress): RedisClient {
   const { username, password } = address;
   const tls = address.tls && connectionOptions(address.tls);
@@ -29,7 +29,7 @@ export function redisClient(address: RedisAddress): RedisClient {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 1_000,
-    // A connection with commands outstanding that stays silent for this long is dead.
+    // A connection that stays silent this long with commands outstanding is dead.
     socketTimeout: 1_000,
     connectionName: 'tenancy-gateway',
     ...(username !== null && { username }),
@@ -63,13 +63,13 @@ export function redisClient(address: RedisAddress): RedisClient {
         enableAutoPipelining: true,
         maxRedirections: 3,
         clusterRetryStrategy: pause,
-        // Certificates name hosts: with TLS the names stay as they are.
+        // Certificates name hosts, so with TLS the names are not resolved here.
         ...(tls && { dnsLookup: (host, found) => found(null, host) }),
       });
   }
 }
 
-/** `rejectUnauthorized` is the default, and written out: a server without a valid certificate gets no command. */
+/** `rejectUnauthorized` is the default, but important: a server without a valid certificate gets no command. */
 function connectionOptions({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
   return {
     rejectUnauthorized: true,

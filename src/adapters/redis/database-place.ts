@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 const usualPort = '5432';
 
 /**
- * Tells the database behind a cache from others that use the same Redis: a hash of its host, port and name. A copy of a data
- * directory has the same history as the original, and positions that mean something else.
+ * Hash of a database's host, port and name. It tells apart databases whose caches share a Redis: a copy of a data
+ * directory has the same history as the original, but its positions mean something else.
  *
- * @param url of the database; its user, password and options count for nothing. `null` for the embedded store
+ * @param url of the database, without regard to user, password and options; `null` for the embedded store
  */
 export function databasePlace(url: string | null): string {
   const { hostname, port, pathname, searchParams } = new URL(url ?? 'embedded://store/');

@@ -9,26 +9,28 @@ import { watchReachability, type RedisEvents } from './reachability.ts';
 import { sealFor, type Seal } from './seal.ts';
 import { decodeFact, encodeFact } from './stamped-json.ts';
 
-/** What the cache works with. */
+/** Options of the cache. */
 export interface RedisFactCacheOptions extends RedisEvents {
   readonly address: RedisAddress;
-  /** How long a fact stays in Redis. Longer than the coherence log is no use: its stamp would be too old. */
+  /**
+   * Milliseconds that a fact stays in Redis. More than the coherence log covers is useless: the stamp would be too old.
+   */
   readonly ttlMs: number;
-  /** Keys that values are authenticated by, see {@link sealFor}; none: they are not. */
+  /** Keys that authenticate values, see {@link sealFor}; without any, values are not authenticated. */
   readonly macKeys: readonly Buffer[];
-  /** Of the database that facts come from, see `databasePlace`. */
+  /** Database that facts come from, see `databasePlace`. */
   readonly place: string;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly onBreakerState?: (state: BreakerState) => void;
 }
 
-/** Longest wait for Redis; after that PostgreSQL is asked. */
+/** Longest wait for Redis, milliseconds; after that the fact comes from PostgreSQL. */
 const timeoutMs = 50;
 
 /**
- * Facts in Redis. They may be too old, so the reader checks their stamps; while Redis cannot be reached, no fact is found.
- * Of the errors of ioredis only the code is told, since they hold the arguments of commands.
+ * Cache of facts in Redis. They may be too old, so the reader checks their stamps. While Redis cannot be reached, no
+ * fact is found. An error of ioredis is reported only as its code, since the error holds the arguments of the command.
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
@@ -44,7 +46,7 @@ export function redisFactCache(options: RedisFactCacheOptions): FactCache & { cl
   };
 }
 
-/** A client and what watches over it. */
+/** A client with its observers. */
 interface Watched {
   readonly client: RedisClient;
   readonly breaker: Breaker;
@@ -58,7 +60,7 @@ async function readFacts(
   keys: readonly FactKey[],
 ): Promise<ReadonlyMap<FactKey, StampedFact>> {
   const found = new Map<FactKey, StampedFact>();
-  // Single GETs, since a cluster has no MGET across slots; those of one tick travel together all the same.
+  // Facts are read by single GETs, since a cluster has no MGET across slots; all of one tick still travel together.
   const texts = await guarded(redis, () =>
     inTime(timers, Promise.all(keys.map((key) => redis.client.get(seal.prefix + key)))),
   );
@@ -78,12 +80,12 @@ function writeFacts(
   ttlMs: number,
   facts: ReadonlyMap<FactKey, StampedFact>,
 ): void {
-  // Only a read tries whether Redis is back, since a read has a time limit.
+  // Only a read may try whether Redis is back, since only a read has a time limit.
   if (redis.breaker.state !== 'closed') return;
   void guarded(redis, () =>
     Promise.all(
       [...facts].map(([key, fact]) => {
-        // Holds a digest or an id, never an API key.
+        // The key is a digest or an id, never an API key.
         const name = seal.prefix + key;
         return redis.client.set(name, seal.close(name, encodeFact(fact)), 'PX', ttlMs);
       }),
@@ -95,7 +97,7 @@ async function guarded<T>(
   { client, breaker, trouble }: Watched,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
-  // Not connected: no request waits to find that out, so it is no failure for the breaker to count.
+  // While Redis is not connected no command waits for it, so the breaker counts no failure.
   if (client.status !== 'ready' || !breaker.allows()) return undefined;
   try {
     const result = await ask();

@@ -1,22 +1,22 @@
 import type { RedisClient } from './client.ts';
 
-/** Whether Redis can be used, for operators. Listeners are called on the way of requests: they must not throw. */
+/** Tells operators whether Redis can be used. Listeners are called while requests wait: they must not throw. */
 export interface RedisEvents {
-  /** The connection was made and Redis lets this client in, or that is over. */
+  /** Called when Redis is connected and has accepted this client, and when that ends. */
   onConnected?(connected: boolean): void;
   /**
-   * Redis cannot be used, or does not do as it is asked; once for each code until it is connected anew.
+   * Called when Redis cannot be used or rejects a command; once for each code until the next connection.
    *
-   * @param code such as `ECONNREFUSED`, or the first word of what Redis said: `WRONGPASS`, `NOPERM`. The whole text would
-   * hold the arguments of a command
+   * @param code such as `ECONNREFUSED`, or the first word of the error from Redis: `WRONGPASS`, `NOPERM`. The whole
+   * text would hold the arguments of a command
    */
   onTrouble?(code: string): void;
 }
 
 /**
- * Listens to a client, which connects anew by itself.
+ * Listens to a client, which reconnects by itself.
  *
- * @returns what is to be called with the error of a command that failed
+ * @returns a function to call with the error of a failed command
  */
 export function watchReachability(client: RedisClient, events: RedisEvents): (error: unknown) => void {
   const said = new Set<string>();
@@ -35,12 +35,12 @@ export function watchReachability(client: RedisClient, events: RedisEvents): (er
   return trouble;
 }
 
-/** Redis begins its errors with a word in capital letters. */
+/** Errors from Redis begin with a word in capital letters. */
 const redisCode = /^(?:-|\[ioredis\] )?([A-Z]{3,})\b/;
 
 function codeOf(error: unknown): string {
   const { code, message, lastNodeError } = error as Error & { code?: unknown; lastNodeError?: unknown };
-  // A cluster says that no node could be used, and has the reason of one of them.
+  // A cluster reports that no node could be used; the error of one node is the reason.
   if (lastNodeError instanceof Error) return codeOf(lastNodeError);
   if (typeof code === 'string') return code;
   const said = redisCode.exec(message)?.[1];

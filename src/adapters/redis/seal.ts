@@ -1,31 +1,31 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 
-/** How values are protected on their way through Redis, which may hold what other programs wrote. */
+/** Protects values on their way through Redis, where other programs may write, too. */
 export interface Seal {
-  /** What the names of all values begin with. Values of another kind or version stand beside them, under other names. */
+  /** Start of the names of all values. Values of another kind or version have other names. */
   readonly prefix: string;
-  /** The text to store under `name`. */
+  /** Returns the text to store under `name`. */
   close(name: string, text: string): string;
-  /** What was stored under `name`; `undefined` where it does not prove that a gateway wrote it, for this name. */
+  /** Returns the text stored under `name`; `undefined` if nothing proves that a gateway wrote it for this name. */
   open(name: string, stored: string): string | undefined;
 }
 
-/** Values as they are: a program that can write to Redis can make them up. */
+/** Leaves values as they are: any program that can write to Redis can make them up. */
 const unsealed: Omit<Seal, 'prefix'> = {
   close: (_, text) => text,
   open: (_, stored) => stored,
 };
 
-/** Of a 256-bit code 128 bits are kept: a forger has one try in 2^128, and each costs a write to Redis. */
+/** Bytes kept of the 32-byte code: a forger has one chance in 2^128, and each try costs a write to Redis. */
 const codeBytes = 16;
 const codeLength = Math.ceil((codeBytes * 4) / 3);
 
 /**
- * With keys, each value carries a code (HMAC-SHA-256) over its name and its text: the first key makes it, and each is tried
- * in turn on what comes back, so that keys can be exchanged one replica after the other. Without any, values are not protected.
+ * Protects values by a code (HMAC-SHA-256) over name and text. The first key makes it, and reading tries each key in
+ * turn, so that keys can be replaced on one replica after the other. Without keys, values are not protected.
  *
  * @param keys at least 32 bytes each
- * @param place of the database that values come from, see `databasePlace`
+ * @param place database that values come from, see `databasePlace`
  */
 export function sealFor(keys: readonly Buffer[], place: string): Seal {
   const [first, ...others] = keys.map((key) => createSecretKey(key));
@@ -43,7 +43,7 @@ export function sealFor(keys: readonly Buffer[], place: string): Seal {
   };
 }
 
-/** No name holds a line feed, so that no other pair of name and text has the same code. */
+/** No name holds a line feed, so no other pair of name and text has the same code. */
 function codeOf(key: KeyObject, name: string, text: string): Buffer {
   return createHmac('sha256', key).update(`${name}\n${text}`).digest().subarray(0, codeBytes);
 }

@@ -10,15 +10,15 @@ export interface RedisShareBoardOptions extends RedisEvents {
   readonly timers: Timers;
 }
 
-/** Longest wait for an exchange. */
+/** Longest wait for an exchange, milliseconds. */
 const timeoutMs = 300;
-/** After this Redis forgets a report. */
+/** Milliseconds after which Redis forgets a report. */
 const keepMs = 120_000;
 
 /**
- * Replaces the report of one replica on one limit, and returns the time with all reports, which say when they were given.
- * One key, so that it runs on a cluster as well. The time is that of Redis: the clocks of replicas may differ. What no replica
- * wrote is deleted: a key that is no hash, a report without a time or from another one.
+ * Replaces one replica's report on one limit, and returns the time and all reports, each with its own time. It uses one
+ * key, so it also runs on a cluster. The time is that of Redis, because the clocks of replicas may differ. It deletes
+ * anything that no replica wrote: a key that is no hash, and a report without a time or with one too far from now.
  */
 const exchange = scriptOf(`
 local time = redis.call('TIME')
@@ -39,7 +39,10 @@ for i = 1, #all, 2 do
   end
 end
 return peers`);
-/** Servers of a cluster have clocks of their own, so the time is always asked of the one that has this key. It is never set. */
+/**
+ * Servers of a cluster have their own clocks, so the time always comes from the one that has this key. The key is never
+ * set.
+ */
 const clockKey = 'tg:limit-clock';
 const askTime = scriptOf(`
 local time = redis.call('TIME')
@@ -54,7 +57,7 @@ function scriptOf(text: string): Script {
   return { text, digest: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Reports of replicas in Redis, as one hash a limit. Never connected to on the way of a request. */
+/** Board of reports in Redis, with one hash for each limit. No request waits for it to connect. */
 export function redisShareBoard(options: RedisShareBoardOptions): ShareBoard & { close(): void } {
   const client = redisClient(options.address);
   const trouble = watchReachability(client, options);
@@ -69,7 +72,7 @@ export function redisShareBoard(options: RedisShareBoardOptions): ShareBoard & {
       const heard = readings.flatMap((reading) => (reading instanceof Error ? [] : [reading]));
       for (const failed of new Set([...times, ...readings])) if (failed instanceof Error) trouble(failed);
       const [time] = times;
-      // Without a cause: the error of a command holds its arguments.
+      // The error has no cause, because that would hold the arguments of a command.
       if (heard.length === 0 && (reports.length > 0 || typeof time !== 'number'))
         throw new Error('Redis cannot be used for limits');
       return {
@@ -105,7 +108,7 @@ async function exchangeOne(client: RedisClient, replica: string, report: LimitRe
   return { nowMs, peers };
 }
 
-/** `undefined` for what no replica of this version wrote. */
+/** Returns `undefined` for a text that no replica of this version wrote. */
 function parse(limit: string, replica: string, text: string, nowMs: number): PeerReport | undefined {
   const [atMs = NaN, series = NaN, used = NaN, demand = NaN, level = NaN, share = NaN] = text
     .split(' ')
@@ -125,7 +128,7 @@ async function run(
   ...args: (string | number)[]
 ): Promise<[string, ...string[]]> {
   const reply = await client.evalsha(digest, 1, key, ...args).catch((error: unknown) => {
-    // A server that was started or flushed since does not know the script.
+    // A server that was restarted or flushed does not know the script any more.
     if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
       return client.eval(text, 1, key, ...args);
     throw error;
@@ -133,7 +136,7 @@ async function run(
   return reply as [string, ...string[]];
 }
 
-/** What each comes to: its error, if it fails or takes too long. */
+/** Returns each result, or its error if it fails or takes too long. */
 async function inTime<A, B>(
   timers: Timers,
   first: readonly Promise<A>[],

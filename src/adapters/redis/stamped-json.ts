@@ -4,19 +4,19 @@ import type { Limits } from '../../domain/limits/limits.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
 
-/** Version of the format below. A fact that another version of the gateway wrote in another format counts as absent. */
+/** Version of the format below. A fact in another version's format counts as absent. */
 const version = 1;
 
-/** A fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. */
+/** Writes a fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. */
 export function encodeFact({ value, seq, incarnation }: StampedFact): string {
   return JSON.stringify({ v: version, s: seq, i: incarnation, f: value });
 }
 
 /**
- * Reads what {@link encodeFact} wrote; `undefined` for anything else, since other programs may write to Redis too. A value
- * has to be one that PostgreSQL could hold under this key: what is no UUID, or another account than was asked for, would
- * get into upstream headers and usage counts. A key or an account without a member `limits` was written by a replica of an
- * earlier version: whether there are limits cannot be told from it.
+ * Reads the text of {@link encodeFact}; `undefined` for anything else, since other programs may write to Redis, too. A
+ * value must be one that PostgreSQL could hold under this key: an invalid UUID, or the id of another account, would get
+ * into upstream headers and usage counts. A key or account without the member `limits` comes from a replica of an
+ * earlier version, so its limits are unknown.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -52,7 +52,7 @@ function readKeyFact(value: unknown): KeyFact | undefined {
   return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
 
-/** @param of the account that was asked for */
+/** @param of account that was asked for */
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
@@ -70,7 +70,7 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
     : undefined;
 }
 
-/** `undefined` for what is neither limits nor `null`. */
+/** Returns `undefined` for anything but limits and `null`. */
 function readLimits(value: unknown): Limits | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
@@ -99,7 +99,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** In lower case, as PostgreSQL writes them and everything else here compares them. */
+/** The id must be in lower case, as PostgreSQL writes it and all code here compares it. */
 function isAccountId(value: unknown): value is AccountId {
   return typeof value === 'string' && parseAccountId(value) === value;
 }
@@ -112,7 +112,7 @@ function isExternalIdOrNull(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && isExternalId(value));
 }
 
-/** As the table `api_key` has them. */
+/** Most scopes of a key, as in the table `api_key`. */
 const mostScopes = 50;
 const scopeForm = /^[A-Za-z0-9_.*:-]{1,100}$/;
 
