@@ -28,78 +28,81 @@ import { tenantStore } from './tenants/tenant-store.ts';
 import { usageExportStore } from './usage/export-store.ts';
 import { usageStore } from './usage/usage-store.ts';
 
-/** Everything the gateway stores, in PostgreSQL or in the embedded store. */
+/** All stored data, in PostgreSQL or in the embedded store. */
 export interface Store {
   readonly tenants: TenantStore & Imports;
   readonly events: EventStore;
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
-  /** What replicas tell each other of limits, where there is no Redis. */
+  /** Reports of replicas about limits, for gateways without Redis. */
   readonly shareBoard: ShareBoard;
   readonly monthTotals: MonthTotals;
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
-  /** How busy the connections are that all but the lease and migrations share. */
+  /** Load of the connections that all statements share, except for the lease and migrations. */
   readonly pool: () => PoolState;
   /**
-   * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` where trying
-   * again may help, and with {@link SchemaMismatch} where it cannot.
+   * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` if trying again
+   * may help, and with {@link SchemaMismatch} if it cannot.
    */
   migrate(events?: MigrationEvents): Promise<number>;
-  /** Resolves while the store can be reached and its schema is one this code can work on. */
+  /** Resolves if the store can be reached and this code can work on its schema. */
   ping(): Promise<void>;
   /**
-   * How many active imported keys begin with `prefix` and `_` as far as they are shown, or may, and were not imported while it was
-   * `keys.prefix`. Reads all keys, which may take seconds.
+   * Number of active imported keys that begin with `prefix` and `_`, or may do so as far as their shown start tells,
+   * without those imported while it was `keys.prefix`. Reads all keys, which may take seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
-  /** Notes that a backup was brought back: what replicas have in memory belongs to a history that is gone. */
+  /** Notes that a backup was restored: facts in the memory of replicas belong to a history that is gone. */
   markRestored(): Promise<void>;
-  /** Ends every connection; calls after that reject. */
+  /** Closes every connection; later calls reject. */
   close(): Promise<void>;
 }
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Where a session can be had, if `url` leads to a transaction pooler: for LISTEN, the lease and migrations. */
+  /** Address of the server itself, if `url` leads to a transaction pooler: for LISTEN, the lease and migrations. */
   readonly directUrl?: string | null;
-  /** Connections at most, of all kinds together; at least {@link fewestConnections} are used. */
+  /** Most connections of all kinds together; at least {@link fewestConnections} are used. */
   readonly maxConnections: number;
-  /** Deadlines of one statement, in milliseconds, waiting for a connection included. */
+  /** Deadlines of one statement in milliseconds, including the wait for a connection. */
   readonly deadlines?: Partial<Deadlines>;
 }
 
 export interface Deadlines {
-  /** Of the lease, and reading facts that requests wait for: what the lease allows (`storeMsFor`). */
+  /** Deadline of lease statements and of facts that requests wait for: set by the lease (`storeMsFor`). */
   readonly coherenceMs: number;
-  /** Management, and adding usage. */
+  /** Deadline of management calls and of adding usage. */
   readonly queryMs: number;
-  /** A shared connection that was not used for this long is closed. */
+  /** Milliseconds after which an unused shared connection is closed. */
   readonly idleMs: number;
 }
 
 const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
 /**
- * What a statement may take on the server, as a share of its deadline here. The server gives up first, so that a slow
- * statement costs an error and not the connection, and holds its locks for no longer. In a pool it may have waited for a
- * connection for half of its deadline; on the one that is held only connecting comes before it.
+ * Part of a statement's deadline after which the server gives up on it. The server gives up first, so that a slow
+ * statement costs an error and not the connection, and releases its locks. In the pool a statement may have waited for
+ * a connection for half of its deadline; on the held connection only connecting comes before it.
  */
 const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;
-/** Longer than between two looks at the schema, so that all of a migration is one connection, which is closed after it. */
+/**
+ * Milliseconds, more than between two looks at the schema, so that a whole migration uses one connection, closed after
+ * it.
+ */
 const migrationIdleMs = 1_000;
-/** One that is held, for the lease; one that only facts are read on, one that only changes have, and one for either. */
+/** One connection held for the lease, one only for facts, one only for changes, and one for either. */
 const fewestConnections = 4;
-/** Deadline of a statement about what is used of limits: later it is out of date. */
+/** Deadline of a statement about the use of limits, in milliseconds: later its result would be out of date. */
 const usedLimitsMs = 1_000;
-/** Reports at once. */
+/** Most reports at once. */
 const reportsMost = 4;
 
 /**
- * A store in PostgreSQL. Connects when it is first used, and whenever it has to again: a server that cannot be
- * reached makes calls reject, never this one.
+ * Opens a store in PostgreSQL. It connects at its first use, and again whenever it must: if the server cannot be
+ * reached, calls reject, but this one never does.
  */
 export function openPostgres({ url, directUrl, maxConnections, deadlines }: PostgresOptions): Store {
   const { coherenceMs, queryMs, idleMs } = { ...usualDeadlines, ...deadlines };
@@ -133,8 +136,9 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
 type LimitName = 'facts' | 'others' | 'reports' | 'background' | 'usedLimits';
 
 /**
- * What may have how many of the shared connections. Changes that wait for locks and reports that read a million rows leave
- * one for look-ups; a flood of look-ups leaves one for changes; a tenant's changes and reports leave one for another's.
+ * Limits on the shared connections for each kind of statement. Changes that wait for locks and reports that read a
+ * million rows leave one for look-ups; a flood of look-ups leaves one for changes; a tenant's changes and reports leave
+ * one for another's.
  */
 function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   const facts = shared - 1;
@@ -149,16 +153,16 @@ function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   };
 }
 
-/** What a store is made of: the same statements over whatever runs them. */
+/** Parts of a store: its statements are the same on every kind of connection. */
 export interface StoreParts {
   readonly facts: Runner;
   readonly queries: Runner;
   readonly reports: Runner;
-  /** What no request waits for. */
+  /** Runs statements that no request waits for. */
   readonly background: Runner;
-  /** What is used of limits; no request waits for it, and it is of no use late. */
+  /** Runs statements about the use of limits, which no request waits for and which are useless late. */
   readonly usedLimits: Runner;
-  /** Must not wait for any of the above. */
+  /** Runs the statements of the coherence log, which must not wait for the others. */
   readonly log: Runner;
   readonly migrations: Runner;
   readonly pool: () => PoolState;
@@ -167,7 +171,7 @@ export interface StoreParts {
   readonly close: () => Promise<void>;
 }
 
-/** Puts a store together. */
+/** Assembles a store from its parts. */
 export function assembleStore(parts: StoreParts): Store {
   const {
     facts,
@@ -216,7 +220,7 @@ export function assembleStore(parts: StoreParts): Store {
   };
 }
 
-/** A mismatch is thrown as it is, since `unavailable` would make the caller try again, which cannot help. */
+/** Throws a mismatch as it is: for `unavailable` the caller would try again, which cannot help. */
 function unwrapMismatch(error: unknown): never {
   throw error instanceof Error && error.cause instanceof SchemaMismatch ? error.cause : error;
 }

@@ -9,25 +9,27 @@ import type { FactKey, Seq } from '../../../ports/facts.ts';
 import type { Hints } from './hints.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** A reading as the statement returns it: entries in one JSON value, so that they and the position are of one snapshot. */
+/**
+ * Row of the reading statement. One JSON value holds the entries, so that they and the position are of one snapshot.
+ */
 interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
-  /** Last position of a page; `null` where there is no entry after this reading. */
+  /** Last position of the page; `null` if no entry comes after this reading. */
   readonly until: Seq | null;
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
 
 /**
- * The coherence tables in PostgreSQL: a list of statements, one a method.
+ * The coherence log in PostgreSQL: one statement for each method.
  *
  * @param db a connection of its own: a mutation that waits for a lock cannot keep the replica from renewing its lease
- * @param background for what may take longer than a lease can wait
- * @param hints also called by mutations of this process, so that their hints need no LISTEN
+ * @param background for statements that may take longer than a lease can wait
+ * @param hints mutations of this process nudge them, too, so that its own changes need no LISTEN
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
     async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
-      // The row is read as it was before: the statement does not see what the function writes.
+      // The row is read as it was before: the statement does not see the function's writes.
       const [{ acked, nowMs }] = await db.run(
         (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
@@ -44,11 +46,11 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // Positions that went back are another history, of which `start` says nothing.
+        // Positions that went back are another history, which `start` does not belong to.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }
-      // Planned for this position: for any position, PostgreSQL expects a third of the log to be after it.
+      // The statement is planned for this position: for an unknown one, PostgreSQL expects a third of the log after it.
       const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
           select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((
@@ -93,7 +95,7 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
     },
 
     async removeReplica(id, nonce) {
-      // The nonce that a replica gave, or the row shows: see `replica_renew`.
+      // The nonce is the replica's own or the one in its row: see `replica_renew`.
       await db.run(
         (sql) => sql`
           with gone as (

@@ -15,7 +15,7 @@ import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { toLimits, type LimitColumns } from '../tenants/rows.ts';
 
-/** An account inside a reading, as JSON. */
+/** An account in a reading, as JSON. */
 interface AccountJson extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
@@ -24,7 +24,7 @@ interface AccountJson extends LimitColumns {
   readonly active_sub_accounts: number | null;
 }
 
-/** One row of a reading: the position and what was found, all rows of one snapshot because of one statement. */
+/** One row of a reading: the position and a found fact. All rows come from one statement, so from one snapshot. */
 interface Found {
   readonly seq: number;
   readonly incarnation: string;
@@ -44,11 +44,11 @@ interface Found {
   readonly parent: AccountJson | null;
 }
 
-/** Facts in PostgreSQL. */
+/** Reads facts from PostgreSQL. */
 export function factSource(db: Runner): FactSource {
   return {
     async readFacts(asked) {
-      // Kinds of facts take turns, as tenants do elsewhere: a flood of made-up keys leaves a connection for the rest.
+      // Kinds of facts take turns, like tenants elsewhere: a flood of made-up keys leaves a connection for the rest.
       const rows = await db.run((sql) => statement(sql, asked), areApiKeys(asked) ? 'keys' : 'others');
       const facts = new Map<FactKey, FactValue>();
       for (const key of asked) facts.set(key, null);
@@ -68,8 +68,8 @@ export function factSource(db: Runner): FactSource {
 }
 
 /**
- * One statement. It starts from the row of the position, so it returns a row even where nothing is found. Each is
- * written out: a statement put together from parts outlives two garbage collections, which costs more than the
+ * Makes the statement. It starts from the row of the position, so it returns a row even if nothing is found. Each
+ * variant is written out: a statement composed of parts outlives two garbage collections, which costs more than the
  * statement.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
@@ -99,7 +99,7 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
       left join account p on p.id = a.parent_id`;
 }
 
-/** What a fact is of. */
+/** Name of the object in a fact's key. */
 function restOf(key: FactKey): string {
   return key.slice(2);
 }
@@ -110,7 +110,7 @@ function areApiKeys(asked: Asked): asked is readonly ApiKeyName[] {
 
 const uuidLength = 36;
 
-/** Adds what the row of an account says: the account, and for a parent how many active sub-accounts it has. */
+/** Adds the facts in the row of an account: the account, and a parent's number of active sub-accounts. */
 function addAccount(facts: Map<FactKey, FactValue>, account: AccountJson | null): void {
   if (!account) return;
   facts.set(factKey.account(account.id), {
@@ -137,7 +137,7 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
   };
 }
 
-/** Most accounts and keys have none. */
+/** Most accounts and keys have no limits. */
 function limitsOf(row: LimitColumns): Limits | null {
   const { requests_per_second: second, requests_per_month: month } = row;
   return (second ?? null) === null && (month ?? null) === null ? null : toLimits(row);

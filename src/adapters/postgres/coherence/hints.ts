@@ -1,4 +1,4 @@
-/** Tells the followers of the coherence log that there may be something new. */
+/** Tells the followers of the coherence log that it may have new entries. */
 export class Hints {
   readonly #listeners = new Set<() => void>();
 
@@ -6,7 +6,7 @@ export class Hints {
     this.#listeners.add(listener);
   }
 
-  /** A mutation of this process was committed, or the database said so of another one. */
+  /** Called after a commit of this process, or when the database reports one of another process. */
   nudge(): void {
     for (const listener of this.#listeners) listener();
   }

@@ -1,14 +1,14 @@
 import type { OldSnapshots, SnapshotHolder, SnapshotReading } from '../../../ports/old-snapshots.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** {@link SnapshotHolder}, with how many transactions ago the one it keeps was. */
+/** A {@link SnapshotHolder}, with the number of transactions since its snapshot. */
 type HolderRow = Omit<SnapshotHolder, 'transaction'> & { readonly behind: number };
 
 /**
- * Reads what any role may see: of other roles' sessions the snapshot, the user and the application, but not when the
- * transaction began. A vacuum keeps nothing, though it has a snapshot.
+ * Finds the sessions with old snapshots. Any role may see the snapshot, user and application of other roles' sessions,
+ * but not the start of the transaction. A vacuum has a snapshot, but keeps no rows.
  *
- * @param db held open anyway: no connection is opened to look
+ * @param db a connection that is open anyway; none is opened for this
  */
 export function oldSnapshots(db: Runner): OldSnapshots {
   return {

@@ -3,13 +3,15 @@ import { Connection } from '../connection/connection.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Connect, Work } from '../connection/sql.ts';
 
-/** Pause after the connection is lost or cannot be had, so that a server that is away is not flooded with attempts. */
+/**
+ * Milliseconds of pause after the connection is lost or refused, so that a dead server is not flooded with attempts.
+ */
 const retryMs = 250;
 
 /**
- * The one connection that is held: it runs the statements of the lease and the barrier, and turns NOTIFY into hints. The
- * statements go out as they come, and the server takes them in that order; all of them are short, so none waits for long.
- * Through a transaction pooler it hears nothing; replicas then learn of changes when they next read the log.
+ * The one connection that stays open: it runs the statements of the lease and the barrier, and turns NOTIFY into hints.
+ * The server takes statements in the order in which they are sent; all are short, so none waits for long. Through a
+ * transaction pooler no notification arrives; replicas then learn of changes when they next read the log.
  */
 export class Session implements Runner {
   readonly #connection: Connection;
@@ -18,15 +20,15 @@ export class Session implements Runner {
   readonly #oneByOne: boolean;
   #last: Promise<unknown> = Promise.resolve();
   #wanted = false;
-  /** The connection on which notifications were asked for. */
+  /** Connection that has sent LISTEN. */
   #listening: object | undefined;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   /**
    * @param deadlineMs of each statement; when it passes, the connection is replaced
-   * @param oneByOne each statement waits for the result of the one before. A transaction pooler needs that: after a result
-   *   it gives the server to another client, though half of the next statement may be there already
+   * @param oneByOne whether each statement waits for the result of the one before. A transaction pooler needs that:
+   * after a result it gives the server to another client, even if half of the next statement has arrived
    */
   constructor(connect: Connect, hints: Pick<Hints, 'nudge'>, deadlineMs: number, oneByOne = false) {
     this.#hints = hints;
@@ -40,12 +42,12 @@ export class Session implements Runner {
 
   async run<T>(work: Work<T>): Promise<T> {
     const running = this.#send(work);
-    // A connection that was replaced listens again, with the first statement on it.
+    // A replaced connection listens again after the first statement on it.
     if (this.#wanted && this.#listening !== this.#connection.current) void this.#listen();
     return running;
   }
 
-  /** Begins to listen; tries again for as long as that fails. */
+  /** Begins to listen; repeats that until it succeeds. */
   listen(): void {
     if (this.#wanted) return;
     this.#wanted = true;
@@ -64,7 +66,7 @@ export class Session implements Runner {
     this.#listening = this.#connection.current;
     try {
       await listening;
-      // A notification may have been sent before that.
+      // An earlier notification may have been missed.
       this.#hints.nudge();
     } catch {
       this.#lost();

@@ -1,15 +1,15 @@
-/** Why a store cannot be used, and what to do about it: a sentence each, for the operator. */
+/** Reason why a store cannot be used, and its remedy: a sentence each, for the operator. */
 export interface StoreCause {
-  /** SQLSTATE, or the code of the system or of TLS. */
+  /** SQLSTATE, or a code of the system or of TLS. */
   readonly code: string;
   readonly cause: string;
   readonly remedy: string;
 }
 
 /**
- * Names what is behind an error of the store, where it is one of the usual things.
+ * Finds the usual cause behind an error of the store.
  *
- * @param error as the store rejects with it; the code may be in its cause, or in that one's
+ * @param error error of the store; the code may be in its cause, or in the cause of that
  */
 export function storeCause(error: unknown): StoreCause | undefined {
   for (const code of codesIn(error, 0)) {
@@ -19,18 +19,18 @@ export function storeCause(error: unknown): StoreCause | undefined {
   return undefined;
 }
 
-/** Cause and remedy in one line. */
+/** Text with cause and remedy, on one line. */
 export function sayCause({ code, cause, remedy }: StoreCause): string {
   return `${cause} (${code}). ${remedy}`;
 }
 
 const mostDepth = 5;
 
-/** The embedded engine numbers its errors as WebAssembly does (WASI, errno). */
+/** The embedded engine uses the error numbers of WebAssembly (WASI, errno). */
 const wasiCodes: Readonly<Record<number, string>> = { 2: 'EACCES', 51: 'ENOSPC', 63: 'EPERM', 69: 'EROFS' };
 
 function* codesIn(error: unknown, depth: number): Generator<string> {
-  // The embedded engine throws objects that are no `Error`.
+  // The embedded engine throws objects that are not an `Error`.
   if (typeof error !== 'object' || error === null || depth > mostDepth) return;
   const { code, cause, errno, name, message } = error as Partial<Error> & {
     readonly code?: unknown;
@@ -41,7 +41,7 @@ function* codesIn(error: unknown, depth: number): Generator<string> {
   if (name === 'PostgresError' && /No space left on device/.test(message ?? '')) yield '53100';
   if (name === 'ErrnoError' && typeof errno === 'number') yield wasiCodes[errno] ?? '';
   yield* codesIn(cause, depth + 1);
-  // One for each address that a name has.
+  // The host name may have several addresses, each with its error.
   if (error instanceof AggregateError) for (const one of error.errors) yield* codesIn(one, depth + 1);
 }
 
@@ -69,7 +69,7 @@ const folder: Words = [
   'Change its owner, or name another one in DATA_DIR.',
 ];
 
-/** By SQLSTATE (PostgreSQL, Appendix A), code of the system, of the client library, or of OpenSSL. */
+/** Causes by SQLSTATE (PostgreSQL, Appendix A), or code of the system, the client library or OpenSSL. */
 const causes: Readonly<Record<string, Words>> = {
   '28P01': login,
   '28000': login,

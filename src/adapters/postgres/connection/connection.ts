@@ -3,18 +3,18 @@ import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
 
 /**
  * One connection with a deadline on this side: for one transaction, or for statements that follow each other without
- * waiting for the results of those before.
+ * waiting for earlier results.
  *
- * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait for ever.
- * So when the deadline passes, the call fails and the connection is replaced; the statement may still take effect, as
- * with any connection that breaks.
+ * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait for ever. So
+ * when the deadline passes, the call fails and the connection is replaced; the statement may still take effect, as with
+ * any connection that breaks.
  */
 export class Connection {
   readonly #connect: Connect;
   readonly #extra: ConnectionExtra;
   #sql: Sql | undefined;
   #running = 0;
-  /** How many commits were reported to be on this server alone. */
+  /** Number of commits that the server reported as not replicated. */
   #unreplicated = 0;
   #closed = false;
 
@@ -25,7 +25,7 @@ export class Connection {
 
   /**
    * Runs `work`; rejects with a `ProblemError`.
-   * @param deadlineMs most milliseconds it may take, connecting included
+   * @param deadlineMs longest duration in milliseconds, connecting included
    */
   async run<T>(work: Work<T>, deadlineMs: number): Promise<T> {
     if (this.#closed) throw unavailable(new Error('the store is closed'));
@@ -36,7 +36,7 @@ export class Connection {
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // The statement is still at work and needs its arguments.
+        // The statement still runs and needs its arguments.
         running = undefined;
         this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
@@ -45,7 +45,7 @@ export class Connection {
     try {
       running = work(sql);
       const result = await Promise.race([running, late]);
-      // The server sends the warning in one piece with the result, so it has been read by now.
+      // The server sends the warning together with the result, so it has been read by now.
       if (this.#unreplicated !== unreplicated) throw unavailable(new Error(notReplicated));
       return result;
     } catch (error) {
@@ -58,7 +58,7 @@ export class Connection {
     }
   }
 
-  /** Which connection it is: another object once the one before was given up; `undefined` while there is none. */
+  /** Identity of the present connection: a new object after each replacement; `undefined` while there is none. */
   get current(): object | undefined {
     return this.#sql;
   }
@@ -67,8 +67,8 @@ export class Connection {
     const sql = this.#connect({
       ...this.#extra,
       onclose: () => {
-        // The server ended it between two statements, or it was idle for long. What postgres.js remembers of that would
-        // fail the next statement.
+        // The server closed the connection between two statements, or it was idle for long. postgres.js remembers that,
+        // and would fail the next statement with it.
         if (this.#running === 0) this.#giveUp(sql);
         this.#extra.onclose?.();
       },
@@ -78,21 +78,21 @@ export class Connection {
   }
 
   /**
-   * An operator or a shutdown has ended the wait for the synchronous standby: the commit is on this server, and lost if the
-   * standby takes over. The server calls that a success with a warning; no change may get its 2xx from it. The text of the
-   * warning may be in any language, so it is known by the server's function that sends it.
+   * Notes a commit that did not reach the synchronous standby, because an operator or a shutdown ended the wait for it:
+   * the commit is lost if the standby takes over. The server reports success with a warning; no change may get a 2xx
+   * from that. The warning's text may be in any language, so the name of the server's function identifies it.
    */
   #note({ routine }: Readonly<Record<string, string>>): void {
     if (routine === 'SyncRepWaitForLSN') this.#unreplicated += 1;
   }
 
-  /** Gives this connection up, unless that was done, without waiting for anything; the next run makes a new one. */
+  /** Gives up this connection at once, unless that has happened; the next run makes a new one. */
   #giveUp(sql: Sql): void {
     if (this.#sql === sql) this.#sql = undefined;
     sql.end({ timeout: 0 }).catch(() => undefined);
   }
 
-  /** Closes the connection for good, after what runs on it or one second. */
+  /** Closes the connection for good, after its running statement or one second. */
   async close(): Promise<void> {
     this.#closed = true;
     const old = this.#sql;
@@ -104,9 +104,9 @@ export class Connection {
 const notReplicated = 'the commit may not have reached the synchronous standby';
 
 /**
- * Takes the arguments from a statement that has ended. postgres.js gives each statement functions of its own
- * (`this.resolve = x => …`), which V8 allocates in the old generation. So the statement, and all it refers to, stays in
- * memory until that generation is collected: in a flood of made-up keys, 100 bytes for every one of them.
+ * Frees the arguments of a statement that has ended. postgres.js gives each statement its own functions (`this.resolve
+ * = x => …`), which V8 allocates in the old generation. They keep the statement and its arguments in memory until that
+ * generation is collected: 100 bytes for each key in a flood of made-up keys.
  */
 function releaseArguments(statement: unknown): void {
   if (!(statement instanceof Promise)) return;
@@ -115,16 +115,16 @@ function releaseArguments(statement: unknown): void {
 }
 
 /**
- * Whether a connection is of no more use: it broke under a statement, or it leads to a standby. postgres.js would connect
- * again by itself, but remembers the last error of the server and fails the first statement on the new connection with it.
+ * Whether a connection is useless: it broke under a statement, or it leads to a standby. postgres.js would reconnect by
+ * itself, but it remembers the server's last error and fails the first statement on the new connection with it.
  */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.has(error.code);
 }
 
 /**
- * A standby answers `read_only_sql_transaction` (25006) to what writes and to LISTEN, `object_not_in_prerequisite_state`
- * (55000) to what reads the write position (PostgreSQL, Appendix A). After a switchover the name of the database leads to the
- * demoted primary for some seconds; a connection made then stays there for good.
+ * A standby answers `read_only_sql_transaction` (25006) to writes and to LISTEN, and `object_not_in_prerequisite_state`
+ * (55000) to a reading of the write position (PostgreSQL, Appendix A). After a switchover the database's host name
+ * leads to the demoted primary for some seconds, and a connection made then stays there.
  */
 const brokenCodes = new Set<unknown>(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', '25006', '55000']);

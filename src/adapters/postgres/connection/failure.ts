@@ -1,9 +1,9 @@
 import { ProblemError } from '../../../domain/problem.ts';
 
-/** Seconds after which a client may try again: about what a fail-over of a connection takes. */
+/** Seconds after which a client may try again: about the time in which a connection fails over. */
 const retryAfter = 1;
 
-/** The store could not be asked, or did not respond in time. @param cause for the log alone */
+/** Problem for a store that cannot be reached or responds too late. @param cause for the log only */
 export function unavailable(cause: unknown): ProblemError {
   return new ProblemError(
     { code: 'unavailable', detail: 'The store cannot be reached right now. Try again.', retryAfter },
@@ -11,13 +11,13 @@ export function unavailable(cause: unknown): ProblemError {
   );
 }
 
-/** The store gave a statement up that took too long: it is there, and a smaller one may succeed. */
+/** Problem for a statement that took too long: the store is there, and a smaller statement may succeed. */
 function tooSlow(cause: unknown): ProblemError {
   const detail = 'The store took too long for this. Try again; of a list send fewer elements at once.';
   return new ProblemError({ code: 'unavailable', detail, retryAfter, extra: { reason: 'slow' } }, { cause });
 }
 
-/** The store responds, but a tenant asks for more at once than its turns come to. */
+/** Problem for a tenant that has more statements waiting than its turns allow. */
 export function tooManyRequests(): ProblemError {
   return new ProblemError({
     code: 'too_many_requests',
@@ -28,9 +28,9 @@ export function tooManyRequests(): ProblemError {
 }
 
 /**
- * What a failed statement means to a client. Text that PostgreSQL cannot hold is the client's fault; a broken
- * constraint or a statement that makes no sense is ours; everything else is the store being away, overloaded, read-only
- * or not migrated yet, where the same request may succeed later. Nothing of the cause reaches the client.
+ * Turns the error of a failed statement into a problem. Text that PostgreSQL cannot hold is the client's fault; a
+ * broken constraint or an invalid statement is ours. All other errors mean that the store is away, overloaded,
+ * read-only or not migrated yet, so the same request may succeed later. The client learns nothing about the cause.
  */
 export function storeFailure(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
@@ -50,24 +50,24 @@ export function storeFailure(error: unknown): ProblemError {
 }
 
 /**
- * Whether a statement failed because of the values it was given: a data exception or a broken constraint (SQLSTATE classes 22 and
+ * Whether a statement failed because of its values: a data exception or a broken constraint (SQLSTATE classes 22 and
  * 23). The same values will fail again.
- * @param error as {@link storeFailure} has made it
+ * @param error result of {@link storeFailure}
  */
 export function isRejectedValue(error: unknown): boolean {
   return error instanceof ProblemError && /^2[23]/.test(sqlState(error.cause));
 }
 
-/** `query_canceled`: by `statement_timeout`, since nothing else cancels statements here. */
+/** `query_canceled`, which only `statement_timeout` causes here. */
 const statementTimeout = '57014';
 
-/** Raised by `fleet_require`; the versions are its `detail`. */
+/** Error code of `fleet_require`, which puts the versions into `detail`. */
 const olderReplicas = 'TG001';
 
-/** Seconds: about what one replica of a rolling upgrade takes. */
+/** Seconds in which a rolling upgrade replaces about one replica. */
 const retryAfterUpgrade = 5;
 
-/** A change that a 2xx would promise more of than each registered replica can enforce. */
+/** Problem for a change that not every registered replica can enforce yet, so that its 2xx would promise too much. */
 function olderReplicasRun(error: unknown): ProblemError {
   const { detail: versions } = error as { readonly detail?: string };
   return new ProblemError(
@@ -83,10 +83,13 @@ function olderReplicasRun(error: unknown): ProblemError {
 /** `untranslatable_character`, `character_not_in_repertoire`, `invalid_text_representation` (a lone surrogate in JSON). */
 const unstorableText = new Set(['22P05', '22021', '22P02']);
 
-/** Data exceptions, constraint violations, cardinality, and syntax errors except for names that do not exist yet. */
+/**
+ * Codes of data exceptions, constraint violations, cardinality, and syntax errors except for names that do not exist
+ * yet.
+ */
 const ourFault = /^(?:2[123]...|426..|42804|42P1[0-9]|42702|42725)$/;
 
-/** The five-character SQLSTATE, or the client library's own code, or nothing. */
+/** Returns the five-character SQLSTATE, or the client library's own code, or an empty text. */
 function sqlState(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

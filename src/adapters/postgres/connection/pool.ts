@@ -4,19 +4,19 @@ import { tooManyRequests, unavailable } from './failure.ts';
 import { Connection } from './connection.ts';
 import type { Connect, Work } from './sql.ts';
 
-/** Runs statements, each with a deadline; a view of a {@link Pool}, or a stand-in in tests. */
+/** Runs statements, each with a deadline; a view of a {@link Pool}, or a fake in tests. */
 export interface Runner {
   /**
-   * Rejects with a `ProblemError`: `unavailable` where the store is away or late, `too_many_requests` where too much of
-   * this tenant waits.
+   * Rejects with a `ProblemError`: `unavailable` if the store is away or late, `too_many_requests` if too many
+   * statements of this tenant wait.
    *
-   * @param tenant who asked; tenants take turns, and none can have every connection. Without one it is the gateway itself
-   *   or an operator
+   * @param tenant in whose turn the statement runs; no tenant can have every connection. Without one it belongs to the
+   * gateway itself or to an operator
    */
   run<T>(work: Work<T>, tenant?: string): Promise<T>;
 }
 
-/** Statements of one tenant that may wait for a connection. */
+/** Most statements of one tenant that may wait for a connection. */
 const waitingMost = 1_000;
 
 /** A statement that waits for a connection. */
@@ -24,7 +24,7 @@ interface Waiter {
   readonly take: (connection: Connection) => void;
 }
 
-/** How many connections may be taken at once by what counts within it: one kind of statements, or several together. */
+/** Limits the connections that statements take at once: those of one kind, or of several kinds together. */
 export class Limit {
   readonly #most: number;
   readonly #mostOfOne: number;
@@ -45,7 +45,7 @@ export class Limit {
     return tenant === undefined || (this.#byTenant.get(tenant) ?? 0) < this.#mostOfOne;
   }
 
-  /** @param difference 1 for a statement that begins, -1 for one that has ended */
+  /** @param difference 1 when a statement begins, -1 when it has ended */
   count(tenant: string | undefined, difference: 1 | -1): void {
     this.#running += difference;
     if (tenant === undefined) return;
@@ -55,23 +55,24 @@ export class Limit {
   }
 }
 
-/** What runs and waits of one kind and one tenant, or of the gateway itself. */
+/** Running and waiting statements of one kind and one tenant, or of the gateway itself. */
 interface Line {
   readonly name: string;
   readonly tenant: string | undefined;
   readonly limits: readonly Limit[];
   running: number;
-  /** Statements that came to an end: the store responds. */
+  /** Number of ended statements; it grows while the store responds. */
   ended: number;
 }
 
 /**
- * A few connections, each opened when it is first needed; the most recently used free one goes first, so that those not
- * needed stay idle and are closed. Waiting for one counts towards the deadline and may take half of it, of a tenant up to
- * three quarters: a statement that starts has time to end, and a deadline that passes means a silent server, not a crowd.
+ * A few connections, each opened at its first use. The most recently used free one is taken first, so that surplus ones
+ * stay idle and are closed. Waiting for a connection counts towards the deadline. It may take half of that, and up to
+ * three quarters for a tenant. So a statement that starts has time to end, and a deadline that passes means a silent
+ * server, not a crowd.
  *
- * Tenants that wait take turns, and each may have all connections but one: another tenant's statement, such as a revoke,
- * waits for one statement to end at most, however many the first has sent.
+ * Waiting tenants take turns, and each may have all connections but one. So another tenant's statement, such as a
+ * revoke, waits for at most one statement to end, however many the first tenant has sent.
  */
 export class Pool {
   readonly #free: Connection[];
@@ -88,24 +89,24 @@ export class Pool {
   }
 
   /**
-   * A view of this pool whose statements all have this deadline, in milliseconds.
+   * View of this pool; all its statements have this deadline, in milliseconds.
    *
-   * @param kind views of different kinds take turns as tenants do: where there is one connection for everything, a
-   *   tenant's reports do not stand before its changes
-   * @param limits what its statements count within, beside what holds for all
+   * @param kind views of different kinds take turns like tenants: if there is only one connection, a tenant's reports
+   * do not delay its changes
+   * @param limits limits for its statements, in addition to those of the pool
    */
   withDeadline(deadlineMs: number, kind = '', ...limits: readonly Limit[]): Runner {
     const within = [this.#all, ...limits];
     return { run: (work, tenant) => this.#run(work, deadlineMs, this.#lineOf(kind, tenant, within)) };
   }
 
-  /** How busy it is right now. */
+  /** Present load of the pool. */
   get state(): PoolState {
     const most = this.#connections.length;
     return { inUse: most - this.#free.length, most, waiting: this.#waiting.size };
   }
 
-  /** Ends every connection, after what runs on it or one second; what still waits is rejected. */
+  /** Closes every connection, after its running statement or one second; waiting statements are rejected. */
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
@@ -133,7 +134,8 @@ export class Pool {
   }
 
   #wait(line: Line, halfMs: number): Promise<Connection> {
-    // What a tenant sends all at once is not all rejected at once: working on that would keep other tenants waiting.
+    // Statements that a tenant sends together get different limits, because rejecting all at once would delay other
+    // tenants.
     const limitMs = line.tenant !== undefined ? halfMs * (1 + this.#spread() / 2) : halfMs;
     if (this.#waiting.sizeOf(line.name) >= waitingMost) return Promise.reject(tooManyRequests());
     const endedBefore = line.ended;
@@ -148,7 +150,7 @@ export class Pool {
       const timer = setTimeout(() => {
         this.#waiting.remove(line.name, waiter);
         this.#forget(line);
-        // Where others of the same tenant were served meanwhile, the store is there, and the tenant in its own way.
+        // If other statements of the tenant ran meanwhile, the store responds, and the tenant has too many.
         if (line.tenant !== undefined && line.ended > endedBefore) return reject(tooManyRequests());
         reject(unavailable(new Error(`no free connection to the store within ${limitMs} ms`)));
       }, limitMs);
@@ -156,7 +158,7 @@ export class Pool {
     });
   }
 
-  /** Values from 0 to 1, each far from those before it: multiples of the golden ratio. */
+  /** Returns values from 0 to 1, each far from those before it: multiples of the golden ratio. */
   #spread(): number {
     this.#waits = (this.#waits + 0.618034) % 1;
     return this.#waits;
@@ -164,7 +166,7 @@ export class Pool {
 
   #giveBack(connection: Connection): void {
     this.#free.push(connection);
-    // One statement that ends may make room for several: within its limits one waited, and a connection was free for another.
+    // One ended statement may make room for two: one that waited for its limits, and another for a free connection.
     for (let free = this.#free.at(-1); free !== undefined; free = this.#free.at(-1)) {
       const next = this.#waiting.take(1, (name) => this.#mayRun(name))?.things[0];
       if (next === undefined) return;

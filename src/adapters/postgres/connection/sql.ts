@@ -2,72 +2,73 @@ import postgres, { type ISql, type Options, type Sql as PostgresSql } from 'post
 import { dialer } from './dial.ts';
 import { verification } from './verification.ts';
 
-/** A connection as everything here uses it: `bigint` columns are numbers (positions and counts stay below 2^53). */
+/** A connection. `bigint` columns are numbers, since positions and counts stay below 2^53. */
 export type Sql = PostgresSql<{ bigint: number }>;
 
-/** The part of it that a transaction offers too. */
+/** The part of a connection that transactions offer, too. */
 export type Statements = ISql<{ bigint: number }>;
 
-/** One statement or transaction to run on a connection. */
+/** A statement or transaction to run on a connection. */
 export type Work<T> = (sql: Sql) => PromiseLike<T>;
 
-/** How to make a client that holds one connection; `extra` is what this connection needs beside it. */
+/** Makes a client that holds one connection; `extra` has options of this connection only. */
 export type Connect = (extra?: ConnectionExtra) => Sql;
 export interface ConnectionExtra {
   readonly onnotify?: (channel: string, payload: string) => void;
   readonly onclose?: () => void;
-  /** @param notice its fields, such as `message` and `routine` */
+  /** @param notice fields of the notice, such as `message` and `routine` */
   readonly onnotice?: (notice: Readonly<Record<string, string>>) => void;
 }
 
-/** What a URL does not say of a connection. */
+/** Options of a connection beyond its URL. */
 export interface ConnectOptions {
-  /** A transaction pooler (PgBouncer) is between: nothing may be kept in a session. */
+  /** Whether a transaction pooler (PgBouncer) is in between: a session can keep nothing then. */
   readonly pooled?: boolean;
-  /** Milliseconds after which a connection that is not used is closed; the next statement opens it again. */
+  /** Milliseconds after which an unused connection is closed; the next statement opens it again. */
   readonly idleMs?: number;
 }
 
 type ClientOptions = Options<{ bigint: postgres.PostgresType<number> }>;
 
-/** What every connection has, over whatever it travels. */
+/** Options of every connection. */
 export const baseOptions = {
   max: 1,
-  // Saves a round trip on every connect; arrays travel as JSON.
+  // Saves a round trip at every connect; arrays are sent as JSON.
   fetch_types: false,
   connect_timeout: 2,
-  // `dialer` makes the pauses.
+  // No pause here, since `dialer` pauses.
   backoff: () => 0,
-  // The default prints to the console.
+  // The library's default prints notices to the console.
   onnotice: (_notice: Readonly<Record<string, string>>): void => undefined,
   types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
 } satisfies ClientOptions;
 
 /**
- * Connects to a PostgreSQL server by URL. Understood beside what postgres.js documents: `sslmode=verify-full`
- * with `sslrootcert=<file>`, and `prepare=false` for a transaction pooler (PgBouncer) without prepared statements;
- * `prepare=true` for a pooler that has them.
+ * Connects to a PostgreSQL server by URL. In addition to the options of postgres.js it understands
+ * `sslmode=verify-full` with `sslrootcert=<file>`, `prepare=false` for a transaction pooler (PgBouncer) without
+ * prepared statements, and `prepare=true` for a pooler that has them.
  *
- * @param statementMs the server gives up on a statement after this long; set below the client's own deadline
+ * @param statementMs time after which the server gives up on a statement; set below the client's own deadline
  */
 export function connectByUrl(url: string, statementMs: number, options: ConnectOptions = {}): Connect {
-  // Not read as a URL: a list of hosts is none.
+  // The text is not parsed as a URL, since a list of hosts is not valid in one.
   const [address = '', query] = url.split('?', 2);
   const parameters = new URLSearchParams(query);
   const ssl = verification(address, parameters);
   const prepare = parameters.get('prepare');
   const pooled = options.pooled === true || leadsToPooler(url);
-  // A pooler rejects start-up parameters it does not know; there the role's own settings apply.
+  // A pooler rejects unknown start-up parameters; the settings of the role apply there.
   const session = pooled
     ? {}
     : {
         statement_timeout: statementMs,
         idle_in_transaction_session_timeout: statementMs,
-        // Changes see what was committed while they waited for a lock (`require_read_committed`), whatever others want of this server.
+        // Changes must see what was committed while they waited for a lock (`require_read_committed`), whatever the
+        // server's default is.
         default_transaction_isolation: 'read committed' as const,
-        // Compiling a statement takes longer than a lease can wait, and PostgreSQL does so where it expects many rows.
+        // PostgreSQL would compile statements with many expected rows, which takes longer than a lease can wait.
         jit: 'off',
-        // A report may take long: it takes one of the server's processors, others wait for them.
+        // A report may take long: it uses one of the server's processors and leaves the others free.
         max_parallel_workers_per_gather: 0,
       };
   return (extra = {}) =>
@@ -78,12 +79,12 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
       ...(options.idleMs !== undefined && { idle_timeout: options.idleMs / 1000 }),
       connection: { application_name: 'tenancy-gateway', ...session },
       ...extra,
-      // An option that the types do not know.
+      // The types lack the option `socket`.
       ...{ socket: dialer() },
     });
 }
 
-/** Whether a URL says of itself that a transaction pooler without prepared statements is there. */
+/** Whether the URL says that a transaction pooler without prepared statements is in between. */
 export function leadsToPooler(url: string): boolean {
   return new URLSearchParams(url.split('?', 2)[1]).get('prepare') === 'false';
 }

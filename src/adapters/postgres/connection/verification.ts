@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 
 /**
- * What `sslmode=verify-…` asks for. Left to itself, postgres.js reads no certificate file, and verifies a server that is
- * addressed by its IP as if it were called `localhost`.
+ * TLS options for `sslmode=verify-…`. postgres.js alone reads no certificate file, and verifies a server with an IP
+ * address as if its name were `localhost`.
  *
  * @param address the URL without its query
- * @param parameters its query; what is understood here is taken out
+ * @param parameters its query; the parameters understood here are removed
  */
 export function verification(
   address: string,

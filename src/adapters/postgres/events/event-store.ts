@@ -19,7 +19,7 @@ interface EventRow {
   readonly actor_name: string | null;
   readonly request_id: string | null;
   readonly address: string | null;
-  /** A row of the table that the type begins with; of an older version it may lack columns. */
+  /** Row of the table that the type begins with; a row from an older version may lack columns. */
   readonly object: object;
   readonly previous: object | null;
 }
@@ -40,10 +40,10 @@ const columns = [
 ] as const satisfies (keyof EventRow)[];
 
 /**
- * Events in PostgreSQL, as triggers write them (`schema/functions/events/`).
+ * Events in PostgreSQL, written there by triggers (`schema/functions/events/`).
  *
  * @param reports for lists: a filter may pass over many rows, and changes must not wait for that
- * @param background for what no request waits for
+ * @param background for statements that no request waits for
  */
 export function eventStore(db: Runner, reports: Runner, background: Runner): EventStore {
   return {
@@ -75,7 +75,7 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
 
 const dayMs = 86_400_000;
 
-/** The events of a page and one more, if there is one: ranges of an index, see `page.ts`. */
+/** Events of a page and one more, if there is one: ranges of an index, see `page.ts`. */
 function listEvents(
   sql: Sql,
   filter: EventFilter,
@@ -102,12 +102,12 @@ function listEvents(
     select ${sql(columns)} from event where id >= ${least} and id < ${below} ${rest} order by id desc limit ${limit + 1}`;
 }
 
-/** Ids sort as text as they do as UUIDs. */
+/** Ids in text form sort in the same order as UUIDs. */
 function earlier(a: string, b: string): string {
   return a < b ? a : b;
 }
 
-/** The least id of a millisecond, see `event_floor`. */
+/** Least id of a millisecond, see `event_floor`. */
 function firstIdOf(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

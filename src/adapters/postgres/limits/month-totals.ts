@@ -1,7 +1,7 @@
 import { nearPage, type MonthReading, type MonthTotals } from '../../../ports/limits/month-totals.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** Requests of each month in PostgreSQL: one short statement a second. */
+/** Totals of each month's requests in PostgreSQL: one short statement a second. */
 export function postgresMonthTotals(db: Runner): MonthTotals {
   return {
     async add(replica, batch, additions, after) {

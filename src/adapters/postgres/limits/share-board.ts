@@ -1,7 +1,7 @@
 import type { BoardReading, ShareBoard } from '../../../ports/limits/share-board.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** Reports of replicas in PostgreSQL: one short statement an exchange. */
+/** Reports of replicas in PostgreSQL: one short statement for each exchange. */
 export function postgresShareBoard(db: Runner): ShareBoard {
   return {
     async exchange(replica, reports) {

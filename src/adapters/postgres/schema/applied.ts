@@ -1,12 +1,12 @@
 import type { Statements } from '../connection/sql.ts';
 import { readMigrations, type Migration } from './migration-files.ts';
 
-/** This code cannot work on the schema of the database. Trying again does not help; the message says what would. */
+/** This code cannot work on the schema of the database. Another attempt does not help; the message names the remedy. */
 export class SchemaMismatch extends Error {
   override readonly name = 'SchemaMismatch';
 }
 
-/** One line of `schema_migration`. */
+/** A row of `schema_migration`. */
 interface Applied {
   readonly version: number;
   readonly name: string;
@@ -14,17 +14,17 @@ interface Applied {
   readonly compatible_with: number;
 }
 
-/** The schema of a database, beside the steps this code has. */
+/** Schema of a database compared with the steps of this code. */
 export interface SchemaState {
-  /** The newest step that was applied; 0 in an empty database. */
+  /** Newest applied step; 0 in an empty database. */
   readonly version: number;
   /** Steps of this code that the database lacks, in order. */
   readonly pending: readonly Migration[];
 }
 
 /**
- * Reads which steps were applied.
- * @throws {SchemaMismatch} where the database is too new, or a step was changed after it had been applied
+ * Reads the applied steps.
+ * @throws {SchemaMismatch} if the database is too new, or a step was changed after it had been applied
  */
 export async function readSchema(sql: Statements): Promise<SchemaState> {
   const known = await readMigrations();
@@ -36,8 +36,8 @@ export async function readSchema(sql: Statements): Promise<SchemaState> {
 }
 
 /**
- * Whether this code can work on the schema as it is.
- * @throws {SchemaMismatch} where it cannot, steps that are still missing included
+ * Checks that this code can work on the schema.
+ * @throws {SchemaMismatch} if it cannot, for example because steps are missing
  */
 export async function checkSchema(sql: Statements): Promise<void> {
   const [missing] = (await readSchema(sql)).pending;

@@ -1,19 +1,19 @@
 import type { Statements } from '../connection/sql.ts';
 
-/** A lock that a session waits for, and one session that keeps it from getting it. */
+/** A lock that a session waits for, and one session that holds it. */
 interface Blocked {
   readonly mode: string;
   readonly table_name: string | null;
   readonly pid: number;
-  /** Null where the session has ended, or this user may not see it. */
+  /** Null if the session has ended, or if this user may not see it. */
   readonly application: string | null;
   readonly state: string | null;
   readonly seconds: number | null;
 }
 
 /**
- * Says which lock the session `pid` waits for and who holds it, as far as this user may see; `undefined` where it does
- * not wait.
+ * Describes the lock that the session `pid` waits for and its holders, as far as this user may see; `undefined` if it
+ * does not wait.
  */
 export async function describeWait(sql: Statements, pid: number): Promise<string | undefined> {
   const rows = await sql<Blocked[]>`
@@ -29,7 +29,7 @@ export async function describeWait(sql: Statements, pid: number): Promise<string
 }
 
 function describeHolder({ pid, application, state, seconds }: Blocked): string {
-  // PostgreSQL gives no process id for a transaction that was prepared for a commit in two phases.
+  // PostgreSQL has no process id for a transaction that was prepared for a two-phase commit.
   if (pid === 0) return 'a prepared transaction';
   const known = [
     application,

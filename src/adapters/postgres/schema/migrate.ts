@@ -5,58 +5,59 @@ import { readSchema } from './applied.ts';
 import { describeWait } from './lock-holders.ts';
 import type { Migration } from './migration-files.ts';
 
-/** What those who migrate are told meanwhile. */
+/** Listeners for the progress of a migration. */
 export interface MigrationEvents {
-  /** A step was applied, by this process. */
+  /** Called after this process has applied a step. */
   readonly onStep?: (step: string) => void;
-  /** A step cannot be applied yet. It is tried again, for as long as it takes. */
+  /** Called if a step cannot be applied yet; it is tried again without a limit. */
   readonly onWait?: (wait: MigrationWait) => void;
 }
 
 export interface MigrationWait {
   /** Number and name of the step. */
   readonly step: string;
-  /** What it waits for, for people: a lock and who holds it, or another process that is at it. */
+  /** Text for people: a lock with its holder, or another process that migrates. */
   readonly waitsFor: string;
 }
 
-/** What became of one try. */
+/** Outcome of one attempt. */
 type Attempt =
   | { readonly outcome: 'applied'; readonly step: string }
   | { readonly outcome: 'nothing left' | 'another is at it' }
   | { readonly outcome: 'locked'; readonly step: string; readonly pauseMs: number };
 
-/** Names the lock among all advisory locks of the database. */
+/** Number of the lock among all advisory locks of the database. */
 const migrationLock = 7_311_970_451;
 
 /**
- * While a step waits for a lock on a table, every later statement on that table waits behind it, renewals of leases
- * included. So it waits for less than the T/4 after which a lease is renewed, and for less than any statement may take.
+ * Milliseconds that a step waits for a lock on a table. All later statements on that table wait behind it, even
+ * renewals of leases. So this is less than the T/4 after which a lease is renewed, and less than any statement may
+ * take.
  */
 const longestLockWaitMs = 200;
 const shortestLockWaitMs = 10;
 
-/** Between two tries of one process. Every replica of a roll-out tries, so the more there are the longer each pauses. */
+/** Milliseconds between two attempts of a process, for each registered replica: in a roll-out all of them try. */
 const pauseMsPerReplica = 500;
 const shortestPauseMs = 4_000;
 const longestPauseMs = 16_000;
-/** How often a process that waits looks whether another one is done. */
+/** Milliseconds between two looks of a waiting process at the progress of another one. */
 const lookEveryMs = 300;
 
 /**
- * Brings the schema up to this code, or finds it there. Any number of processes may try at the same time: one works,
- * the others wait for it, holding nothing. Each step commits by itself, with its row in `schema_migration`. A step that
- * needs a lock which another session has gives up at once and is tried again some seconds later, however long that
- * takes: replicas of the version before serve meanwhile.
+ * Brings the schema up to this code. Any number of processes may call it at the same time: one works, the others wait
+ * and hold no lock. Each step commits by itself, with its row in `schema_migration`. A step that needs a lock which
+ * another session has gives up at once and is tried again some seconds later, without a limit: replicas of the version
+ * before serve meanwhile.
  *
- * A database that is ahead of this code is accepted while every step it has beyond is compatible with this code
- * ({@link Migration.compatibleWith}), so that old replicas can restart in the middle of a rollout and a release can
- * be taken back; otherwise it is rejected.
+ * A database that is ahead of this code is accepted if every further step is compatible with this code ({@link
+ * Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be rolled back;
+ * otherwise it is rejected.
  *
- * @param observer runs a statement beside the step that waits, to see what it waits for
- * @returns the version the schema is at
- * @throws {import('./applied.ts').SchemaMismatch} where the database is too new, or a step was changed after it had been
- *   applied; behind a {@link Runner} of a store it is the `cause`
+ * @param observer runs a statement beside the waiting step, to see which lock it waits for
+ * @returns the version of the schema
+ * @throws {import('./applied.ts').SchemaMismatch} if the database is too new, or a step was changed after it had been
+ * applied; behind a {@link Runner} of a store it is the `cause`
  */
 export async function migrate(
   db: Runner,
@@ -85,10 +86,10 @@ export async function migrate(
 }
 
 /**
- * Applies one step, in a transaction of its own. All that coordinates processes is in that transaction, so it also holds
+ * Applies one step in its own transaction. The coordination of processes is part of that transaction, so it also works
  * behind a transaction pooler, and ends with the connection.
  *
- * @param onTry is told, before anything may have to wait, which session it is and for how long it may wait
+ * @param onTry called before any wait, with the session's id and the longest wait in milliseconds
  */
 async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => void): Promise<Attempt> {
   let trying: { readonly step: string; readonly pauseMs: number } | undefined;
@@ -99,7 +100,7 @@ async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => v
       const [session] = await tx<[{ readonly mine: boolean; readonly pid: number }]>`
         select pg_try_advisory_xact_lock(${migrationLock}) as mine, pg_backend_pid() as pid`;
       if (!session.mine) return { outcome: 'another is at it' };
-      // Only now: what was read before the lock was taken, another process may have applied since.
+      // The schema is read after the lock is taken: another process may have applied steps before.
       const [step] = (await readSchema(tx)).pending;
       if (step === undefined) return { outcome: 'nothing left' };
       const { lockWaitMs, pauseMs } = await readPatience(tx);
@@ -137,15 +138,15 @@ async function readPatience(tx: Statements): Promise<Patience> {
 
 /** Durations in milliseconds. */
 export interface Patience {
-  /** How long a step may wait for a lock. */
+  /** Longest wait of a step for a lock. */
   readonly lockWaitMs: number;
-  /** How long to pause before the next try. */
+  /** Pause before the next attempt. */
   readonly pauseMs: number;
 }
 
 /**
- * How patient a step is beside the registered replicas.
- * @param shortestLeaseMs the shortest T of theirs, `null` where there is none
+ * Patience of a step beside the registered replicas.
+ * @param shortestLeaseMs their shortest T, `null` if there are none
  */
 export function patienceWith(shortestLeaseMs: number | null, replicas: number): Patience {
   const renewalMs = (shortestLeaseMs ?? Infinity) / 4;
@@ -155,11 +156,11 @@ export function patienceWith(shortestLeaseMs: number | null, replicas: number): 
   };
 }
 
-/** Looks, once during a try and while that waits, at what it waits for. */
+/** Looks once during an attempt, while it waits, at the lock it waits for. */
 function watchOver(observer: Runner): {
   readonly begin: (pid: number, lockWaitMs: number) => void;
   readonly end: () => void;
-  /** What was seen, for people. */
+  /** Returns a text for people about the lock. */
   readonly seen: () => Promise<string | undefined>;
 } {
   let timer: NodeJS.Timeout | undefined;

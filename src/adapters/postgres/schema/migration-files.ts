@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 
-/** One step of the schema. Files are numbered without gaps and never change once released. */
+/** One step of the schema. Files are numbered without gaps, and a released one never changes. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -9,9 +9,9 @@ export interface Migration {
   /** SHA-256 of the text, hex. */
   readonly checksum: string;
   /**
-   * The oldest version of the schema whose code still works after this step. A step that only adds may say so with a
-   * first line `-- compatible with: 7`; a release can then be rolled back without rolling back its database. Without
-   * that line older code does not start on the database.
+   * Oldest version of the schema whose code still works after this step. A step that only adds may declare it in a
+   * first line `-- compatible with: 7`; a release can then be rolled back without its database. Without that line older
+   * code does not start on the database.
    */
   readonly compatibleWith: number;
 }
@@ -20,7 +20,7 @@ const folder = new URL('./steps/', import.meta.url);
 const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 const compatibility = /^-- compatible with: (\d+)$/m;
 
-/** The steps this code comes with, in order. */
+/** Reads the steps of this code, in order. */
 export async function readMigrations(): Promise<readonly Migration[]> {
   const files = (await readdir(folder)).filter((file) => fileName.test(file));
   return Promise.all(files.sort().map(readMigration));

@@ -4,15 +4,15 @@ import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId } from '../page.ts';
 import { accountColumns, type AccountRow } from './rows.ts';
 
-/** Whose list a parent is in, in `account_listed`. */
+/** Owner of the list of all parents in `account_listed`. */
 const noParent = '00000000-0000-0000-0000-000000000000';
 
 /**
- * The accounts of a page and one more, if there is one.
+ * Lists the accounts of a page and one more, if there is one.
  *
- * `account_listed` is read in order, from where the page before ended; what a filter leaves out is passed over.
+ * `account_listed` is read in order from the end of the page before; accounts that a filter excludes are skipped.
  *
- * @param parent whose sub-accounts; `null` for parents
+ * @param parent of the listed sub-accounts; `null` lists parents
  */
 export function listAccounts(
   sql: Sql,
@@ -25,8 +25,8 @@ export function listAccounts(
   if (page.byId) return listById(sql, parent, filter, page);
   const { limit, after = aboveEveryId } = page;
   const owner = parent ?? noParent;
-  // A range of the index, see `page.ts`. A backup that was brought back may lack the account that a client goes on from:
-  // it gets the list from the start then.
+  // A range of the index, see `page.ts`. A restored backup may lack the account after which a client continues: it then
+  // gets the list from the start.
   return sql<AccountRow[]>`
     select ${sql(columns)} from account_listed l join account a on a.id = l.id
     where l.owner_id >= ${owner} and (l.owner_id, l.created_at, l.id) < (
@@ -40,7 +40,7 @@ export function listAccounts(
     order by l.owner_id desc, l.created_at desc, l.id desc limit ${limit + 1}`;
 }
 
-/** An `external_id` is found by itself. */
+/** Looks up the account with an `external_id`. */
 function listByExternalId(
   sql: Sql,
   parent: AccountId | null,
@@ -69,7 +69,7 @@ function listParentOf(
       ${externalId === undefined ? sql`` : sql`and a.external_id = ${externalId}`}`;
 }
 
-/** As 0.1.0 listed, for cursors from there. Its indexes are there for as long as it may run beside this version. */
+/** Lists in the order of 0.1.0, for its cursors. Its indexes stay for as long as it may run beside this version. */
 function listById(
   sql: Sql,
   parent: AccountId | null,
@@ -100,7 +100,7 @@ function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
     ${metadata === undefined ? sql`` : sql`and a.metadata @> ${sql.json(metadata)}`}`;
 }
 
-/** Whether of the month's quota of the account `a`, or of one below it, this part is used. */
+/** Whether the account `a`, or one below it, has used this part of its quota of the month. */
 function nearQuota(sql: Sql, near: number) {
   return sql`and a.id in (
     select unnest(array[q.id, q.parent_id]) from limit_month m join account q on q.id = split_part(m.limit_name, ':', 2)::uuid

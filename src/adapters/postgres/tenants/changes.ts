@@ -14,22 +14,24 @@ import type { Sql } from '../connection/sql.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
 import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
-/** What a function of a change returns (`change_begin.sql`); members other than `outcome` as that one says. */
+/** Result of a change's function (`change_begin.sql`); it says which other members each `outcome` has. */
 export interface Changed<Outcome extends string> {
   readonly outcome: 'done' | 'again' | Outcome;
   readonly seq: number | null;
-  /** What the database called its history when the change began. */
+  /** Name of the history when the change began. */
   readonly incarnation: string;
-  /** Where the outcome is `limit`: see {@link limitReached}. */
+  /** Members of the outcome `limit`: see {@link limitReached}. */
   readonly account: AccountRow;
   readonly key: KeyRow;
   readonly holder: AccountId;
 }
 
-/** A call of one of those functions; `request` is its first argument. */
+/** A call of such a function; `request` is its first argument. */
 type ChangeStatement = (sql: Sql, request: ReturnType<Sql['json']>) => PromiseLike<readonly unknown[]>;
 
-/** The one way to change an account or a key: one call of one function, which is one round trip and one transaction. */
+/**
+ * The only way to change an account or a key: one call of one function, which is one round trip and one transaction.
+ */
 export class Changes {
   readonly #db: Runner;
   readonly #hints: Pick<Hints, 'nudge'>;
@@ -41,12 +43,13 @@ export class Changes {
   }
 
   /**
-   * @param claim where the request may be sent again: the change is then noted for it, or found to be made already
-   * @param caller a key that is looked at once more, or an operator; the event of the change says which
-   * @param tenant whose turn it takes
-   * @param limits that what is made or put is to have
-   * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` where the claim says so, and what has become of
-   *   the caller's key or account; `invalid_request` for a burst without a rate
+   * Makes a change. @param claim idempotency key, if the request may be sent again: the change is noted for it, or
+   * found to be made already
+   * @param caller a key, which is checked once more, or an operator; the event of the change names it
+   * @param tenant in whose turn the change runs
+   * @param limits wanted for the record that is made or put
+   * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` because of the claim; a problem if the
+   * caller's key or account has lost its right; `invalid_request` for a burst without a rate
    */
   async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
@@ -65,7 +68,7 @@ export class Changes {
   }
 }
 
-/** A result with the position to wait for. */
+/** Result with the position to wait for. */
 export function committed<T>(
   changed: Pick<Changed<never>, 'seq' | 'incarnation'> & { readonly outcome: string },
   value: T,
@@ -74,22 +77,22 @@ export function committed<T>(
   return { value, seq, incarnation, ...replayOf(changed) };
 }
 
-/** The member that marks what an earlier request made. */
+/** Member that marks the result of an earlier request. */
 export function replayOf({ outcome }: { readonly outcome: string }): Replay {
   return outcome === 'again' ? { replayed: true } : {};
 }
 
-/** The limit that was reached, which a function returns in place of the record. */
+/** The limit that was reached; the function returns it in place of the record. */
 export function limitReached(record: object): LimitReached {
   return { limit: (record as LimitReached).limit };
 }
 
-/** A digest as it is stored. */
+/** A digest in its stored form. */
 export function digestBytes(digest: string): Buffer {
   return Buffer.from(digest, 'base64url');
 }
 
-/** What the functions are told of the request, see `change_begin`. */
+/** Data about the request for the functions, see `change_begin`. */
 function requestOf(
   claim: IdempotencyClaim | null,
   caller: ChangedBy | undefined,
@@ -108,7 +111,7 @@ function requestOf(
   };
 }
 
-/** Whose turn a change takes by itself; an operator's takes no turn. */
+/** Account in whose turn a change runs by default; an operator's change takes no turn. */
 function accountOf(caller: ChangedBy | undefined): AccountId | undefined {
   return caller !== undefined && 'accountId' in caller ? caller.accountId : undefined;
 }
@@ -121,7 +124,7 @@ function callerMember(caller: ChangedBy) {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** What the functions return where a change must not be made, whichever it is. */
+/** Outcomes, common to all functions, for which a change must not be made. */
 const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-unknown': callerProblems.unknown,
   'key-revoked': callerProblems.revoked,

@@ -1,6 +1,6 @@
 import type { Runner } from '../connection/pool.ts';
 
-/** See `Store.importedKeysLike`. Only what is shown of a key is known of its beginning. */
+/** Implements `Store.importedKeysLike`. The database knows only the shown start of a key. */
 export async function importedKeysLike(db: Runner, prefix: string): Promise<number> {
   const start = `${prefix}_`;
   const [row] = await db.run(

@@ -9,17 +9,17 @@ import type {
 import type { AccountId, KeyId } from '../../../domain/ids.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
 
-/** A time as a column (`Date`) or inside JSON (ISO 8601). */
+/** Time as a column (`Date`) or in JSON (ISO 8601). */
 type Time = Date | string;
 
-/** Limits in a row. Absent from what was noted before there were these columns, and those of months from keys. */
+/** Limits in a row. Results that were noted before these columns existed lack them; keys have no monthly ones. */
 export interface LimitColumns {
   readonly requests_per_second?: number | null;
   readonly burst?: number | null;
   readonly requests_per_month?: number | null;
 }
 
-/** A row of `account`, as a row or as JSON. Which of its columns are null depends on its kind; the table checks that. */
+/** A row of `account`, as a row or as JSON. Its kind decides which columns are null; the table checks that. */
 export interface AccountRow extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
@@ -28,7 +28,7 @@ export interface AccountRow extends LimitColumns {
   readonly status: 'active' | 'deactivated' | 'suspended';
   readonly metadata: Metadata;
   readonly active_sub_accounts: number | null;
-  /** Absent from what was noted before there were these columns. */
+  /** Absent from results that were noted before these columns existed. */
   readonly max_sub_accounts?: number | null;
   readonly max_api_keys?: number | null;
   readonly created_at: Time;
@@ -36,7 +36,7 @@ export interface AccountRow extends LimitColumns {
   readonly deactivated_at: Time | null;
 }
 
-/** The columns of {@link AccountRow}. */
+/** Columns of {@link AccountRow}. */
 export const accountColumns = [
   'id',
   'parent_id',
@@ -61,14 +61,14 @@ export interface KeyRow extends LimitColumns {
   readonly account_id: AccountId;
   readonly name: string;
   readonly scopes: readonly string[];
-  /** Null for imported keys alone, as `last4`. */
+  /** Null only for imported keys, like `last4`. */
   readonly prefix: string | null;
   readonly last4: string | null;
   readonly created_at: Time;
   readonly last_used_at: Time | null;
   readonly expires_at: Time | null;
   readonly revoked_at: Time | null;
-  /** Absent from what was noted for a request before there was this column. */
+  /** Absent from results that were noted before this column existed. */
   readonly rotated_from?: KeyId | null;
 }
 
@@ -103,7 +103,7 @@ export function toSubAccount(row: AccountRow): SubAccount {
   };
 }
 
-/** A change as the functions take it: members that are absent stay. */
+/** Change in the form for the functions: absent members stay. */
 export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   return {
     ...(name !== undefined && { name }),
@@ -113,7 +113,7 @@ export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   };
 }
 
-/** The same for a parent. */
+/** Change of a parent in the same form. */
 export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentChange) {
   return {
     ...patchOf(change),
@@ -147,7 +147,7 @@ export function toLimits(row: LimitColumns): Limits {
   };
 }
 
-/** Limits as the functions take them: members that are absent stay. */
+/** Limits in the form for the functions: absent members stay. */
 export function limitsPatchOf({ requestsPerSecond, burst, requestsPerMonth }: Partial<Limits>) {
   return {
     ...(requestsPerSecond !== undefined && { requests_per_second: requestsPerSecond }),

@@ -17,7 +17,7 @@ type SubAccounts = Pick<
   | 'setSubAccountStatus'
 >;
 
-/** Sub-accounts of a parent: a list of statements, one a method. */
+/** Sub-accounts of a parent: one statement for each method. */
 export function subAccounts(db: Runner, changes: Changes): SubAccounts {
   return {
     async createSubAccount(parent, draft, limit, claim = null, caller) {
@@ -35,7 +35,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       );
       switch (made.outcome) {
         case 'no-parent':
-          // The caller's own account: gone only if a backup without it was brought back.
+          // The caller's own account can be gone only after the restore of a backup without it.
           throw new ProblemError({ code: 'not_found', detail: 'There is no such account.' });
         case 'taken':
           return { taken: made.holder };

@@ -11,7 +11,7 @@ interface HourRow {
   readonly account_id: AccountId;
   readonly root_id: AccountId;
   readonly external_id: string | null;
-  /** All of them null where there was no usage. */
+  /** Counts; all null if there was no usage. */
   readonly counts: Counts | readonly [null];
 }
 
@@ -27,8 +27,8 @@ interface StateRow {
 /**
  * The export of usage in PostgreSQL.
  *
- * @param reports for what may read much
- * @param background for what no request waits for
+ * @param reports for statements that may read much
+ * @param background for statements that no request waits for
  */
 export function usageExportStore(reports: Runner, background: Runner): UsageExportStore {
   return {

@@ -5,12 +5,12 @@ import type { Runner } from '../connection/pool.ts';
 import { aboveEveryId } from '../page.ts';
 import { accountsOfReport } from './report-accounts.ts';
 
-/** Rows of hours that one statement reads, about, of accounts with one key, and one call. */
+/** Approximate rows of hours that one statement, and so one call, reads for accounts with one key. */
 const rowsOfPortion = 20_000;
 const portionsOfCall = 10;
 const hoursOfDay = 24;
 
-/** Counts as the statement returns them. */
+/** Counts in the statement's result. */
 type Counts = readonly [number, number, number, number, number, number, number];
 
 interface Row {
@@ -42,7 +42,7 @@ export async function reconcileUsage(
   for (let i = 0; i < portionsOfCall; i++) {
     const portion = await portions.next(most);
     if (portion === null) return { accounts, differences: differences.map(toDifference), next: null };
-    // The call before ended with the first one.
+    // The call before ended with the first of these accounts.
     const compared = portion.accounts.filter(({ account_id }) => account_id !== after);
     const rows = await db.run(
       (sql) => sql<Row[]>`

@@ -4,42 +4,42 @@ import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId } from '../page.ts';
 
-/** An account whose usage is in a report. A type alias: an interface cannot go into JSON. */
+/** Account whose usage is in a report. It is a type alias because an interface cannot be put into JSON. */
 type Account = {
   readonly account_id: AccountId;
   /** Its parent, or itself. */
   readonly root_id: AccountId;
 };
 
-/** Some accounts of a report. */
+/** A portion of a report's accounts. */
 export interface Portion {
   readonly accounts: readonly Account[];
-  /** The parent that more accounts in the next portion belong to, where they may be in the same line. */
+  /** Parent with more accounts in the next portion, if these may share a line. */
   readonly continued: AccountId | null;
 }
 
 /** Goes through the accounts of a report, in its order. */
 export interface AccountsOfReport {
-  /** The next ones, about `most` of them; `null` after the last. */
+  /** Returns the next accounts, about `most`; `null` after the last. */
   next(most: number): Promise<Portion | null>;
 }
 
 interface Parts {
   readonly db: Runner;
-  /** Whose report; `null` for that of all accounts. */
+  /** Parent that the report is for; `null` for all accounts. */
   readonly parent: AccountId | null;
   readonly query: Pick<UsageQuery, 'groupBy' | 'account'>;
-  /** The account that the page before ended in: the first one of this page; `null` for the first page. */
+  /** First account of this page, in which the page before ended; `null` for the first page. */
   readonly from: AccountId | null;
 }
 
-/** Where to go on: from an account, downwards. */
+/** Account to go on from, downwards. */
 interface Edge {
   readonly id: AccountId;
   readonly inclusive: boolean;
 }
 
-/** The accounts in the order of their ids, newest first; where lines are by parent, those of each parent one after the other. */
+/** Accounts by id, newest first. If lines are by parent, the accounts of each parent follow one another. */
 export function accountsOfReport(parts: Parts): AccountsOfReport {
   const { query, parent, from } = parts;
   if (query.account !== undefined) return oneAccount(parts, query.account);
@@ -62,7 +62,7 @@ function oneAccount({ db, parent }: Parts, id: AccountId): AccountsOfReport {
   );
 }
 
-/** Accounts of one parent, itself among them, or all there are. */
+/** Accounts of one parent including itself, or all accounts. */
 function listed({ db }: Pick<Parts, 'db'>, parent: AccountId | null, first: Edge): AccountsOfReport {
   let edge: Edge | null = first;
   return {
@@ -90,7 +90,7 @@ function oneParent(parts: Pick<Parts, 'db'>, parent: AccountId): AccountsOfRepor
   };
 }
 
-/** Parents with few accounts come together, one with many comes in portions. */
+/** Parents with few accounts share a portion; one with many accounts comes in several. */
 function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   let edge: Edge | null = first;
   let large: AccountsOfReport | null = null;
@@ -116,7 +116,7 @@ function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   };
 }
 
-/** As many as have `most` accounts together; the first one in any case. */
+/** Returns the first parents with `most` accounts together, and at least one parent. */
 function leading(parents: readonly Parent[], most: number): readonly Parent[] {
   let sum = 0;
   const end = parents.findIndex(({ accounts }, i) => (sum += accounts) > most && i > 0);
@@ -140,7 +140,7 @@ function anyAccounts(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLi
     where id ${inclusive ? sql`<=` : sql`<`} ${id} order by id desc limit ${most}`;
 }
 
-/** Ranges of indexes, see `page.ts`. */
+/** Accounts by ranges of indexes, see `page.ts`. */
 function accountsOf(
   sql: Sql,
   parent: AccountId,
@@ -162,7 +162,7 @@ function accountsOf(
 
 interface Parent {
   readonly id: AccountId;
-  /** Its sub-accounts and itself. */
+  /** Number of its sub-accounts plus itself. */
   readonly accounts: number;
 }
 

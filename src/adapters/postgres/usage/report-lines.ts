@@ -5,17 +5,17 @@ import type { UsageQuery, UsageReportRow } from '../../../ports/usage.ts';
 import type { Sql } from '../connection/sql.ts';
 import type { Portion } from './report-accounts.ts';
 
-/** One line as the statement returns it. */
+/** One line of the statement's result. */
 export type Line = Omit<UsageReportRow, 'periodStartMs' | 'position'> & { readonly periodStart: Date };
 
-/** Where a page ended. */
+/** Position at which a page ended. */
 export interface LinePosition {
   readonly accountId: AccountId;
   readonly bucket: Date;
   readonly keyId: KeyId | '';
 }
 
-/** What there may be of one account with one key: rows that are read, and lines they become. */
+/** Most rows that are read for one account with one key, and most lines made of them. */
 export function rowsOfAccount({ period, granularity }: UsageQuery): {
   readonly rows: number;
   readonly lines: number;
@@ -29,11 +29,11 @@ export function rowsOfAccount({ period, granularity }: UsageQuery): {
 }
 
 /**
- * Reads the lines of some accounts, in the order of a report: from days where a whole day is asked for, from hours where the
- * period cuts one, or where it is not added up yet (`usage_kept`).
+ * Reads the lines of some accounts, in the order of a report. It reads days for whole days, and hours if the period
+ * cuts a day or the day is not added up yet (`usage_kept`).
  *
- * Each account is looked up by itself, in ranges of the primary keys: the `offset 0` keeps PostgreSQL from reading whole tables
- * instead, which it would do while it takes them for small.
+ * Each account is looked up on its own, in ranges of the primary keys: the `offset 0` keeps PostgreSQL from reading
+ * whole tables, as it would while it takes them for small.
  */
 export async function readLines(
   sql: Sql,
@@ -44,7 +44,7 @@ export async function readLines(
   const byKey = groupBy === 'api_key';
   const counted = groupBy === 'account' ? sql`s.root_id` : sql`s.account_id`;
   const bucket = bucketOf(sql, granularity, period);
-  // Accounts of one line may come in several portions, so that none can be left out of the last one.
+  // Accounts of one line may come in several portions, so the last portion cannot have a limit.
   const limit = groupBy === 'account' ? sql`` : sql`limit ${wanted}`;
   return sql<Line[]>`
     select l.*, a.external_id as "externalId", a.name
@@ -66,7 +66,7 @@ export async function readLines(
 
 type Fragment = postgres.Fragment;
 
-/** The rows of account `s` in the period, each with the time `at` that it begins. */
+/** Rows of account `s` in the period, each with its start `at`. */
 function rowsOf(sql: Sql, period: UsagePeriod, granularity: UsageGranularity): Fragment {
   const counts = sql`requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out`;
   const hours = (since: Fragment, until: Fragment): Fragment => sql`
@@ -84,7 +84,7 @@ function rowsOf(sql: Sql, period: UsagePeriod, granularity: UsageGranularity): F
     union all ${hours(sql`${split}::timestamp at time zone 'UTC'`, to)}`;
 }
 
-/** The days that a period holds from their beginning to their end, UTC; `null` where there is none, or hours are asked for. */
+/** Whole days of the period, UTC; `null` if there are none or hours are asked for. */
 function wholeDays(
   { fromMs, toMs }: UsagePeriod,
   granularity: UsageGranularity,

@@ -9,20 +9,20 @@ import { accountsOfReport, type Portion } from './report-accounts.ts';
 import { readLines, rowsOfAccount, type Line, type LinePosition } from './report-lines.ts';
 
 /**
- * Rows of days or hours that one statement reads, about, of accounts with one key. What is not in memory is read from disk one by
- * one, and has to be there before the server's deadline.
+ * Approximate rows of days or hours that one statement reads, for accounts with one key. Rows outside memory are read
+ * from disk one by one, which must fit in the server's deadline.
  */
 const rowsOfPortion = 10_000;
 const accountsOfPortion = 1_000;
-/** Where the accounts so far had no usage: more of them at once. */
+/** Accounts in the next portion if those before had no usage. */
 const idleAccountsOfPortion = 5_000;
 
 /**
- * Reads one page of a report, newest account first, then newest bucket, then newest key. A bucket that `from` cuts
- * begins at `from`: a line covers what it says.
+ * Reads one page of a report: newest account first, then newest bucket, then newest key. If `from` cuts a bucket, the
+ * bucket begins at `from`, so that its line covers exactly the hours it names.
  *
- * It goes from account to account in the order of the report, a portion of them in each statement, until the page is full. So
- * a page costs the same wherever it begins, and no statement takes long, however much there is.
+ * It goes through the accounts in the order of the report, a portion in each statement, until the page is full. So a
+ * page costs the same wherever it begins, and no statement takes long.
  */
 export async function usageReport(
   db: Runner,
@@ -54,7 +54,10 @@ export async function usageReport(
   return pageOf(page, limit, toRow);
 }
 
-/** Lines of an account whose sub-accounts come in several portions are there once the last of them has come. */
+/**
+ * Splits off the lines of an account whose sub-accounts continue in the next portion: they are incomplete until the
+ * last one.
+ */
 function splitOff(
   lines: readonly Line[],
   { continued }: Portion,
@@ -99,7 +102,7 @@ function positionOf({ accountId, periodStart, keyId }: Line): LinePosition {
   return { accountId, bucket: periodStart, keyId: keyId ?? '' };
 }
 
-/** Whether a line comes later in a report than a position. Ids sort as text as they do as UUIDs. */
+/** Whether a line comes later in a report than a position. Ids in text form sort in the same order as UUIDs. */
 function comesAfter(line: Line, { accountId, bucket, keyId }: LinePosition): boolean {
   if (line.accountId !== accountId) return line.accountId < accountId;
   if (line.periodStart.getTime() !== bucket.getTime()) return line.periodStart < bucket;

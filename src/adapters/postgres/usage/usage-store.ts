@@ -10,14 +10,14 @@ import { writesByDefault } from './writes-by-default.ts';
 
 const belowEveryId = '00000000-0000-0000-0000-000000000000';
 
-/** Rows of hours that are added up at once: batches of counts wait for it. */
+/** Rows of hours that are added up at once: batches of counts wait meanwhile. */
 const hoursOfPortion = 5_000;
 
 /**
  * Usage counts in PostgreSQL.
  *
- * @param reports for what may take long: changes must not wait for it
- * @param background for what no request waits for
+ * @param reports for statements that may take long: changes must not wait for them
+ * @param background for statements that no request waits for
  */
 export function usageStore(db: Runner, reports: Runner, background: Runner): UsageStore {
   return {

@@ -10,14 +10,14 @@ interface Line {
   readonly lastAt: Date;
 }
 
-/** @see UsageStore.writesByDefault */
+/** See {@link UsageStore.writesByDefault}. */
 export async function writesByDefault(
   db: Runner,
   parent: AccountId,
   sinceMs: number,
 ): Promise<WritesByDefault> {
   const day = new Date(sinceMs).toISOString().slice(0, 10);
-  // One line at least, with the time alone, so that both come from one snapshot.
+  // At least one line comes back, with the time alone, so that both are of one snapshot.
   const lines = await db.run(
     (sql) => sql<[Line, ...Line[]]>`
       select f.counted_from as "countedFrom", k.id as "keyId", k.name, w.requests, w.last_at as "lastAt"

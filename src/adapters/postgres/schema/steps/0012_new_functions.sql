@@ -56,7 +56,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    -- The request that made it may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -66,7 +66,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creates under one parent queue up here: the limit and the external_id are checked against what the one before left.
+  -- Creates under one parent queue here, so that the limit and the external_id are checked against all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -94,7 +94,7 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- The first active one, or the external_id that another one gave up, may not have reached every replica yet.
+  -- Some replica may not have heard yet of the first active one, or of another account that gave up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
@@ -230,7 +230,7 @@ begin
       order by a.id for no key update;
   end if;
   list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
-  -- Ordered by parent, whose counts are then written once.
+  -- Rows are ordered by parent, so that each parent's counts are written once.
   for entry in select * from import_parents(new_rows) r order by r.parent_id, r.n loop
     if parent.id is distinct from entry.parent_id then
       if not is_plan then
@@ -374,7 +374,7 @@ end $$;
 create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
 begin
   perform from account a where a.id = of_parent for no key update;
-  -- In a later snapshot than the lock.
+  -- The count uses a later snapshot than the lock.
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active
@@ -476,7 +476,7 @@ begin
   end if;
   perform limits_begin(change -> 'limits');
   if change ? 'max_api_keys' then
-    -- Mints for sub-accounts do not lock this row.
+    -- The fence is needed because mints for sub-accounts do not lock this row.
     perform change_fence(of_id);
   end if;
   if change ? 'external_id' then
@@ -720,14 +720,14 @@ begin
     return;
   end if;
   perform fleet_require(2);
-  -- One import at a time: two of them may hold the same keys, for different accounts.
+  -- One import runs at a time, since two may hold the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
   perform from account a where a.id = of_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Mints queue up behind these locks, and are counted. In the order of ids: nothing else locks two sub-accounts.
+  -- Mints wait for these locks, and are counted. Ids are locked in order; no other statement locks two sub-accounts.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -755,7 +755,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Once an owner: joined without that, PostgreSQL counts once for each key.
+    -- Each owner comes once here: after a join, PostgreSQL would count once for each key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
@@ -808,9 +808,9 @@ begin
   if not is_plan then
     perform fleet_require(2);
     perform import_begin();
-    -- Nor beside an `api_key_import`, which may hold the same keys.
+    -- No `api_key_import` may run at the same time, since it may hold the same keys.
     perform pg_advisory_xact_lock(7311970454);
-    -- Mints queue up behind these locks, and are counted.
+    -- Mints wait for these locks, and are counted.
     perform from account a
       where a.id in (
         select r.parent_id from import_owners(new_rows) r
@@ -826,7 +826,7 @@ begin
       order by a.id for no key update;
   end if;
   list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
-  -- Ordered by owner, whose keys are then counted once.
+  -- Rows are ordered by owner, so that each owner's keys are counted once.
   for entry in select * from import_owners(new_rows) r order by r.owner_id, r.n loop
     of_id := (entry.row_data ->> 'id')::uuid;
     if entry.owner_id is distinct from owner then
@@ -862,7 +862,7 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- Of an account that is not there yet nothing can be said but this.
+    -- A key whose account does not exist yet can have no other fault.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
@@ -986,7 +986,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    -- The request that made it may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -1109,7 +1109,7 @@ begin
   perform require_read_committed();
   if caller is not null then
     perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
-    -- In a later snapshot than the lock: what ended this key's right and was committed before is seen.
+    -- This uses a later snapshot than the lock, so it sees a commit that ended this key's right before.
     select case
         when k.revoked_at is not null then 'key-revoked'
         when k.expires_at <= clock_timestamp() then 'key-expired'
@@ -1163,7 +1163,7 @@ begin
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex'), made
     );
   end if;
-  -- A change counts the sub-accounts that it makes, itself.
+  -- A change counts the sub-accounts that it makes by itself.
   perform set_config('tenancy_gateway.uncounted', '', true);
   return change_position();
 end $$;
@@ -1206,7 +1206,7 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- Kept in parts: SQL by hand may change 100,000 rows, and each call writes its part anew.
+  -- The facts are kept in parts: SQL by hand may change 100,000 rows, and each call writes its whole part anew.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);
@@ -1263,7 +1263,7 @@ $$;
 -- coherence/coherence_prune.sql
 create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
 declare
-  -- The newest position stays: it says where the log is.
+  -- The newest position stays, since it marks the end of the log.
   until constant bigint := least(before, coherence_position());
   start bigint;
   portion bigint;
@@ -1271,14 +1271,14 @@ begin
   if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
     return false;
   end if;
-  -- Rows and floor come back together, where a crash undoes this.
+  -- A crash that undoes this brings back rows and floor together.
   perform set_config('synchronous_commit', 'off', true);
   select s.floor into start from coherence_seq s;
   select least(
       (select l.seq from coherence_log l where l.seq >= start and l.seq < until order by l.seq offset most - 1 limit 1),
       (select t.seq from coherence_taken t where t.seq >= start and t.seq < until order by t.seq offset most - 1 limit 1)
     ) into portion;
-  -- A row that a change is deleting is left to it; waiting for it here could end in a deadlock.
+  -- A row that a change is deleting is left to it, since a wait for it could end in a deadlock.
   delete from coherence_log where ctid = any (array(
     select l.ctid from coherence_log l
     where l.seq >= start and l.seq < until and l.seq <= coalesce(portion, l.seq) for update skip locked
@@ -1297,16 +1297,17 @@ declare
   beside_older boolean;
 begin
   perform require_read_committed();
-  -- A 2xx is a promise: it must not depend on a commit that a crash can still undo.
+  -- A 2xx is a promise, so it must not depend on a commit that a crash can still undo.
   if current_setting('synchronous_commit') = 'off' then
     perform set_config('synchronous_commit', 'on', true);
   end if;
   delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
   perform from coherence_seq for no key update;
-  -- In a later snapshot than the lock: it has every position that was committed before.
+  -- This reads a later snapshot than the lock, so it has every position committed before.
   taken := coherence_position() + 1;
-  -- Looked at under the lock under which the row of a replica of 0.1.0 appears: each is seen, or reads this change before its
-  -- first lease. It would let streams go on until the expiry that it knows, so they end now: clients open them again.
+  -- The row of a replica of 0.1.0 appears under this same lock: so it is seen here, or the replica reads this change
+  -- before its first lease. Such a replica would let streams go on until the expiry it knows, so they end now;
+  -- clients open them again.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;
@@ -1580,7 +1581,7 @@ begin
   if not pg_try_advisory_xact_lock(7311970456) then
     return 0;
   end if;
-  -- What a crash brings back is deleted again.
+  -- Events that a crash brings back are deleted again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.event_retention', 'on', true);
   delete from event where ctid = any (array(
@@ -1598,7 +1599,8 @@ declare
   newest uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
-  -- In a later snapshot than the lock. A range of the index, since PostgreSQL may read along the primary key otherwise.
+  -- This uses a later snapshot than the lock, and a range of the index, because PostgreSQL might read along the
+  -- primary key.
   select e.id into newest from event e
     where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by e.account_id desc, e.id desc limit 1;
@@ -1640,7 +1642,7 @@ begin
     )) into peers
     from jsonb_array_elements(reports) g join limit_report r on r.limit_name = g ->> 'limit'
     where r.replica <> of_replica;
-  -- Now and then, since it reads the whole table, which holds what was in use in the last minutes.
+  -- The sweep runs seldom, since it reads the whole table, which holds the limits in use in the last minutes.
   if random() < 0.005 then
     perform limit_report_sweep(present - interval '2 minutes');
   end if;
@@ -1656,7 +1658,7 @@ create or replace function limit_month_change(of_limit text, new_quota bigint) r
   on conflict (month, limit_name) do update set
     quota = excluded.quota, changed_to = excluded.changed_to,
     near_at = case when limit_near(m.used, excluded.quota) then clock_timestamp() end;
-  -- It may be set again in this month, and what was used counts then. Until then replicas need not hear of it.
+  -- The quota may be set again in this month; its use counts then. Until then replicas need not hear of it.
   update limit_month m set changed_to = null, near_at = null
     where new_quota is null and m.limit_name = of_limit and m.month = date_trunc('month', clock_timestamp(), 'UTC');
 $$;
@@ -1666,7 +1668,8 @@ create or replace function limit_month_exchange(of_replica text, of_batch bigint
 language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   this_month constant timestamptz := date_trunc('month', clock_timestamp(), 'UTC');
-  -- What is near was added to or changed in its month, but for replicas whose clock is ahead. Rows of the month before are many.
+  -- Limits near their end were added to or changed in this month, except by replicas whose clock is ahead. Rows of
+  -- the month before are many.
   since constant timestamptz := greatest((after ->> 'at')::timestamptz, this_month - interval '1 minute');
   present timestamptz;
   near jsonb;
@@ -1674,7 +1677,7 @@ declare
   last_row jsonb;
 begin
   perform limit_month_note(of_replica, of_batch, additions);
-  -- Before the page is read: the next round begins there.
+  -- This is read before the page, because the next round begins there.
   present := clock_timestamp();
   select jsonb_agg(jsonb_build_object('limit', p.limit_name, 'monthMs', extract(epoch from p.month) * 1000, 'used', p.used)),
       count(*), (array_agg(jsonb_build_object('at', p.near_at, 'limit', p.limit_name) order by p.near_at desc, p.limit_name desc))[1]
@@ -1702,7 +1705,7 @@ begin
   insert into limit_month_batch as b (replica, batch) values (of_replica, of_batch)
     on conflict (replica) do update set batch = excluded.batch, at = now() where b.batch < excluded.batch;
   if found then
-    -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
+    -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
     insert into limit_month as m (month, limit_name, used, quota, near_at)
       select to_timestamp(g."monthMs" / 1000), g."limit", g.requests, g.quota,
         case when limit_near(g.requests, g.quota) then clock_timestamp() end
@@ -1761,7 +1764,7 @@ begin
       through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
       where j.id = journal;
   end if;
-  -- Once a process, or nearly.
+  -- This runs about once for each process.
   if known = 0 then
     delete from usage_journal j where j.at < now() - interval '400 days';
   end if;
@@ -1787,7 +1790,7 @@ $$;
 -- usage/usage_count.sql
 create or replace function usage_count(counts jsonb) returns void language plpgsql as $$
 begin
-  -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
+  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
   insert into usage_hourly
     select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
       sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
@@ -1805,7 +1808,7 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that has waited for long may hold two days of one slot: the later one counts.
+  -- A batch that has waited for long may hold two days of one slot; the later one counts.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
@@ -1820,7 +1823,7 @@ begin
     day = excluded.day
     where w.day <= excluded.day;
 
-  -- Batches of 0.1.0 do not say when a key was used; of those an hour that is over counts by its end.
+  -- Batches of 0.1.0 lack the time of use, so for them the end of a past hour counts.
   with used as (
     select (c ->> 'key_id')::uuid as key_id, least(
       now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))
@@ -1871,7 +1874,7 @@ begin
     or exists (select from usage_late l where l.number = 0)
   then
     perform usage_daily_lock();
-    -- The first time, what was before is closed and not exported: a replay does that.
+    -- The first time, all earlier hours are closed without an export: a replay exports them.
     update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
       hour = coalesce(e.hour, ready);
     delete from usage_late l where l.number = 0
@@ -1912,7 +1915,7 @@ declare
   closed timestamptz;
 begin
   if tg_op = 'INSERT' then
-    -- `insert … on conflict do update` comes here twice, and often with nothing to insert or to update.
+    -- `insert … on conflict do update` fires twice, and often with nothing to insert or to update.
     if not exists (select from added) then
       return null;
     end if;
@@ -1956,7 +1959,7 @@ begin
     if exists (select from removed o where o.hour < closed) then
       perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
     end if;
-  -- Of hours that retention deletes, the days stay.
+  -- If retention deletes hours, their days stay.
   elsif current_setting('tenancy_gateway.usage_retention', true) is distinct from 'on' then
     if not exists (select from removed) then
       return null;
@@ -2038,7 +2041,7 @@ begin
   then
     return;
   end if;
-  -- What a crash brings back is deleted again.
+  -- Hours that a crash brings back are deleted again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.usage_retention', 'on', true);
   for roots in 1 .. 1000 loop
@@ -2074,7 +2077,7 @@ begin
   if mend then
     perform usage_daily_lock();
   end if;
-  -- In a later snapshot than the lock.
+  -- This uses a later snapshot than the lock.
   for found_one in
     select s.root_id, s.account_id, x.day, x.key_id, x.by_hours, x.by_days
     from jsonb_to_recordset(accounts) s (root_id uuid, account_id uuid)
@@ -2127,7 +2130,7 @@ begin
     return false;
   end if;
   perform usage_daily_lock();
-  -- In a later snapshot than the locks: every batch that has them behind it is seen whole, and every other one not at all.
+  -- This uses a later snapshot than the locks, so it sees a batch whole or not at all.
   select k.* into done from usage_kept k;
   until := done;
   select h.root_id, h.account_id, usage_day_of(h.hour) into until.root_id, until.account_id, until.day from usage_hourly h
@@ -2138,7 +2141,7 @@ begin
     until.account_id := last_id;
     until.day := '-infinity';
   elsif (until.root_id, until.account_id, until.day) = (done.root_id, done.account_id, done.day) then
-    -- More rows than that in one day.
+    -- One day has more rows than `most`.
     until.day := until.day + 1;
   end if;
   insert into usage_daily as d

@@ -1,4 +1,4 @@
--- A tree of two levels, for good: a foreign key alone would allow grandchildren.
+-- Keeps the tree at two levels, for good: a foreign key alone would allow grandchildren.
 create or replace function account_check_parent() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then

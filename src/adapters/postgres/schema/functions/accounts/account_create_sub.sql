@@ -1,6 +1,6 @@
--- Creates a sub-account with the limits in `request`. 'limit' if the parent has as many as `account` says then; 'burst-alone' as in
--- `account_update_sub`. No replica remembers an account that is not there yet, so none needs to hear of it, but for the first
--- active one: that changes what the parent's own calls may do.
+-- Creates a sub-account with the limits in `request`. 'limit' if the parent has the most it may have, which `account`
+-- then says; 'burst-alone' as in `account_update_sub`. No replica remembers an account that does not exist yet, so
+-- only the first active one is logged: it changes which calls the parent itself may make.
 create or replace function account_create_sub(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,
@@ -14,7 +14,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    -- The request that made it may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -24,7 +24,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creates under one parent queue up here: the limit and the external_id are checked against what the one before left.
+  -- Creates under one parent queue here, so that the limit and the external_id are checked against all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -52,7 +52,7 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- The first active one, or the external_id that another one gave up, may not have reached every replica yet.
+  -- Some replica may not have heard yet of the first active one, or of another account that gave up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])

@@ -1,4 +1,4 @@
--- As `account_create_sub`, with an id that another account may have.
+-- Same as `account_create_sub`, but another account may have the id already.
 create or replace function account_create_sub_with_id(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,

@@ -1,18 +1,19 @@
--- Imports many parents in one call: each row is created, changed or left as it is, or left out for a reason of its own.
+-- Imports many parents in one call: each row is created, changed, left as it is, or rejected for a reason of its own.
 --
--- `new_rows` is an array of objects; `results` has an object for each, in its order: `outcome`, and `id` if there is one. Outcomes
--- are 'created', 'updated' and 'unchanged', or say why the row was left out: 'no-account' and 'no-sub-account' (what it names is
--- not there), 'external-id-taken' (by an account with another id than the row's), 'id-taken', 'too-many-pairs', 'limit',
--- 'key-taken'. With `is_plan` they say what would happen, and nothing is locked or written.
+-- `new_rows` is an array of objects; `results` has an object for each, in its order: `outcome`, and `id` if there is
+-- one. Outcomes are 'created', 'updated' and 'unchanged', or the reason of a rejection: 'no-account' and
+-- 'no-sub-account' (the named account does not exist), 'external-id-taken' (by an account with another id than the
+-- row's), 'id-taken', 'too-many-pairs', 'limit', 'key-taken'. With `is_plan` they say what would happen, and nothing
+-- is locked or written.
 --
--- A row that names a parent has `parent` (an id) or `parent_external_id`. `seq` covers what the rows had to wait for when they
--- were made, in this call or an earlier one, which may have died before its 2xx.
+-- A row that names a parent has `parent` (an id) or `parent_external_id`. `seq` covers all positions that the rows
+-- had to wait for when they were made, in this call or an earlier one, which may have died before its 2xx.
 --
--- A call locks every row that it is going to write before the first write, as single changes do, from the top down: parents,
--- then sub-accounts, each in the order of ids. One call at a time writes.
+-- A call locks every row that it is going to write before the first write, like single changes, from the top down:
+-- parents, then sub-accounts, each in the order of ids. One call at a time writes.
 --
--- A session plans these statements once. Planned while the tables were empty, they would go on reading whole tables when
--- those are large, until statistics are gathered: so they go by indexes.
+-- A session plans these statements once. A plan made for empty tables would read whole tables when they are large,
+-- until statistics are gathered; so indexes are forced.
 create or replace function account_import(
   request jsonb, new_rows jsonb, max_pairs int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
 ) language plpgsql

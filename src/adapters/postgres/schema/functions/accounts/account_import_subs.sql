@@ -1,4 +1,5 @@
--- Imports sub-accounts of any parents; see `account_import`. `max_sub_accounts` is the limit of a parent that was given none.
+-- Imports sub-accounts of any parents; see `account_import`. `max_sub_accounts` is the limit of a parent without one
+-- of its own.
 create or replace function account_import_subs(
   request jsonb, new_rows jsonb, max_sub_accounts int, max_pairs int, is_plan boolean,
   out outcome text, out seq bigint, out results jsonb
@@ -38,7 +39,7 @@ begin
       order by a.id for no key update;
   end if;
   list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
-  -- Ordered by parent, whose counts are then written once.
+  -- Rows are ordered by parent, so that each parent's counts are written once.
   for entry in select * from import_parents(new_rows) r order by r.parent_id, r.n loop
     if parent.id is distinct from entry.parent_id then
       if not is_plan then

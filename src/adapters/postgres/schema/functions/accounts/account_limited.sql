@@ -1,4 +1,4 @@
--- The row with these limits.
+-- Returns the row with these limits.
 create or replace function account_limited(a account, limits jsonb) returns account language plpgsql immutable as $$
 begin
   if limits ? 'requests_per_second' then

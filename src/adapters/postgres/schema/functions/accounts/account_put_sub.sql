@@ -1,10 +1,10 @@
--- Creates a sub-account by the name its parent has for it, or changes the one that is there: `new_metadata` and the limits in
--- `request` are merged as those of a PATCH, also into none; a status stays as it is. If all is as asked for already, nothing is
--- locked or written. Otherwise the request that comes first creates it, and others wait for that and change it: the lock on
--- the parent is the one that every writer of an external_id under it takes.
+-- Creates the sub-account with this external_id, or changes it if it exists: `new_metadata` and the limits in
+-- `request` are merged as in a PATCH, even into none; a status stays. If everything is as wanted already, nothing is
+-- locked or written. Otherwise the first request creates it, and others wait and then change it: every writer of an
+-- external_id under a parent takes the same lock on the parent.
 --
--- `outcome` is 'done' with `created`, or 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'. `seq` covers what the create
--- had to wait for, whichever request made it: that one may have died before its 2xx.
+-- `outcome` is 'done' with `created`, or 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'. `seq` covers the
+-- position that the create had to wait for, even if another request made it and died before its 2xx.
 create or replace function account_put_sub(
   request jsonb,
   of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,

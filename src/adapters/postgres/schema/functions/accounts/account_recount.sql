@@ -1,8 +1,8 @@
--- Sets a parent's counts to what its sub-accounts are.
+-- Sets a parent's counts to the numbers of its sub-accounts.
 create or replace function account_recount(of_parent uuid) returns void language plpgsql as $$
 begin
   perform from account a where a.id = of_parent for no key update;
-  -- In a later snapshot than the lock.
+  -- The count uses a later snapshot than the lock.
   update account a set sub_accounts = c.every, active_sub_accounts = c.active
     from (
       select count(*) as every, count(*) filter (where s.status = 'active') as active

@@ -1,4 +1,4 @@
--- Notes that the counts of a parent may be wrong, until the change that is at work says that it has counted (`change_end`).
+-- Notes that the counts of a parent may be wrong, until the present change says that it has counted (`change_end`).
 create or replace function account_uncounted(of_parent uuid) returns void language plpgsql as $$
 declare
   noted constant text := coalesce(current_setting('tenancy_gateway.uncounted', true), '');

@@ -1,4 +1,4 @@
--- Lets one import of the command line at a time write.
+-- Lets only one import of the command line write at a time.
 create or replace function import_begin() returns void language sql volatile as $$
   select pg_advisory_xact_lock(7311970457)
 $$;

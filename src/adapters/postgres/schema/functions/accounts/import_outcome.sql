@@ -1,4 +1,5 @@
--- What becomes of an account that is there, where a row says its name and metadata: 'unchanged', 'updated' or why not.
+-- Returns the outcome for an existing account, compared with the name and metadata in a row: 'unchanged', 'updated'
+-- or why not.
 create or replace function import_outcome(there account, new_row jsonb, max_pairs int) returns text language sql stable as $$
   select case
     when (new_row ->> 'id_given')::boolean and there.id <> (new_row ->> 'id')::uuid then 'external-id-taken'

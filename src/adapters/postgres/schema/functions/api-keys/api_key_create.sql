@@ -1,5 +1,6 @@
--- Makes a key with the limits in `request`. 'limit' if the account has as many keys as `key` says then; 'burst-alone' if the key would
--- have a burst and no rate. No replica remembers a key that no request has come with, so nothing is logged.
+-- Makes a key with the limits in `request`. 'limit' if the account has the most it may have, which `key` then says;
+-- 'burst-alone' if the key would have a burst but no rate. Nothing is logged, since no replica remembers a key before
+-- a request has used it.
 create or replace function api_key_create(
   request jsonb,
   of_account uuid, new_id uuid, new_name text, new_scopes jsonb, new_digest bytea, new_client_secret_digest bytea,

@@ -1,13 +1,14 @@
--- Imports keys for a parent and its sub-accounts: all of them, or none. `new_keys` is an array of objects with `id`, `owner`, `name`,
--- `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`; no digest is in it twice.
+-- Imports keys for a parent and its sub-accounts: all of them, or none. `new_keys` is an array of objects with `id`,
+-- `owner`, `name`, `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`; no
+-- digest is in it twice.
 --
--- Replicas may remember each of the new keys as unknown, since its holder uses it already. So all of them are logged, at one
--- position, which the 2xx waits for. A key that its owner has already is left as it is, whatever its state; it was logged
--- when it came, by an import that may have died before its 2xx.
+-- Replicas may remember each new key as unknown, since its holder uses it already. So all of them are logged at one
+-- position, which the 2xx waits for. A key that its owner already has stays as it is, in whatever state; it was
+-- logged by the import that brought it, which may have died before its 2xx.
 --
--- `outcome` is 'none' if there is no such parent. Otherwise `faults` says which of the keys (from 0) stand in the way:
--- 'no-owner' if an owner is neither the parent nor a sub-account of it, 'taken' if another account has the key, 'limit' if an
--- account would have more keys than `keys` says then.
+-- `outcome` is 'none' if there is no such parent. Otherwise `faults` lists the keys (from 0) that stand in the way:
+-- 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another account has the key,
+-- 'limit' if an account would have more keys than `keys` then says.
 create or replace function api_key_import(
   request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
   out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb
@@ -26,14 +27,14 @@ begin
     return;
   end if;
   perform fleet_require(2);
-  -- One import at a time: two of them may hold the same keys, for different accounts.
+  -- One import runs at a time, since two may hold the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
   perform from account a where a.id = of_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Mints queue up behind these locks, and are counted. In the order of ids: nothing else locks two sub-accounts.
+  -- Mints wait for these locks, and are counted. Ids are locked in order; no other statement locks two sub-accounts.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -61,7 +62,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Once an owner: joined without that, PostgreSQL counts once for each key.
+    -- Each owner comes once here: after a join, PostgreSQL would count once for each key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults

@@ -1,4 +1,4 @@
--- Imports keys of any parents, each by itself; see `account_import` for `new_rows` and `results`.
+-- Imports keys of any parents, each on its own; see `account_import` for `new_rows` and `results`.
 create or replace function api_key_import_rows(
   request jsonb, new_rows jsonb, max_keys int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
 ) language plpgsql
@@ -22,9 +22,9 @@ begin
   if not is_plan then
     perform fleet_require(2);
     perform import_begin();
-    -- Nor beside an `api_key_import`, which may hold the same keys.
+    -- No `api_key_import` may run at the same time, since it may hold the same keys.
     perform pg_advisory_xact_lock(7311970454);
-    -- Mints queue up behind these locks, and are counted.
+    -- Mints wait for these locks, and are counted.
     perform from account a
       where a.id in (
         select r.parent_id from import_owners(new_rows) r
@@ -40,7 +40,7 @@ begin
       order by a.id for no key update;
   end if;
   list := array_fill('{"outcome": "no-account"}'::jsonb, array[jsonb_array_length(new_rows)]);
-  -- Ordered by owner, whose keys are then counted once.
+  -- Rows are ordered by owner, so that each owner's keys are counted once.
   for entry in select * from import_owners(new_rows) r order by r.owner_id, r.n loop
     of_id := (entry.row_data ->> 'id')::uuid;
     if entry.owner_id is distinct from owner then
@@ -76,7 +76,7 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- Of an account that is not there yet nothing can be said but this.
+    -- A key whose account does not exist yet can have no other fault.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n

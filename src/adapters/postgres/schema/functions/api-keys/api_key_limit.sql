@@ -1,5 +1,5 @@
--- How many keys an account may have: what its parent was given, otherwise what the configuration says. A parent's number is
--- changed under `change_fence`, which no change by one of its keys is beside.
+-- Returns the number of keys that an account may have: its parent's own number, else that of the configuration. A
+-- parent's number changes under `change_fence`, so no change by one of its keys runs at the same time.
 create or replace function api_key_limit(of_account uuid, configured int) returns int language sql stable as $$
   select coalesce(
     (

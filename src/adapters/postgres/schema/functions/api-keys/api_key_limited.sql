@@ -1,4 +1,4 @@
--- The row with these limits.
+-- Returns the row with these limits.
 create or replace function api_key_limited(k api_key, limits jsonb) returns api_key language plpgsql immutable as $$
 begin
   if limits ? 'requests_per_second' then

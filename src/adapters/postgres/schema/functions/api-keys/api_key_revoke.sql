@@ -1,4 +1,4 @@
--- Revokes a key of an account. One that is revoked already stays as it is, and its 2xx means the same.
+-- Revokes a key of an account. A key that was revoked before stays as it is, and the 2xx means the same.
 create or replace function api_key_revoke(
   request jsonb, of_account uuid, of_id uuid, out outcome text, out seq bigint, out key jsonb
 ) language plpgsql as $$

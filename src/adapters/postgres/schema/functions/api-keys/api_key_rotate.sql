@@ -1,9 +1,10 @@
--- Makes a new key in place of another one of the same account, with its name, scopes and limits, which both count together. The
--- other one is revoked, or expires after `overlap_s` seconds if it does not before. No limit counts the new one: the other is
--- about to go. 'inactive' if the other one is revoked or has expired.
+-- Makes a new key to replace another one of the same account, with its name, scopes and limits; the limits count both
+-- keys together. The other key is revoked, or expires after `overlap_s` seconds if not before. The new key counts
+-- towards no limit, since the other one is about to go. 'inactive' if the other key is revoked or has expired.
 --
--- At most two keys of a lineage, which are those that were rotated from one key, are active afterwards. 'rotated' if there
--- would be more: a key that goes on working could be rotated again and again, past every limit. `key` says the `newest` then.
+-- A lineage is all keys that were rotated from one key; at most two of them are active afterwards. 'rotated' if there
+-- would be more: a key that stays active could be rotated again and again, past every limit. `key` then has the
+-- `newest` one.
 create or replace function api_key_rotate(
   request jsonb,
   of_account uuid, of_id uuid, overlap_s int, new_id uuid, new_digest bytea, new_client_secret_digest bytea,
@@ -20,7 +21,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still be waiting for its position, which is this one or an older one.
+    -- The request that made it may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;

@@ -1,4 +1,5 @@
--- Whose the keys are, as `import_parents`; a row may have `sub_external_id`. `owner_id` is null where there is none such.
+-- Returns the owners of keys, like `import_parents`; a row may have `sub_external_id`. `owner_id` is null if there is
+-- no such account.
 create or replace function import_owners(new_rows jsonb) returns table (n bigint, row_data jsonb, parent_id uuid, owner_id uuid)
 language sql stable as $$
   select r.n, r.row_data, r.parent_id, case when r.row_data ->> 'sub_external_id' is null then r.parent_id else s.id end

@@ -1,25 +1,27 @@
--- Tells whether the change may go on: null. Otherwise it returns the outcome of the whole change: 'key-unknown', 'key-revoked',
--- 'key-expired' or 'account-suspended' if the caller may not ask for it any more, not even for the record of an earlier
--- request; 'again' with the record that an earlier request made or set, 'mismatch' or 'in-flight'. Sent again, a request
--- never acts again: another request may have undone on purpose what it set. `made` is null if a replica of 0.1.0 noted that a
--- state was set.
+-- Returns null if the change may go on. Otherwise it returns the outcome of the whole change: 'key-unknown',
+-- 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer ask for it, not even for the record
+-- of an earlier request; 'again' with the record that an earlier request made or set; 'mismatch' or 'in-flight'. A
+-- request that is sent again never acts again: another request may have undone its effect on purpose. `made` is null
+-- if a replica of 0.1.0 noted that a state was set.
 --
 -- `request` is the first argument of each change, and says who asks for it:
--- - `caller` (`key` and `account`, two ids), if a parent's key asks: the gateway has decided by facts in memory, and may
---   have waited since, so the key is looked at once more;
+-- - `caller` (`key` and `account`, two ids), if a parent's key asks: the gateway has decided by facts in memory, and
+--   may have waited since, so the key is checked once more;
 -- - `operator`, the name of the token, if an operator asks;
 -- - `id` and `address` of the request, for its event;
--- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if it has an Idempotency-Key;
+-- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if it has an
+--   Idempotency-Key;
 -- - `limits` that a new account or key begins with.
--- Replicas of 0.1.0 give no caller: their changes are made as they were before.
 --
--- Every change goes in this order, so that no two can deadlock and the lock of positions is held for the shortest time:
--- `change_begin`, before it locks anything; `change_fence`, if it ends the right of a key or of a parent account; the row
--- locks from the top down (parent, sub-account, key); the writes; `change_end`, which takes the position. Triggers see what
--- the writes have changed: they write the events, and touch the facts that are logged.
+-- Replicas of 0.1.0 give no caller: their changes are made without this check.
 --
--- `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position to wait for, null if no
--- replica can hold an old answer.
+-- Every change takes these steps in this order, so that no two can deadlock and the lock of positions is held for the
+-- shortest time: `change_begin`, before it locks anything; `change_fence`, if it ends the right of a key or of a
+-- parent account; the row locks from the top down (parent, sub-account, key); the writes; `change_end`, which takes
+-- the position. Triggers see the written rows: they write the events, and touch the facts to log.
+--
+-- `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position to wait for, null
+-- if no replica can hold an old answer.
 create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -30,7 +32,7 @@ begin
   perform require_read_committed();
   if caller is not null then
     perform pg_advisory_xact_lock_shared(change_fence_key((caller ->> 'account')::uuid));
-    -- In a later snapshot than the lock: what ended this key's right and was committed before is seen.
+    -- This uses a later snapshot than the lock, so it sees a commit that ended this key's right before.
     select case
         when k.revoked_at is not null then 'key-revoked'
         when k.expires_at <= clock_timestamp() then 'key-expired'

@@ -1,5 +1,5 @@
--- The deferred trigger ends at the commit what no change has ended: SQL by hand. It counts the sub-accounts of the parents
--- concerned anew, and takes the position.
+-- This deferred trigger ends, at the commit, a transaction that `change_end` did not end: SQL by hand. It counts the
+-- sub-accounts of the parents concerned anew, and takes the position.
 create or replace function change_commit() returns trigger language plpgsql as $$
 declare
   uncounted constant text := current_setting('tenancy_gateway.uncounted', true);

@@ -1,5 +1,5 @@
--- Ends a change that is 'done', after its last write: notes for its request what it did, and takes its position. `made` is the
--- record that the same request gets when it is sent again. Returns the position, null if the change touched no fact.
+-- Ends a change that is 'done', after its last write: notes the result for its request, and takes its position.
+-- `made` is the record for the same request sent again. Returns the position, null if the change touched no fact.
 create or replace function change_end(request jsonb, made jsonb) returns bigint language plpgsql as $$
 declare
   claim constant jsonb := request -> 'claim';
@@ -9,7 +9,7 @@ begin
       (claim ->> 'caller')::uuid, decode(claim ->> 'key', 'hex'), decode(claim ->> 'fingerprint', 'hex'), made
     );
   end if;
-  -- A change counts the sub-accounts that it makes, itself.
+  -- A change counts the sub-accounts that it makes by itself.
   perform set_config('tenancy_gateway.uncounted', '', true);
   return change_position();
 end $$;

@@ -1,10 +1,10 @@
--- Waits for the changes that keys of this account have begun, and keeps others from beginning until the commit. A change calls
--- this if it revokes a key, lets it expire or suspends its account, before it locks any row: a change that it waits for may
--- be waiting for that row.
+-- Waits for the changes that keys of this account have begun, and keeps others from beginning until the commit. A
+-- change calls this if it revokes a key, lets it expire or suspends its account, before it locks any row, because the
+-- changes it waits for may be waiting for that row.
 --
--- The lock decides which of the two comes first. A change of a key has it shared, from `change_begin` to its commit; a revoke
--- has it alone, so later changes wait for the revoke and see it. Advisory locks are given by turns: with row locks, changes
--- that keep coming would let no revoke through.
+-- The lock decides which of the two comes first. A change of a key holds it shared, from `change_begin` to its
+-- commit; a revoke holds it alone, so later changes wait for the revoke and see it. Advisory locks are granted in
+-- turn: with row locks, a stream of changes would let no revoke through.
 create or replace function change_fence(account uuid) returns void language sql volatile as $$
   select pg_advisory_xact_lock(change_fence_key(account))
 $$;

@@ -1,5 +1,5 @@
--- Notes facts that a row's change touches, as `coherence_take` wants them, in settings of this transaction. Triggers call it
--- for every change of a row, whichever statement makes it; `change_position` logs them.
+-- Notes the facts touched by the change of a row, in the form for `coherence_take`, in settings of this transaction.
+-- Triggers call it for every change of a row, whichever statement makes it; `change_position` logs the facts.
 create or replace function change_touch(facts text[]) returns void language plpgsql as $$
 declare
   noted text := coalesce(current_setting('tenancy_gateway.touched', true), '');
@@ -8,7 +8,7 @@ begin
   if facts = '{}' then
     return;
   end if;
-  -- Kept in parts: SQL by hand may change 100,000 rows, and each call writes its part anew.
+  -- The facts are kept in parts: SQL by hand may change 100,000 rows, and each call writes its whole part anew.
   if length(noted) > 30000 then
     part := coalesce(nullif(current_setting('tenancy_gateway.touched_parts', true), ''), '0')::int + 1;
     perform set_config('tenancy_gateway.touched_' || part, noted, true);

@@ -1,12 +1,12 @@
--- Tells whether a request is 'new', an earlier one 'again' (with the record that it made), or to be refused: 'mismatch',
--- 'in-flight'. Two requests at the same time are told apart without waiting, for as long as the transaction of the first
--- one lasts. A change calls this before it locks anything, so what this waits for cannot wait for the caller.
+-- Tells whether a request is 'new', the repetition of an earlier one ('again', with the record that it made), or to
+-- be rejected: 'mismatch', 'in-flight'. A second request is recognised without a wait while the transaction of the
+-- first one lasts. A change calls this before it locks anything, so the waits in here cannot depend on the caller.
 --
--- The lock on the noted row makes the commit of a request that is sent again wait for the disk and for a synchronous
--- standby: the first attempt may have been committed by a server that went away before its standby had it.
+-- The lock on the noted row makes the commit of a repeated request wait for the disk and for a synchronous standby:
+-- the first attempt may have been committed by a server that went away before its standby had it.
 --
--- Each new request deletes some that have long expired, so they cannot pile up. Long, so that none is deleted that a
--- transaction which began a little earlier still counts on.
+-- Each new request deletes some rows that expired long ago, so they cannot pile up. A row that expired only lately
+-- may still be needed by a transaction that began before.
 create or replace function idempotency_claim(
   caller uuid, request_key bytea, request_fingerprint bytea, out outcome text, out made jsonb
 ) language plpgsql as $$

@@ -1,5 +1,5 @@
--- Fails in a transaction of another isolation level. Those keep the snapshot that they began with, so a statement after a lock
--- does not see what was committed while it waited: two of them would take one position.
+-- Fails in a transaction of another isolation level. Such a transaction keeps its first snapshot, so a statement
+-- after a lock does not see commits from during the wait: two transactions would take one position.
 create or replace function require_read_committed() returns void language plpgsql as $$
 begin
   if current_setting('transaction_isolation') <> 'read committed' then

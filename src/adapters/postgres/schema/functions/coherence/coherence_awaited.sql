@@ -1,7 +1,7 @@
--- The newest logged change of these facts that some replica has not confirmed; null if all have. For changes that log nothing
--- themselves, but whose 2xx relies on an earlier change that may still be on its way. A replica that is further behind than
--- the log goes back may lack any change that is no longer in it. While a restored database cannot show who holds a lease,
--- that is everything.
+-- Returns the newest logged change of these facts that some replica has not confirmed; null if all have. It serves
+-- changes that log nothing themselves, but whose 2xx relies on an earlier change that may still be on its way. A
+-- replica that is further behind than the start of the log may lack any change before that. While a restored database
+-- cannot show who holds a lease, every change counts as unconfirmed.
 create or replace function coherence_awaited(keys text[]) returns bigint language sql volatile as $$
   select case when coherence_history() = (select h.history from coherence_adopted h) then greatest(
     (select max(l.seq) from coherence_log l where l.key = any (keys) and l.seq > a.acked),

@@ -1,9 +1,10 @@
--- Deletes rows of the log and positions below `before`, about `most` of each, and raises the floor with them. Returns whether
--- there may be more. One caller at a time works, the others return at once; nothing happens where `of_incarnation` is not the present
--- one. Begins at the floor, below which there are none: under an old snapshot it would go through all it has ever deleted.
+-- Deletes rows of the log and positions below `before`, about `most` of each, and raises the floor with them. Returns
+-- whether there may be more. Only one caller at a time works, the others return at once; nothing happens if
+-- `of_incarnation` is not the present one. It begins at the floor, since no rows are left below: under an old
+-- snapshot it would go through all rows it has ever deleted.
 create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
 declare
-  -- The newest position stays: it says where the log is.
+  -- The newest position stays, since it marks the end of the log.
   until constant bigint := least(before, coherence_position());
   start bigint;
   portion bigint;
@@ -11,14 +12,14 @@ begin
   if not pg_try_advisory_xact_lock(7311970452) or of_incarnation <> coherence_incarnation() then
     return false;
   end if;
-  -- Rows and floor come back together, where a crash undoes this.
+  -- A crash that undoes this brings back rows and floor together.
   perform set_config('synchronous_commit', 'off', true);
   select s.floor into start from coherence_seq s;
   select least(
       (select l.seq from coherence_log l where l.seq >= start and l.seq < until order by l.seq offset most - 1 limit 1),
       (select t.seq from coherence_taken t where t.seq >= start and t.seq < until order by t.seq offset most - 1 limit 1)
     ) into portion;
-  -- A row that a change is deleting is left to it; waiting for it here could end in a deadlock.
+  -- A row that a change is deleting is left to it, since a wait for it could end in a deadlock.
   delete from coherence_log where ctid = any (array(
     select l.ctid from coherence_log l
     where l.seq >= start and l.seq < until and l.seq <= coalesce(portion, l.seq) for update skip locked

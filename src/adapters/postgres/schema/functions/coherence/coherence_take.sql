@@ -1,12 +1,13 @@
--- Takes the next position and logs these facts at it: the last thing a transaction does. The lock on the row of `coherence_seq`,
--- held until the commit, makes the order of positions the order of commits; a lock leaves no dead version of the row. Each
--- position is a row of `coherence_taken`, so it stands for one change: a doubled one fails.
+-- Takes the next position and logs these facts at it, as the last act of a transaction. The lock on the row of
+-- `coherence_seq`, held until the commit, makes the order of positions the order of commits; a lock leaves no dead
+-- version of the row. Each position is a row of `coherence_taken`, so it stands for one change: a second use of it
+-- fails.
 --
--- Each element of `touched` is a fact after one character: `-` if it gave a right that has ended, `~` if it is a key that
--- expires at another time now, otherwise `+`. A replica that reads `-` ends the streams that depend on the fact.
+-- Each element of `touched` is a fact after one character: `-` if a right that it gave has ended, `~` if it is a key
+-- with a new expiry, otherwise `+`. A replica that reads `-` ends the streams that depend on the fact.
 --
--- Of each fact the log keeps the newest change, and the newest end if that is older: a replica that reads on must end those
--- streams. Changes of one fact queue up for the row it is about, so the older rows are deleted before the lock that all
+-- The log keeps the newest change of each fact, and the newest `-` if that is older: a replica that reads on must end
+-- those streams. Changes of one fact queue for its row, so the older entries are deleted before the lock that all
 -- changes need.
 create or replace function coherence_take(touched text[]) returns bigint language plpgsql as $$
 declare
@@ -16,16 +17,17 @@ declare
   beside_older boolean;
 begin
   perform require_read_committed();
-  -- A 2xx is a promise: it must not depend on a commit that a crash can still undo.
+  -- A 2xx is a promise, so it must not depend on a commit that a crash can still undo.
   if current_setting('synchronous_commit') = 'off' then
     perform set_config('synchronous_commit', 'on', true);
   end if;
   delete from coherence_log l where l.key = any (facts) and (not l.withdrawn or l.key = any (ended));
   perform from coherence_seq for no key update;
-  -- In a later snapshot than the lock: it has every position that was committed before.
+  -- This reads a later snapshot than the lock, so it has every position committed before.
   taken := coherence_position() + 1;
-  -- Looked at under the lock under which the row of a replica of 0.1.0 appears: each is seen, or reads this change before its
-  -- first lease. It would let streams go on until the expiry that it knows, so they end now: clients open them again.
+  -- The row of a replica of 0.1.0 appears under this same lock: so it is seen here, or the replica reads this change
+  -- before its first lease. Such a replica would let streams go on until the expiry it knows, so they end now;
+  -- clients open them again.
   beside_older := coherence_reads_v();
   if beside_older then
     update coherence_seq set v = taken;

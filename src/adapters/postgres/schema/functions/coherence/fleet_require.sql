@@ -1,9 +1,10 @@
--- For a change that only replicas of this level and above can enforce: called in its transaction, before it locks
--- anything. Fails with TG001 and the versions that are in the way.
+-- Checks, before a change that only replicas of this level and above can enforce, that there are no others. The
+-- change calls it in its transaction, before it locks anything. Fails with TG001 and the versions of the replicas in
+-- the way.
 --
--- Registrations of a lower level take the same lock shared (`fleet_admit`): each was committed before this looks, and is
--- seen, or looks at the level after this was committed, and fails. The lock is only taken for the first such change; after
--- that there is no replica of a lower level.
+-- Registrations of a lower level take the same lock shared (`fleet_admit`). One that was committed before this check
+-- is seen; a later one sees the new level and fails. The lock is only taken for the first such change; after that
+-- there is no replica of a lower level.
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
 declare
   versions text;

@@ -1,5 +1,5 @@
--- Writers wait for this commit, and it need not survive a crash: without it they wait for the lease instead. A late
--- call of an earlier pass takes nothing back.
+-- Confirms a position. Writers wait for this commit, but it need not survive a crash: without it they wait for the
+-- lease. A late call from an earlier pass takes nothing back.
 create or replace function replica_ack(of_id text, seq bigint, closed int) returns void language plpgsql as $$
 begin
   perform set_config('synchronous_commit', 'off', true);

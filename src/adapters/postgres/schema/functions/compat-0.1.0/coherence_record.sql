@@ -1,4 +1,4 @@
--- A change of 0.1.0 that began before its function was replaced ends with this call.
+-- Ends a change of 0.1.0 that began before its function was replaced.
 create or replace function coherence_record(keys text[], withdrawn text[] default '{}') returns bigint
 language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- 0.1.0 adds its batches by this.
+-- Adds a batch of 0.1.0.
 create or replace function usage_add(batch text, counts jsonb, replica text, through_ms double precision) returns void
 language plpgsql as $$
 declare

@@ -1,5 +1,5 @@
--- The trigger writes the event of an account that was changed, and touches the facts that are of it. A parent's counts follow
--- from changes of its sub-accounts, which have events of their own.
+-- The trigger writes the event of a changed account, and touches its facts. A parent's counts follow from changes of
+-- its sub-accounts, which have their own events.
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
   kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;

@@ -1,7 +1,7 @@
--- The trigger writes the events of keys that were changed and touches their facts, many at a time. A key in whose place another
--- one was made has no event: that one's `api_key.rotated` says it. When a key was last used is no change that a request asked
--- for. Rows before and after are joined by a hash: a nested loop, which PostgreSQL prefers for few rows and would keep, takes
--- minutes for many.
+-- The trigger writes the events of changed keys and touches their facts, many at a time. A key that was replaced by
+-- rotation has no event: `api_key.rotated` of the new key covers it. The time of a key's last use is no change that a
+-- request asked for. Old and new rows are joined by a hash: a nested loop, which PostgreSQL prefers for few rows and
+-- would keep, takes minutes for many.
 create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off as $$
 declare
   rotated constant text := current_setting('tenancy_gateway.rotated', true);

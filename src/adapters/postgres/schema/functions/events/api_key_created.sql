@@ -1,6 +1,6 @@
--- The trigger writes the events of new keys and touches their facts, many at a time: an import is one statement, and its events
--- have one time. A key that was made in the place of another one has one event for both. Replicas may remember a key as
--- unknown that its holder uses already; one that is minted in this transaction nobody has yet.
+-- The trigger writes the events of new keys and touches their facts, many at a time: an import is one statement, and
+-- its events have one time. A key that replaces another one has one event for both. Replicas may remember an imported
+-- key as unknown, since its holder may use it already; a key that is minted in this transaction is known to nobody.
 create or replace function api_key_created() returns trigger language plpgsql as $$
 declare
   minted constant text := current_setting('tenancy_gateway.minted', true);

@@ -1,5 +1,6 @@
--- Deletes about `most` of the events from before `before`, the oldest first, and returns how many. Nothing that is younger
--- than `days` by the clock of the database: one of two clocks that jumps deletes nothing. One caller at a time works.
+-- Deletes about `most` of the events from before `before`, the oldest first, and returns their number. It deletes
+-- none that is younger than `days` by the database's clock, so a jump of one of the two clocks deletes nothing. Only
+-- one caller at a time works.
 create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$
 declare
   deleted int;
@@ -7,7 +8,7 @@ begin
   if not pg_try_advisory_xact_lock(7311970456) then
     return 0;
   end if;
-  -- What a crash brings back is deleted again.
+  -- Events that a crash brings back are deleted again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.event_retention', 'on', true);
   delete from event where ctid = any (array(

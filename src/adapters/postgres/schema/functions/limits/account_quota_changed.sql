@@ -1,5 +1,5 @@
--- The trigger tells a changed quota to the row of its month, in the transaction of the account: a replica that reads the row
--- after it was told of the change hears what is used of the new quota.
+-- The trigger writes a changed quota to the row of its month, in the transaction of the account: a replica that hears
+-- of the change and then reads the row gets the use of the new quota.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 begin
   perform limit_month_change(

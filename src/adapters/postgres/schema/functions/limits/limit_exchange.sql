@@ -1,5 +1,5 @@
--- Replaces the reports of a replica, and returns those that the others gave of the same limits, and the time.
--- A session plans these statements once, perhaps while the table is empty: they go by the index all the same.
+-- Replaces the reports of a replica, and returns the other replicas' reports on the same limits, and the time. A
+-- session plans these statements once, perhaps while the table is empty, so indexes are forced.
 create or replace function limit_exchange(of_replica text, reports jsonb) returns jsonb language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -20,7 +20,7 @@ begin
     )) into peers
     from jsonb_array_elements(reports) g join limit_report r on r.limit_name = g ->> 'limit'
     where r.replica <> of_replica;
-  -- Now and then, since it reads the whole table, which holds what was in use in the last minutes.
+  -- The sweep runs seldom, since it reads the whole table, which holds the limits in use in the last minutes.
   if random() < 0.005 then
     perform limit_report_sweep(present - interval '2 minutes');
   end if;

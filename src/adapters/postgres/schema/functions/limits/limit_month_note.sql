@@ -8,7 +8,7 @@ begin
   insert into limit_month_batch as b (replica, batch) values (of_replica, of_batch)
     on conflict (replica) do update set batch = excluded.batch, at = now() where b.batch < excluded.batch;
   if found then
-    -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
+    -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
     insert into limit_month as m (month, limit_name, used, quota, near_at)
       select to_timestamp(g."monthMs" / 1000), g."limit", g.requests, g.quota,
         case when limit_near(g.requests, g.quota) then clock_timestamp() end

@@ -1,4 +1,4 @@
--- The totals of what is in a batch, for an answer in JSON.
+-- Returns the totals of the limits in a batch, as JSON.
 create or replace function limit_month_totals(additions jsonb) returns jsonb language sql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
   select coalesce(jsonb_agg(jsonb_build_object(

@@ -1,8 +1,8 @@
--- Adds the rows of a journal from one position to another, if none of them is in, and returns up to where its rows are in
--- now. The lock on its row makes processes that send the same journal take turns.
+-- Adds the rows of a journal from one position to another, if none of them was added before, and returns the position
+-- up to which it has rows now. The lock on the journal's row makes processes that send the same journal take turns.
 --
--- A journal is remembered for 400 days, whether or not its process ended in order: its folder may come back with a machine's disk,
--- and must not be counted again.
+-- A journal is remembered for 400 days, even if its process ended in order: its folder may come back with a machine's
+-- disk, and must not be counted again.
 create or replace function usage_add_rows(
   journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
@@ -21,7 +21,7 @@ begin
       through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
       where j.id = journal;
   end if;
-  -- Once a process, or nearly.
+  -- This runs about once for each process.
   if known = 0 then
     delete from usage_journal j where j.at < now() - interval '400 days';
   end if;

@@ -1,12 +1,12 @@
--- Adds counts, and notes when keys were last used and what was written without the acting header. A row may hold what passed in
--- an hour after that of its request: bytes, or an outcome; one without any count only says that the key was used.
+-- Adds counts, and notes the last use of keys and the writes without the acting header. A row may hold bytes or
+-- outcomes from an hour after that of its request; a row without counts only says that the key was used.
 --
--- Of the keys in a batch only those are locked that get another time, each once in half a minute at most: a lock is a write,
--- too, and a key in constant use is in every batch of every replica. Streams are noted while they are open (`noteUse`), so
--- that what is stored is never a minute behind.
+-- Of a batch's keys only those with a new time are locked, each at most once in half a minute: a lock is a write,
+-- too, and a key in constant use is in every batch of every replica. Open streams note their use (`noteUse`), so a
+-- stored time is never a minute behind.
 create or replace function usage_count(counts jsonb) returns void language plpgsql as $$
 begin
-  -- In one order everywhere, so that two replicas adding to the same rows queue up instead of deadlocking.
+  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
   insert into usage_hourly
     select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
       sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
@@ -24,7 +24,7 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that has waited for long may hold two days of one slot: the later one counts.
+  -- A batch that has waited for long may hold two days of one slot; the later one counts.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
@@ -39,7 +39,7 @@ begin
     day = excluded.day
     where w.day <= excluded.day;
 
-  -- Batches of 0.1.0 do not say when a key was used; of those an hour that is over counts by its end.
+  -- Batches of 0.1.0 lack the time of use, so for them the end of a past hour counts.
   with used as (
     select (c ->> 'key_id')::uuid as key_id, least(
       now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))

@@ -1,4 +1,4 @@
--- The day (UTC) of an hour.
+-- Returns the day (UTC) of an hour.
 create or replace function usage_day_of(hour timestamptz) returns date language sql immutable as $$
   select (hour at time zone 'UTC')::date
 $$;

@@ -1,5 +1,5 @@
--- Until when hours are needed for an account, beginning with `first`, where its days are not there yet: `last` is the day after the
--- days that are asked for.
+-- Returns the end of the time, from `first`, for which an account's hours are needed because its days are not there
+-- yet: `last` is the day after the wanted days.
 create or replace function usage_days_until(kept usage_kept, root uuid, account uuid, first date, last date) returns date
 language sql immutable as $$
   select case

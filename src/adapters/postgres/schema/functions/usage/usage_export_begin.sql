@@ -1,5 +1,5 @@
--- Takes the turn to export, or keeps it, for as long as `lease`, and closes the hours that are complete and have been over for
--- `settle`; what came late so far becomes corrections. Returns false where it is another replica's turn.
+-- Takes or keeps the turn to export, for as long as `lease`, and closes the hours that are complete and have been
+-- over for `settle`; late counts so far become corrections. Returns false if another replica has the turn.
 create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
 language plpgsql as $$
 declare
@@ -16,7 +16,7 @@ begin
     or exists (select from usage_late l where l.number = 0)
   then
     perform usage_daily_lock();
-    -- The first time, what was before is closed and not exported: a replay does that.
+    -- The first time, all earlier hours are closed without an export: a replay exports them.
     update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
       hour = coalesce(e.hour, ready);
     delete from usage_late l where l.number = 0

@@ -1,13 +1,13 @@
--- The trigger keeps the days equal to their hours, and notes what comes to closed hours. It adds what a statement changed, in its
--- own transaction, whichever function and whichever version of the gateway makes it: every statement sees days and hours that
--- agree. Whether an hour is closed is read under the lock under which hours are closed: a batch is in its hours before they
--- are closed and exported, or is seen here to be late.
+-- The trigger keeps the days equal to their hours, and notes counts that come to closed hours. It adds the changes of
+-- each statement in the same transaction, whichever function and version of the gateway makes them: so every
+-- statement sees days and hours that agree. It reads whether an hour is closed under the lock that closing takes. So
+-- a batch is in its hours before they are closed and exported, or is seen here to be late.
 create or replace function usage_hourly_changed() returns trigger language plpgsql as $$
 declare
   closed timestamptz;
 begin
   if tg_op = 'INSERT' then
-    -- `insert … on conflict do update` comes here twice, and often with nothing to insert or to update.
+    -- `insert … on conflict do update` fires twice, and often with nothing to insert or to update.
     if not exists (select from added) then
       return null;
     end if;
@@ -51,7 +51,7 @@ begin
     if exists (select from removed o where o.hour < closed) then
       perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
     end if;
-  -- Of hours that retention deletes, the days stay.
+  -- If retention deletes hours, their days stay.
   elsif current_setting('tenancy_gateway.usage_retention', true) is distinct from 'on' then
     if not exists (select from removed) then
       return null;

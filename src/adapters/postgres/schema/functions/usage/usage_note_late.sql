@@ -1,4 +1,5 @@
--- Notes changes of closed hours. `changes` is an array of rows of `usage_hourly`, `sign` 1 where they came and -1 where they went.
+-- Notes changes of closed hours. `changes` is an array of rows of `usage_hourly`; `sign` is 1 for added rows and -1
+-- for removed ones.
 create or replace function usage_note_late(changes jsonb, sign int) returns void language sql volatile as $$
   insert into usage_late as l (root_id, account_id, hour, requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out)
     select c.root_id, c.account_id, c.hour, sign * sum(c.requests), sign * sum(c.reads), sign * sum(c.writes),

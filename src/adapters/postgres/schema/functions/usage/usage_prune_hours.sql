@@ -1,9 +1,10 @@
--- Deletes hours from before `before`, about `most` of them, and returns how many; their days stay. Parent by parent, since hours are
--- found by those: it begins after `after_root` and returns the one to go on after, or null at the end. Only whole days go, and none
--- that is younger than `days` by the clock of the database: one of two clocks that jumps deletes nothing. One caller at a time works.
+-- Deletes hours from before `before`, about `most` of them, and returns their number; their days stay. It goes parent
+-- by parent, in the order of the index: it begins after `after_root` and returns the last parent, or null at the end.
+-- It deletes only whole days, and none that is younger than `days` by the database's clock, so a jump of one of the
+-- two clocks deletes nothing. Only one caller at a time works.
 --
--- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. Nor is it before the days of
--- all hours are there.
+-- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. The days of all hours
+-- must be there, too.
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
 ) language plpgsql set enable_seqscan = off as $$
@@ -20,7 +21,7 @@ begin
   then
     return;
   end if;
-  -- What a crash brings back is deleted again.
+  -- Hours that a crash brings back are deleted again.
   perform set_config('synchronous_commit', 'off', true);
   perform set_config('tenancy_gateway.usage_retention', 'on', true);
   for roots in 1 .. 1000 loop

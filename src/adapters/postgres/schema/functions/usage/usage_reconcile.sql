@@ -1,6 +1,7 @@
--- The days of some accounts that are not the sum of their hours, from `first` until before `last`: requests, reads, writes, client
--- errors, server errors, bytes in and bytes out by hours and by days, null where there are none. With `mend` the days are set to
--- the sum; those that have no hours are deleted. `accounts` is an array of objects with `root_id` and `account_id`.
+-- Returns the days of some accounts that differ from the sum of their hours, from `first` to before `last`: requests,
+-- reads, writes, client errors, server errors, bytes in and bytes out by hours and by days, null if there are none.
+-- With `mend` the days are set to the sum; days without hours are deleted. `accounts` is an array of objects with
+-- `root_id` and `account_id`.
 create or replace function usage_reconcile(accounts jsonb, first date, last date, mend boolean)
 returns table (root_id uuid, account_id uuid, day date, key_id uuid, by_hours bigint[], by_days bigint[])
 language plpgsql set enable_seqscan = off as $$
@@ -11,7 +12,7 @@ begin
   if mend then
     perform usage_daily_lock();
   end if;
-  -- In a later snapshot than the lock.
+  -- This uses a later snapshot than the lock.
   for found_one in
     select s.root_id, s.account_id, x.day, x.key_id, x.by_hours, x.by_days
     from jsonb_to_recordset(accounts) s (root_id uuid, account_id uuid)

@@ -1,5 +1,6 @@
--- Adds up days of hours that were there before the triggers, about `most` rows of them, and returns whether there is more to do.
--- One caller at a time works. What the triggers have added to these days meanwhile is in the hours, too: a day is set to their sum.
+-- Adds up the days of hours from before the triggers, about `most` rows of them, and returns whether there is more to
+-- do. Only one caller at a time works. Amounts that the triggers have added to these days meanwhile are in the hours,
+-- too: a day is set to their sum.
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
@@ -12,7 +13,7 @@ begin
     return false;
   end if;
   perform usage_daily_lock();
-  -- In a later snapshot than the locks: every batch that has them behind it is seen whole, and every other one not at all.
+  -- This uses a later snapshot than the locks, so it sees a batch whole or not at all.
   select k.* into done from usage_kept k;
   until := done;
   select h.root_id, h.account_id, usage_day_of(h.hour) into until.root_id, until.account_id, until.day from usage_hourly h
@@ -23,7 +24,7 @@ begin
     until.account_id := last_id;
     until.day := '-infinity';
   elsif (until.root_id, until.account_id, until.day) = (done.root_id, done.account_id, done.day) then
-    -- More rows than that in one day.
+    -- One day has more rows than `most`.
     until.day := until.day + 1;
   end if;
   insert into usage_daily as d
