@@ -1,13 +1,13 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { exitCode, Failure } from './failure.ts';
 
-/** What commands that create or change an account take. */
+/** Options of commands that create or change an account. */
 export interface AccountOptions {
   readonly externalId?: string;
   readonly metadata?: Readonly<Record<string, string | null>>;
 }
 
-/** Which accounts a list shows. */
+/** Options that filter a list of accounts. */
 export interface FilterOptions {
   readonly status?: string;
   readonly externalId?: string;
@@ -23,19 +23,19 @@ export function createOptions(command: Command): Command {
     .option('--metadata <key=value...>', 'pairs to keep with it', addPair);
 }
 
-/** Adds the options of a list. @param statuses there are */
+/** Adds the options of a list. @param statuses possible statuses */
 export function filterOptions(command: Command, statuses: readonly string[]): Command {
   return command
     .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
     .option('--external-id <id>', 'only the one with this external_id')
     .option(
       '--near-quota',
-      'only those of whose requests of the month nine tenths are used; parents by their sub-accounts, too',
+      'only those that have used nine tenths of their monthly requests; for parents also through a sub-account',
     )
-    .option('--name-start <text>', 'only those whose name starts so, in any case');
+    .option('--name-start <text>', 'only those whose name begins with this, in upper or lower case');
 }
 
-/** The parameters that {@link filterOptions} stand for. */
+/** Query parameters for the options of {@link filterOptions}. */
 export function filterQuery({
   status,
   externalId,
@@ -45,7 +45,7 @@ export function filterQuery({
   return { status, external_id: externalId, q: nameStart, near: nearQuota && '0.9' };
 }
 
-/** Collects `key=value`; an empty value is one, and `key` alone stands for none. */
+/** Collects `key=value`; an empty value is allowed, and `key` alone removes the pair. */
 export function addPair(
   text: string,
   pairs: Readonly<Record<string, string | null>> = {},
@@ -63,18 +63,18 @@ export function readNumber(text: string): number {
   return Number(text);
 }
 
-/** What an option says of a member that can be cleared: `false` for `--no-…`. */
+/** Value for a member that can be cleared: `false`, from `--no-…`, becomes `null`. */
 export function orNull<Value>(given: Value | false): Value | null {
   return given === false ? null : given;
 }
 
-/** The body of a change, unless it is empty. */
+/** Returns the body of a change. @throws if it is empty */
 export function nonEmpty<Body extends object>(body: Body): Body {
   if (Object.keys(body).length > 0) return body;
   throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
 }
 
-/** The members of a body that the options stand for. */
+/** Members of a body, from the options. */
 export function accountBody({ externalId, metadata }: AccountOptions): object {
   return {
     ...(externalId !== undefined && { external_id: externalId }),

@@ -17,13 +17,15 @@ export async function makeChange<T extends object>(
   else context.output().result({ ...value, enforced }, () => `${show(value)}\n\n${showReceipt(enforced)}`);
 }
 
-/** A receipt for people. */
+/** Text of a receipt, for people. */
 function showReceipt({ replicas, ms, unheard, streams }: Receipt): string {
   return [
     `In force on ${count(replicas, 'replica')} after ${ms} ms.`,
     ...(unheard === 0
       ? []
-      : [styleText('yellow', `${count(unheard, 'replica')} did not confirm: its lease was waited for.`)]),
+      : [
+          styleText('yellow', `${count(unheard, 'replica')} did not confirm, so its lease had to end first.`),
+        ]),
     ...(streams === 0 ? [] : [`${count(streams, 'open stream')} ended.`]),
   ].join(' ');
 }

@@ -8,13 +8,13 @@ import { KeyPrefixTaken, refuseTakenPrefix } from '../wiring/key-prefix.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 
-/** `config check [file]`: what a start would say, without starting. */
+/** `config check [file]`: reports the faults that a start would report, without starting. */
 export function configCommands(program: Command, context: Context): void {
   program
     .command('config')
     .description('the configuration')
     .command('check')
-    .description('report every fault of the variables and of the file, as a start would')
+    .description('report every fault in the variables and the file, as a start would')
     .argument('[file]', 'the file; otherwise the one that CONFIG names, if any')
     .action(async (file: string | undefined) => {
       const loaded = loadConfig(file === undefined ? context.env : { ...context.env, CONFIG: file });
@@ -40,17 +40,18 @@ export function configCommands(program: Command, context: Context): void {
 const prefixPath = 'keys.prefix';
 
 /**
- * Asks PostgreSQL whether imported keys begin like `keys.prefix`. The embedded store may be open in a gateway.
+ * Asks PostgreSQL whether imported keys begin like `keys.prefix`. It does not open the embedded store, which a gateway
+ * may have open.
  *
- * @returns what could not be looked at
+ * @returns warnings about checks that were not possible
  * @throws {Failure} if there are such keys
  */
 async function checkKeyPrefix({ keys: { prefix }, store: config }: Config): Promise<readonly Fault[]> {
   if (prefix === usualKeyPrefix) return [];
   const unasked = (why: string): Fault[] => [
-    { where: prefixPath, detail: `imported keys that begin so were not looked for: ${why}` },
+    { where: prefixPath, detail: `imported keys that begin like keys.prefix were not checked: ${why}` },
   ];
-  if (config.kind === 'embedded') return unasked('the embedded store is looked at by the start');
+  if (config.kind === 'embedded') return unasked('a start checks the embedded store');
   const store = openPostgres(config);
   try {
     await store.ping();

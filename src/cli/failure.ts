@@ -10,11 +10,11 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** Ends a command: what went wrong and what to do about it, for people; `details` for programs (`--json`). */
+/** Ends a command: the message and hint are for people, `details` for programs (`--json`). */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ExitCode;
-  /** What to try next. */
+  /** Advice what to try next. */
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
 

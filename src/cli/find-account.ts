@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Account, GatewayApi, Listing, SubAccount } from './operator-api.ts';
 
-/** An account that a command was given: a parent, or a sub-account with its parent. Ids. */
+/** Account named on the command line: a parent, or a sub-account with its parent. Ids. */
 export interface FoundAccount {
   readonly parent: string;
   readonly subAccount: string | null;
@@ -11,7 +11,7 @@ export interface FoundAccount {
 
 const externalPrefix = 'ext:';
 
-/** The forms in which commands take an account, for their help. */
+/** Forms in which commands take an account, for their help. */
 export const accountForms = 'an id, or ext:<external_id>';
 
 /**
@@ -40,10 +40,10 @@ export async function findAccount(context: Context, given: string): Promise<Foun
 }
 
 /**
- * The id of a parent, for a command that is about parents alone.
+ * Finds the id of a parent, for a command on parents only.
  *
- * @param instead what to do with a sub-account
- * @throws {Failure} if there is none, or it is a sub-account
+ * @param instead advice for a sub-account
+ * @throws {Failure} if there is none, or if it is a sub-account
  */
 export async function findParent(context: Context, given: string, instead: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, given);
@@ -52,7 +52,7 @@ export async function findParent(context: Context, given: string, instead: strin
 }
 
 /**
- * A sub-account by its id, or after its parent by its id or by `ext:` and its `external_id`.
+ * Finds a sub-account by its id, or, with its parent before it, by its id or by `ext:` and its `external_id`.
  *
  * @param given one or two texts
  * @throws {Failure}
@@ -71,7 +71,7 @@ export async function findSubAccount(
   if (first.startsWith(externalPrefix))
     throw new Failure(
       exitCode.usage,
-      'The external_id of a sub-account is known within its parent alone: name the parent before it.',
+      'An external_id is unique only within its parent: name the parent before it.',
     );
   const { parent, subAccount } = await findAccount(context, first);
   if (subAccount !== null) return { parent, subAccount };
@@ -98,7 +98,7 @@ async function findBelow(context: Context, parent: string, given: string): Promi
   );
 }
 
-/** The filters of a call that takes the id of a parent and of a sub-account. @throws {Failure} */
+/** Filters of a call with the ids of a parent and of a sub-account. @throws {Failure} */
 export async function accountFilters(
   context: Context,
   account: string | undefined,
@@ -113,7 +113,7 @@ export async function accountFilters(
   return found.subAccount === null ? { account_id: found.parent } : { sub_account_id: found.subAccount };
 }
 
-/** Usage of a parent itself is asked for like that of a sub-account. */
+/** The call takes the parent's id as a sub-account to ask for the usage of the parent itself. */
 async function findSubAccountOrParent(context: Context, given: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, given);
   return subAccount ?? parent;

@@ -2,27 +2,27 @@ import type { Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
 import type { Limits } from './operator-api.ts';
 
-/** Limits as options say them; `false` for `--no-…`. */
+/** Limits in the options of a command; `false` comes from `--no-…`. */
 export interface LimitOptions {
   readonly requestsPerSecond?: number | false;
   readonly burst?: number | false;
   readonly requestsPerMonth?: number | false;
 }
 
-/** Adds the options that set limits. @param kind keys have no limit for months */
+/** Adds the options that set limits. @param kind keys have no monthly limit */
 export function limitOptions(command: Command, kind: 'account' | 'key'): Command {
   command
     .option('--requests-per-second <number>', 'how many requests a second it may send', readNumber)
-    .option('--no-requests-per-second', 'as many as it likes')
-    .option('--burst <number>', 'how many of them at once, after a rest', readNumber)
+    .option('--no-requests-per-second', 'no limit')
+    .option('--burst <number>', 'how many at once, after a pause', readNumber)
     .option('--no-burst', 'as many as in a second');
   if (kind === 'key') return command;
   return command
     .option('--requests-per-month <number>', 'how many requests in a calendar month (UTC)', readNumber)
-    .option('--no-requests-per-month', 'as many as it likes');
+    .option('--no-requests-per-month', 'no limit');
 }
 
-/** The member of a body that the options stand for; none where they say nothing. */
+/** Member `limits` of a body, from the options; absent if no option is given. */
 export function limitsMember({ requestsPerSecond, burst, requestsPerMonth }: LimitOptions): object {
   const limits = {
     ...(requestsPerSecond !== undefined && { requests_per_second: orNull(requestsPerSecond) }),
@@ -32,7 +32,7 @@ export function limitsMember({ requestsPerSecond, burst, requestsPerMonth }: Lim
   return Object.keys(limits).length === 0 ? {} : { limits };
 }
 
-/** Limits on one line. */
+/** Text of limits on one line. */
 export function showLimits(limits: Limits): string {
   const { requests_per_second: second, burst, requests_per_month: month } = limits;
   const parts = [

@@ -6,7 +6,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 import { commandConfig } from './target.ts';
 
-/** `migrate`: straight at the database, without a gateway. */
+/** `migrate`: works on the database, without a gateway. */
 export function migrateCommand(program: Command, context: Context): void {
   program
     .command('migrate')
@@ -55,7 +55,7 @@ function explain(error: unknown): Failure {
   return new Failure(
     exitCode.unreachable,
     `The database cannot be migrated (${reason}).`,
-    'Does DATABASE_URL name a running PostgreSQL, and may its user create tables? Steps that were told as done stay done.',
+    'Does DATABASE_URL name a running PostgreSQL, and may its user create tables? Steps that were reported as done stay done.',
     { reason },
   );
 }

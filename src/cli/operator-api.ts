@@ -8,7 +8,7 @@ export interface Limits {
   readonly requests_per_month: number | null;
 }
 
-/** Responses of the operator API, as far as they are shown. */
+/** Responses of the operator API, with the members that are shown. */
 export interface Account {
   readonly id: string;
   readonly name: string;
@@ -44,7 +44,7 @@ export interface ApiKey {
   readonly limits: Limits;
 }
 
-/** A key of any account, with whose it is. */
+/** A key of any account, with that account. */
 export interface HeldKey extends ApiKey {
   readonly account: KeyHolder & { readonly external_id: string | null };
   readonly parent: KeyHolder | null;
@@ -69,13 +69,13 @@ export interface Listing<T> {
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT';
 
-/** How a change came into force (`X-Service-Enforced`). */
+/** Receipt of a change (`X-Service-Enforced`). */
 export interface Receipt {
   readonly replicas: number;
   readonly ms: number;
-  /** Replicas that did not confirm until their lease had ended. */
+  /** Replicas that did not confirm before their lease had ended. */
   readonly unheard: number;
-  /** Open streams that were ended. */
+  /** Number of open streams that were ended. */
   readonly streams: number;
 }
 
@@ -90,12 +90,12 @@ export type Change = <T>(
 export interface GatewayApi {
   /**
    * @param path below the API's prefix
-   * @throws {Failure} where it cannot be reached, or rejects the request
+   * @throws {Failure} if the gateway cannot be reached, or rejects the request
    */
   call<T>(method: Method, path: string, body?: unknown): Promise<T>;
   readonly change: Change;
   /**
-   * Reads a response of any length, which may take any time.
+   * Reads a response of any length, without a time limit.
    *
    * @param accept a media type
    * @throws {Failure} as {@link call}
@@ -113,9 +113,9 @@ export function operatorApi(target: Target): OperatorApi {
 }
 
 /**
- * One API of a gateway.
+ * Client for one API of a gateway.
  *
- * @param hints what to try next, by the code of a problem; also where it is `unreachable` or `not-a-gateway`
+ * @param hints advice for each code of a problem, and for `unreachable` and `not-a-gateway`
  */
 export function gatewayApi(
   { url, token, enforcedHeader }: Pick<Target, 'url' | 'token' | 'enforcedHeader'>,
@@ -156,7 +156,7 @@ export function gatewayApi(
   };
 }
 
-/** Reads such as `replicas=3; ms=4; unheard=1; streams=2`. */
+/** Reads a receipt such as `replicas=3; ms=4; unheard=1; streams=2`. */
 function readReceipt(text: string | null): Receipt | null {
   if (text === null) return null;
   const said = new Map(text.split('; ').map((part) => part.split('=') as [string, string]));
@@ -202,7 +202,7 @@ function rejected(
       hints['not-a-gateway'],
     );
   }
-  // The detail says the first fault.
+  // The detail contains the first fault already.
   const [, ...others] = body.errors ?? [];
   const more = others.map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
   const message = `${body.title}. ${body.detail}${more.join('')}`;

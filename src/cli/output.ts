@@ -2,16 +2,16 @@ import { styleText } from 'node:util';
 import Table from 'cli-table3';
 import type { Failure } from './failure.ts';
 
-/** Where a command writes what it found, as text for people or JSON for programs. */
+/** Output of a command: text for people or JSON for programs. */
 export interface Output {
   /** @param json written with `--json`; @param text written otherwise */
   result(json: unknown, text: () => string): void;
-  /** Something on the way, for people only. */
+  /** Writes a message on the way, for people only. */
   note(text: string): void;
   failure(failure: Failure): void;
 }
 
-/** Writes to the standard streams; `NO_COLOR` and whether there is a terminal decide about colours. */
+/** Writes to the standard streams. `NO_COLOR`, or the lack of a terminal, turns colours off. */
 export function standardOutput(json: boolean): Output {
   return {
     result: (value, text) => {
@@ -33,7 +33,7 @@ export function standardOutput(json: boolean): Output {
   };
 }
 
-/** Rows under headings, without the lines that only look like work. */
+/** Rows under headings, without frames. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const plain = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '', middle: '  ' };
   const edges = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', right: '' };
@@ -51,13 +51,13 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** Names and values, one a line. */
+/** Names and values, one pair a line. */
 export function fields(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${styleText('dim', name.padEnd(width))}  ${value}`).join('\n');
 }
 
-/** A status in the colour people expect of it. */
+/** A status in its usual colour. */
 export function status(text: string): string {
   return styleText(text === 'active' ? 'green' : 'yellow', text);
 }

@@ -13,7 +13,7 @@ export function pageOptions(command: Command): Command {
     .option('--cursor <cursor>', 'go on after an earlier list');
 }
 
-/** The query of a list. @param filters by the names of the query's parameters; those that are absent do not filter */
+/** Query of a list. @param filters by the names of the query's parameters; absent ones do not filter */
 export function pageQuery(
   { limit, cursor }: PageOptions,
   filters: Readonly<Record<string, string | undefined>> = {},
@@ -25,7 +25,7 @@ export function pageQuery(
   return `?${query.toString()}`;
 }
 
-/** How to see the rest of a list. */
+/** Tells how to see the rest of a list. */
 export function moreNote(page: Listing<unknown>): string {
   return page.next_cursor === null ? '' : `\n\nThere are more: --cursor ${page.next_cursor}`;
 }

@@ -11,7 +11,7 @@ interface Replica {
   readonly version: string | null;
   readonly lease_ms: number;
   readonly lease_age_ms: number;
-  /** Absent where the gateway asked is of an earlier version. */
+  /** Absent if the gateway is of an earlier version. */
   readonly clock_offset_ms?: number | null;
   readonly applied: number;
   readonly lag: number;
@@ -23,11 +23,11 @@ interface Replicas {
   readonly data: readonly Replica[];
 }
 
-/** `replicas`: who decides, and how far each one is. */
+/** `replicas`: shows the replicas with their positions. */
 export function replicasCommand(program: Command, context: Context): void {
   program
     .command('replicas')
-    .description('the gateways over this database: leases, positions, who lags behind')
+    .description('list the replicas on this database with leases, positions and lag')
     .action(async () => {
       const replicas = await context.api().call<Replicas>('GET', '/replicas');
       context.output().result(replicas, () => show(replicas));
@@ -57,7 +57,7 @@ function show({ position, complete, data }: Replicas): string {
   ].join('\n');
 }
 
-/** How far its wall clock is from the database's, by which keys expire. */
+/** Difference between its wall clock and the database's clock, by which keys expire. */
 function clockOf({ clock_offset_ms: ms = null }: Replica): string {
   if (ms === null) return '–';
   const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;

@@ -8,18 +8,18 @@ import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import { commandConfig } from './target.ts';
 
-/** `restored`: straight at the database, after a backup was brought back into it. */
+/** `restored`: works on the database, after a backup was restored into it. */
 export function restoredCommand(program: Command, context: Context): void {
   program
     .command('restored')
-    .description('after a backup was restored into DATABASE_URL: make every gateway forget what it knew')
+    .description('make every gateway forget its facts, after a backup was restored into DATABASE_URL')
     .action(async () => {
       const config = commandConfig(context.env);
       if (config.store.kind === 'embedded') {
         throw new Failure(
           exitCode.usage,
           'DATABASE_URL is not set.',
-          'The embedded store needs no command: no other process knows anything of it.',
+          'The embedded store needs no command: no other process uses it.',
         );
       }
       const store = openPostgres(config.store);
@@ -47,8 +47,8 @@ export function restoredCommand(program: Command, context: Context): void {
 }
 
 /**
- * Waits until no lease from before can be running. The restored rows do not show the ones given since the backup, so it
- * is the longest that may have been: of this configuration, or of a row.
+ * Waits until no earlier lease can still run. The restored rows lack leases granted since the backup, so it waits for
+ * the longest possible one: that of this configuration, or of a row.
  */
 async function waitForLeases(
   store: Pick<Store, 'log'>,
@@ -73,7 +73,7 @@ function explain(error: unknown): Failure {
     return new Failure(
       exitCode.failed,
       `The database is marked, but not one this version can work on: ${message}.`,
-      'Where the backup is of an earlier version, run `tenancy-gateway migrate`, and then this again.',
+      'If the backup is from an earlier version, run `tenancy-gateway migrate`, and then this again.',
     );
   }
   const known = storeCause(error);

@@ -27,7 +27,7 @@ interface GlobalOptions {
   readonly url?: string;
 }
 
-/** Runs one command line. Never throws: what goes wrong is written, and told by the exit code. */
+/** Runs one command line. Never throws: it writes errors, and returns the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = new Command('tenancy-gateway')
     .description('Run and operate Tenancy Gateway: accounts, keys, migrations, configuration.')
@@ -39,7 +39,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     )
     .option('--json', 'the same as --output json')
     .option('--url <url>', 'internal address of the gateway (otherwise INTERNAL_HOST and INTERNAL_PORT)')
-    .showHelpAfterError('(--help shows what there is)')
+    .showHelpAfterError('(--help lists the commands)')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .addHelpText('after', notes);
@@ -77,7 +77,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     await program.parseAsync(args, { from: 'user' });
     return exitCode.ok;
   } catch (error) {
-    // Commander has written what it had to say.
+    // Commander has written its message already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
     const failure = error instanceof Failure ? error : new Failure(exitCode.failed, (error as Error).message);
     output().failure(failure);
@@ -86,8 +86,8 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 }
 
 /**
- * A secret in an argument stands in the shell's history and in lists of processes. A key after `--prefix` is let through: it is looked
- * for, so it has leaked, and it is found by its digest.
+ * Refuses secrets in arguments, which stand in the shell's history and in process lists. A key after `--prefix` is
+ * allowed: it has leaked, since somebody looks for it, and it is found by its digest.
  *
  * @throws {Failure}
  */
@@ -97,7 +97,7 @@ function refuseSecrets(args: readonly string[]): void {
   if (!args.some(isSecret)) return;
   throw new Failure(
     exitCode.usage,
-    'A key or a client secret stands among the arguments. Shells keep what is typed: change it, if it is in use.',
+    'An argument contains a key or a client secret. Shells keep what is typed: replace it if it is in use.',
     'Commands take the id of a key. By the key itself: `tenancy-gateway keys find --stdin < file`.',
   );
 }

@@ -22,7 +22,7 @@ import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
 type CreateOptions = AccountOptions & LimitOptions & { readonly id?: string };
 type UpdateOptions = LimitOptions & { readonly name?: string };
 
-/** `sub-accounts list | create | show | update | deactivate | reactivate`, of any parent. */
+/** `sub-accounts list | create | show | update | deactivate | reactivate`, for any parent. */
 export function subAccountCommands(program: Command, context: Context): void {
   const subAccounts = program.command('sub-accounts').description('sub-accounts of a parent account');
 
@@ -66,7 +66,7 @@ export function subAccountCommands(program: Command, context: Context): void {
   );
 
   const update = ofSubAccount(
-    subAccounts.command('update').description('change a sub-account; what is not named stays'),
+    subAccounts.command('update').description('change a sub-account; members without an option stay'),
   ).option('--name <name>', 'name for people');
   limitOptions(update, 'account').action(async (given: string[], options: UpdateOptions) => {
     const { name } = options;
@@ -86,7 +86,7 @@ export function subAccountCommands(program: Command, context: Context): void {
   }
 }
 
-/** Shows a sub-account, and whose it is. @param parent its id @throws {Failure} */
+/** Shows a sub-account with its parent. @param parent id of the parent @throws {Failure} */
 export async function showSubAccount(context: Context, parent: string, id: string): Promise<void> {
   const account = await context.api().call<SubAccount>('GET', pathOf(parent, id));
   context.output().result(account, () => `${show(account)}\n${fields([['parent', parent]])}`);
@@ -95,10 +95,7 @@ export async function showSubAccount(context: Context, parent: string, id: strin
 function ofSubAccount(command: Command): Command {
   return command
     .usage('[options] [account-id] <sub-account-id>')
-    .argument(
-      '<ids...>',
-      'id of the sub-account; its parent may stand before it, then ext:<external_id> will do as well',
-    );
+    .argument('<ids...>', 'id of the sub-account; or its parent, and then its id or ext:<external_id>');
 }
 
 function pathOf(parent: string, id?: string): string {

@@ -4,18 +4,18 @@ import type { Config } from '../config.ts';
 import { operatorTokenFile, readOperatorToken } from '../wiring/operator-token.ts';
 import { exitCode, Failure } from './failure.ts';
 
-/** The gateway a command talks to. */
+/** Gateway that a command talks to. */
 export interface Target {
   /** Origin of the internal listener. */
   readonly url: string;
   readonly token: string;
-  /** Where the token was found, for people. */
+  /** Source of the token, for people. */
   readonly tokenFrom: string;
-  /** Name of the header with the receipt of a change. */
+  /** Name of the header that holds the receipt of a change. */
   readonly enforcedHeader: string;
 }
 
-/** The configuration, as far as a command needs it. @throws {Failure} */
+/** Configuration with the parts that a command needs. @throws {Failure} */
 export function commandConfig(env: NodeJS.ProcessEnv): Config {
   const loaded = loadConfig(env, { purpose: 'command' });
   if ('config' in loaded) return loaded.config;
@@ -25,7 +25,7 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Finds the operator API by the variables and the file that the gateway itself is started with.
+ * Finds the operator API by the variables and the file that the gateway itself uses.
  *
  * @param url overrides the address
  * @throws {Failure}

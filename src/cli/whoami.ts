@@ -9,11 +9,11 @@ interface Answer {
   readonly replica_id: string | null;
 }
 
-/** `whoami`: which gateway the commands talk to, and who they are to it. */
+/** `whoami`: shows the gateway that commands talk to, and the operator they act as. */
 export function whoamiCommand(program: Command, context: Context): void {
   program
     .command('whoami')
-    .description('which gateway commands talk to, its version, and by which operator token')
+    .description('the gateway that commands talk to, its version, and the operator token')
     .action(async () => {
       const { url, tokenFrom } = context.target();
       const {

@@ -1,6 +1,6 @@
 import { flagsWithValue, type CompletedCommand } from './tree.ts';
 
-/** The completion of `name` for bash 3.2 and newer. It needs nothing else to be installed. */
+/** Completion of `name` for bash 3.2 and newer, without other software. */
 export function bashCompletion(name: string, commands: readonly CompletedCommand[]): string {
   const command = `_${name.replaceAll('-', '_')}`;
   return `# Completion of ${name} for bash.

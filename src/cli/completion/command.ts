@@ -11,12 +11,12 @@ const shells: Readonly<Record<string, (name: string, commands: readonly Complete
   fish: fishCompletion,
 };
 
-/** `completion <shell>`: what a shell needs to complete the commands and options there are. */
+/** `completion <shell>`: prints a script that completes the present commands and options. */
 export function completionCommand(program: Command, context: Context): void {
   program
     .command('completion')
     .description('print the completion script of a shell')
-    .addArgument(new Argument('<shell>', 'the shell that is to read it').choices(Object.keys(shells)))
+    .addArgument(new Argument('<shell>', 'shell that reads the script').choices(Object.keys(shells)))
     .addHelpText('after', usage)
     .action((shell: string) => {
       const script = shells[shell]?.(program.name(), completedCommands(program)) ?? '';

@@ -1,6 +1,6 @@
 import { flagsWithValue, type CompletedCommand, type CompletedOption } from './tree.ts';
 
-/** The completion of `name` for fish 3 and newer. */
+/** Completion of `name` for fish 3 and newer. */
 export function fishCompletion(name: string, commands: readonly CompletedCommand[]): string {
   const at = `__${name.replaceAll('-', '_')}_at`;
   const paths = commands.filter(({ path }) => path !== '').map(({ path }) => quoted(path));

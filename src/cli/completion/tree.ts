@@ -2,25 +2,28 @@ import type { Command } from 'commander';
 
 /** A command as a shell completes it. */
 export interface CompletedCommand {
-  /** The words that lead to it, such as `keys list`; empty for the program itself. */
+  /** Words of the command, such as `keys list`; empty for the program itself. */
   readonly path: string;
   readonly subcommands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly CompletedOption[];
-  /** Whether it takes the name of a file. */
+  /** Whether it takes a file name. */
   readonly takesFile: boolean;
 }
 
 /** An option of a command. */
 export interface CompletedOption {
-  /** Such as `--version` and `-V`. */
+  /** Forms of the option, such as `--version` and `-V`. */
   readonly flags: readonly string[];
   readonly description: string;
   readonly takesValue: boolean;
-  /** The values it takes; empty where it takes any. */
+  /** Allowed values; empty if any value is allowed. */
   readonly values: readonly string[];
 }
 
-/** Every command below `program`, and `program` itself, with the options of all on each: they may stand anywhere. */
+/**
+ * All commands below `program`, and `program` itself. Each has the options of its parents, because they may stand
+ * anywhere.
+ */
 export function completedCommands(program: Command): readonly CompletedCommand[] {
   const everywhere = optionsOf(program);
   const walk = (command: Command, path: string): CompletedCommand[] => [

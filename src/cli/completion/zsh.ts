@@ -1,6 +1,6 @@
 import { flagsWithValue, type CompletedCommand } from './tree.ts';
 
-/** The completion of `name` for zsh, to be sourced or put into a folder of `fpath`. */
+/** Completion of `name` for zsh, to be sourced or put into a folder of `fpath`. */
 export function zshCompletion(name: string, commands: readonly CompletedCommand[]): string {
   const command = `_${name.replaceAll('-', '_')}`;
   return `#compdef ${name}
@@ -73,7 +73,7 @@ function wordCase({ path, subcommands, options, takesFile }: CompletedCommand): 
       options=(${described.join(' ')}) ;;`;
 }
 
-/** A name with its description, as `_describe` takes them. */
+/** A name with its description, in the form for `_describe`. */
 function entry(name: string, description: string): string {
   return quoted(`${name}:${description.replaceAll(':', '\\:')}`);
 }

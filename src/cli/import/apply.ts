@@ -7,7 +7,7 @@ import type { Report } from './report.ts';
 import { readRows, rowKinds, type FileRow, type RowFile, type RowType } from './rows.ts';
 import { eachOf, isSlow, patiently, type Patience } from './send.ts';
 
-/** What has become of the rows of one type, or would. */
+/** Numbers of rows of one type by outcome, real or planned. */
 export interface Tally {
   created: number;
   updated: number;
@@ -15,25 +15,28 @@ export interface Tally {
   left_out: number;
 }
 
-/** What sends rows, and what it needs. */
+/** Dependencies of {@link Applying}. */
 export interface ApplyDeps {
   readonly api: OperatorApi;
   readonly patience: Patience;
-  /** What the file holds. */
+  /** Names in the file. */
   readonly names: NamesInFile;
   readonly report: Report;
   readonly isPlan: boolean;
-  /** Milliseconds since 1970, when this began. */
+  /** Start of the import, milliseconds since 1970. */
   readonly nowMs: number;
-  /** Told how many rows a call has from now on, since one with more was too slow for the database. */
+  /** Called with the new number of rows in a call, after a larger call was too slow for the database. */
   readonly onSlow: (rows: number) => void;
-  /** Told of rows that are done. */
+  /** Called with the number of rows that are done. */
   readonly onRows: (rows: number) => void;
 }
 
-/** Calls at a time. The database writes one after the other; the next one is on its way while one waits for the replicas. */
+/**
+ * Calls at a time. The database writes one after the other; the next one is on its way while one waits for the
+ * replicas.
+ */
 const atATime = 3;
-/** Characters of a call at most, well below what the gateway takes. */
+/** Most characters of a call, well below the gateway's limit. */
 const longestCall = 4 * 1024 * 1024;
 
 const paths: Readonly<Record<RowType, string>> = {
@@ -45,9 +48,9 @@ const paths: Readonly<Record<RowType, string>> = {
 /** Sends the rows of one type of a file that has no faults. */
 export class Applying {
   readonly #deps: ApplyDeps;
-  /** What was left out, so that a plan leaves out what belongs to it. */
+  /** Names of rejected accounts, so that a plan also rejects the rows that belong to them. */
   readonly #leftOut = new Set<string>();
-  /** Rows of a call, fewer once a call was too slow for the database. */
+  /** Rows in a call; fewer after a call was too slow for the database. */
   #most = mostImported;
 
   constructor(deps: ApplyDeps) {
@@ -64,7 +67,7 @@ export class Applying {
     let batch: FileRow[] = [];
     let length = 0;
     for await (const each of readRows(file)) {
-      // The file was checked; what is faulty now was changed meanwhile.
+      // The file had no faults when it was checked, so it has changed since.
       if ('fault' in each) throw new Failure(1, `Line ${each.line} has changed since the file was checked.`);
       if (each.type !== type) continue;
       if (this.#isPast(each)) {
@@ -97,7 +100,7 @@ export class Applying {
     };
     try {
       const call = () => api.call<Imported>('POST', paths[type], body);
-      // The same rows would be too slow again.
+      // A batch that was too slow is not sent again whole, but in halves.
       const { data } = await patiently(call, patience, (error) => isSlow(error) && batch.length > 1);
       batch.forEach((row, i) => this.#note(row, data[i] as ImportedRow, tally));
       onRows(batch.length);
@@ -105,7 +108,7 @@ export class Applying {
       if (isSlow(error) && batch.length > 1) return this.#sendHalves(type, batch, tally);
       const faulty = faultyRows(error, batch.length);
       if (faulty.size === 0) throw error;
-      // What only the gateway knows to be wrong: its prefix, its clock.
+      // Only the gateway can find these faults: they depend on its prefix or its clock.
       for (const [i, detail] of faulty) this.#leaveOut(batch[i] as FileRow, tally, 'invalid_request', detail);
       onRows(faulty.size);
       const rest = batch.filter((_, i) => !faulty.has(i));
@@ -136,7 +139,7 @@ export class Applying {
     return type === 'api_key' ? [] : rowKinds[type].claims(row, noKeys);
   }
 
-  /** Whether what a row belongs to is not there yet because this file is to bring it. */
+  /** Whether the account of a row is missing only because this file brings it. */
   #willBeThere({ row }: FileRow): boolean {
     const { account_id: id, account_external_id: name, sub_account_external_id: sub } = row;
     const parent = typeof id === 'string' ? { account_id: id } : { account_external_id: name };
@@ -149,7 +152,7 @@ export class Applying {
   }
 }
 
-/** Accounts are named without reading keys. */
+/** Rules that read no keys, for the names of accounts. */
 const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {
@@ -161,7 +164,7 @@ interface Imported {
   readonly data: readonly ImportedRow[];
 }
 
-/** The rows that a 400 names, with what is wrong with them. */
+/** Rows that a 400 names, each with its fault. */
 function faultyRows(error: unknown, rows: number): ReadonlyMap<number, string> {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: {

@@ -13,26 +13,26 @@ import {
   type RowType,
 } from './rows.ts';
 
-/** A fault of a file. Values that stand in it are not repeated: some of them are secrets. */
+/** A fault of a file. It repeats no values of the file, since some are secrets. */
 export interface LineFault {
   readonly line: number;
   readonly text: string;
 }
 
-/** What a file holds. */
+/** Contents of a checked file. */
 export interface CheckedFile {
-  /** Rows of each type. */
+  /** Number of rows of each type. */
   readonly counts: Readonly<Record<RowType, number>>;
-  /** Every fault, in the order of lines. */
+  /** All faults, in the order of lines. */
   readonly faults: readonly LineFault[];
   readonly names: NamesInFile;
 }
 
-/** What the rows of a file are about, about 100 bytes for each. */
+/** Names of the accounts and keys in a file, about 100 bytes for each. */
 export class NamesInFile {
   readonly #lines = new Map<string, number>();
 
-  /** Notes a name; the line that had it before, if any has. */
+  /** Notes a name. Returns the line that had it before, if any. */
   add(name: string, line: number): number | undefined {
     const short = shortened(name);
     const before = this.#lines.get(short);
@@ -45,15 +45,18 @@ export class NamesInFile {
   }
 }
 
-/** Strings of up to 12 characters are copied, not kept as a part of a longer one. */
+/**
+ * Returns a short form of a name. Strings of up to 12 characters are copied, so that they do not keep a longer string
+ * in memory.
+ */
 function shortened(name: string): string {
   return hash('sha256', name, 'binary').slice(0, 12);
 }
 
 /**
- * Reads a whole file and finds every fault in it, by the rules that the gateway itself reads rows by. Nothing is sent.
+ * Reads a whole file and finds all its faults, by the same rules as the gateway. Sends nothing.
  *
- * @param kinds by what rows of each type are read
+ * @param kinds rules for the rows of each type
  */
 export async function checkFile(
   file: RowFile,
@@ -94,7 +97,7 @@ function rowChecker(rules: RowRules, names: NamesInFile, kinds: RowKinds) {
     const faults = [...found, ...furtherFaults(rows, rules)].flatMap(({ pointer, detail }): LineFault[] => {
       const [, , index = '', ...rest] = pointer.split('/');
       const { line = 0 } = list[Number(index)] ?? {};
-      // Told with what is left out: a list of keys has some that ran out.
+      // Expired keys are common in a list, so the import reports them as rejected rows.
       if (detail === pastExpiry) return [];
       const column = rest.join('/');
       return [{ line, text: column === '' ? detail : `${column} ${detail}` }];

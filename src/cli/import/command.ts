@@ -20,9 +20,12 @@ interface ImportCommandOptions {
   readonly report?: string;
 }
 
-/** Milliseconds for which a call is sent again while the gateway is away or busy: longer than a roll-out leaves none ready. */
+/**
+ * Milliseconds for which a call is repeated while the gateway is away or busy: longer than a roll-out has no ready
+ * replica.
+ */
 const patienceMs = 300_000;
-/** Faults that are shown; there may be as many as rows. */
+/** Most faults that are shown; every row may have one. */
 const mostFaults = 1_000;
 
 const labels: Readonly<Record<RowType, string>> = {
@@ -31,17 +34,17 @@ const labels: Readonly<Record<RowType, string>> = {
   api_key: 'keys',
 };
 
-/** `import FILE`: parents, sub-accounts and keys from a list of one's own. */
+/** `import FILE`: imports parents, sub-accounts and keys from a list. */
 export function importCommand(program: Command, context: Context): void {
   program
     .command('import')
-    .description('bring parent accounts, sub-accounts and keys from a file; as often as you like')
+    .description('import parent accounts, sub-accounts and keys from a file; may be repeated')
     .argument('<file>', 'CSV or JSON lines (docs/import.md says which columns)')
-    .option('--format <format>', 'csv or jsonl, where the name of the file does not end so')
-    .option('--type <type>', 'what rows without a type are: account, sub_account or api_key')
-    .option('--plan', 'say what would be done, and do nothing')
+    .option('--format <format>', 'csv or jsonl, if the file name does not end in either')
+    .option('--type <type>', 'type of rows that name none: account, sub_account or api_key')
+    .option('--plan', 'show what would be done, and change nothing')
     .option('--dry-run', 'the same')
-    .option('--report <file>', 'write what was left out, and why, to this file: one JSON object a line')
+    .option('--report <file>', 'write the rows left out, and why, to this file: one JSON object a line')
     .action(async (path: string, options: ImportCommandOptions) => {
       const file: RowFile = {
         path,
@@ -72,7 +75,7 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
 
   const isPlan = options.plan === true || options.dryRun === true;
   const api = context.api();
-  // Whether there is a gateway that takes the token is said at once; later on it is waited for.
+  // A missing gateway or a rejected token ends the import now; later calls wait for the gateway.
   await api.call('GET', '/accounts?limit=1');
   const report = await Report.open(options.report);
   const progress = new Progress(process.stderr);
@@ -112,7 +115,7 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
 
 const noRows: Tally = { created: 0, updated: 0, unchanged: 0, left_out: 0 };
 
-/** What is said of a file that has faults. */
+/** Error for a file with faults. */
 export function faulty({ path }: RowFile, { faults }: CheckedFile): Failure {
   const lines = faults.slice(0, mostFaults).map(({ line, text }) => `\n  line ${line}: ${text}`);
   const more = faults.length > mostFaults ? `\n  and ${inThousands(faults.length - mostFaults)} more` : '';
@@ -120,14 +123,14 @@ export function faulty({ path }: RowFile, { faults }: CheckedFile): Failure {
   return new Failure(
     exitCode.failed,
     `${path} has ${count}:${lines.join('')}${more}`,
-    'Nothing was sent. Mend the file and run this again.',
+    'Nothing was sent. Correct the file and run this again.',
     { faults: faults.slice(0, mostFaults) },
   );
 }
 
 function interrupted(error: unknown): unknown {
   if (!(error instanceof Failure)) return error;
-  const hint = 'Run the same command again: what is done already is found unchanged.';
+  const hint = 'Run the same command again: finished rows count as unchanged.';
   return new Failure(error.code, error.message, [error.hint, hint].filter(Boolean).join('\n'), error.details);
 }
 

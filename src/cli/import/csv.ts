@@ -3,12 +3,12 @@ import { CsvError, parse, type Info } from 'csv-parse';
 
 /** A row of a CSV file. */
 export interface CsvRow {
-  /** The line it begins at, from 1: a quoted cell may go over several. */
+  /** First line of the row, from 1: a quoted cell may span several. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** A file that cannot be read on, and where. */
+/** A file that cannot be read any further, with the line. */
 export class FileFault extends Error {
   readonly line: number;
 
@@ -18,13 +18,13 @@ export class FileFault extends Error {
   }
 }
 
-/** Longest row or line, in bytes: a missing quote would otherwise take the rest of the file for one cell. */
+/** Longest row or line, in bytes: otherwise a missing quote would turn the rest of the file into one cell. */
 export const longestRow = 1024 * 1024;
 
 /**
- * Reads CSV (RFC 4180): commas, quotes doubled inside quotes, lines that end with CRLF or LF. Empty lines are left out.
+ * Reads CSV (RFC 4180): commas, quotes doubled inside quotes, lines that end with CRLF or LF. Empty lines are skipped.
  *
- * @throws {FileFault} if a row is not CSV or is longer than {@link longestRow}, with the line that the row begins at
+ * @throws {FileFault} if a row is not CSV or is longer than {@link longestRow}, with the row's first line
  */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvRow> {
   const lines = new LineCount();
@@ -39,7 +39,7 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
       return cells;
     },
   });
-  // An error of `text` or of the parser ends the iteration below, which throws it.
+  // The iteration below throws an error of `text` or of the parser.
   pipeline(Readable.from(text), rows, () => undefined);
   try {
     for await (const cells of rows) yield { line: begun.shift() as number, cells: cells as string[] };
@@ -49,12 +49,12 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
   }
 }
 
-/** Counts lines by the cells: csv-parse takes the CRLF in a quoted cell for two ends of a line. */
+/** Counts lines from the cells: csv-parse counts the CRLF in a quoted cell as two line ends. */
 class LineCount {
-  /** The line after the last row, without the empty ones. */
+  /** Line after the last row, without the empty ones. */
   #line = 1;
 
-  /** The line at which a row begins that comes after `empty_lines`. */
+  /** First line of a row that comes after `empty_lines`. */
   beginning({ empty_lines: empty }: Pick<Info, 'empty_lines'>): number {
     return this.#line + empty;
   }
@@ -68,8 +68,8 @@ class LineCount {
 }
 
 const faults: Readonly<Record<string, string>> = {
-  INVALID_OPENING_QUOTE: 'A quote stands in a cell that does not begin with one.',
-  CSV_INVALID_CLOSING_QUOTE: 'Something stands after a closed quote.',
+  INVALID_OPENING_QUOTE: 'A cell contains a quote, but does not begin with one.',
+  CSV_INVALID_CLOSING_QUOTE: 'Text follows a closing quote.',
   CSV_QUOTE_NOT_CLOSED: 'A quote is not closed.',
   CSV_MAX_RECORD_SIZE: 'The row is too long.',
 };

@@ -1,4 +1,4 @@
-/** Where the progress of a command is written: not where its result goes. */
+/** Stream for the progress of a command, apart from its result. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -6,11 +6,11 @@ export interface ProgressStream {
 }
 
 const barWidth = 24;
-/** Milliseconds between two looks of a bar, and between two lines where there is no terminal. */
+/** Milliseconds between two drawings of a bar, and between two lines if there is no terminal. */
 const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
-/** Shows how far a command is: a bar on a terminal, otherwise a line now and then. */
+/** Shows the progress of a command: a bar on a terminal, otherwise a line now and then. */
 export class Progress {
   readonly #stream: ProgressStream | null;
   readonly #now: () => number;
@@ -19,10 +19,10 @@ export class Progress {
   #done = 0;
   #begunMs = 0;
   #shownMs = 0;
-  /** What was shown last. */
+  /** Number of rows shown last. */
   #shown = 0;
 
-  /** @param stream `null` shows nothing; @param now milliseconds of a clock that is never set back */
+  /** @param stream `null` shows nothing; @param now milliseconds of a clock that never goes back */
   constructor(stream: ProgressStream | null, now: () => number = () => performance.now()) {
     this.#stream = stream;
     this.#now = now;
@@ -40,13 +40,13 @@ export class Progress {
     if (this.#now() - this.#shownMs >= everyMs) this.#show();
   }
 
-  /** Ends the bar with what was reached. */
+  /** Shows the final state and ends the bar. */
   end(): void {
     if (this.#stream?.isTTY === true || this.#shown < this.#done) this.#show();
     if (this.#stream?.isTTY === true) this.#stream.write('\n');
   }
 
-  /** Something that happened on the way. */
+  /** Writes a message between two states of the bar. */
   note(text: string): void {
     this.#stream?.write(this.#stream.isTTY === true ? `\r\u001b[K${text}\n` : `${text}\n`);
   }
@@ -72,13 +72,13 @@ export class Progress {
   }
 }
 
-/** Such as `1:05`. */
+/** Time in the form `1:05`. */
 function clock(seconds: number): string {
   const whole = Math.ceil(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** Such as `100,000`. */
+/** Number in the form `100,000`. */
 export function inThousands(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

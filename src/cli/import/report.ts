@@ -3,7 +3,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { inThousands } from './progress.ts';
 import type { FileRow } from './rows.ts';
 
-/** A row that was left out. Without its secrets: the line says where they are. */
+/** A rejected row, without its secrets: the line says where they are. */
 export interface LeftOutRow {
   readonly line: number;
   readonly type: string;
@@ -14,10 +14,10 @@ export interface LeftOutRow {
   readonly reason: string;
 }
 
-/** Most of them that are shown at the end; the file has all. */
+/** Most rejected rows shown at the end; the file has all. */
 const mostShown = 20;
 
-/** What was left out, as it happens: one JSON object a line in the file, if one is named. */
+/** Reports rejected rows at once: one JSON object for each line of the file, if a file is named. */
 export class Report {
   readonly #file: FileHandle | undefined;
   readonly shown: LeftOutRow[] = [];
@@ -28,7 +28,7 @@ export class Report {
     this.#file = file;
   }
 
-  /** @throws {Failure} where the file cannot be written */
+  /** @throws {Failure} if the file cannot be written */
   static async open(path: string | undefined): Promise<Report> {
     if (path === undefined) return new Report(undefined);
     try {
@@ -50,7 +50,7 @@ export class Report {
     if (file) this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
   }
 
-  /** @throws {Failure} where something was left out, so that a script does not overlook it */
+  /** @throws {Failure} if a row was rejected, so that a script notices */
   refuse(): void {
     if (this.count === 0) return;
     const rows = this.count === 1 ? 'A row was' : `${inThousands(this.count)} rows were`;

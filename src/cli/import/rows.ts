@@ -5,21 +5,21 @@ import { suggest } from '../../domain/suggest.ts';
 import { exitCode, Failure } from '../failure.ts';
 import { FileFault, longestRow, readCsv } from './csv.ts';
 
-/** What a row of a file is, as its `type` says. In the order in which they are imported. */
+/** Types of rows, as in their member `type`, in the order in which they are imported. */
 export const rowTypes = ['account', 'sub_account', 'api_key'] as const;
 export type RowType = (typeof rowTypes)[number];
 export type FileFormat = 'csv' | 'jsonl';
 
 export type RowKinds = Readonly<Record<RowType, RowKind<string, object>>>;
 
-/** How rows of each type are read and sent. */
+/** Reading and sending of the rows of each type. */
 export const rowKinds: RowKinds = {
   account: accountRows,
   sub_account: subAccountRows,
   api_key: keyRows,
 };
 
-/** A row: what is sent of it, or why it cannot be. */
+/** A row with its body, or with its fault. */
 export interface FileRow {
   readonly line: number;
   readonly type: RowType;
@@ -30,15 +30,15 @@ export interface FaultyRow {
   readonly fault: string;
 }
 
-/** A file of rows, to be read from its beginning as often as it is asked for. */
+/** A file of rows, which can be read repeatedly. */
 export interface RowFile {
   readonly path: string;
   readonly format: FileFormat;
-  /** The type of rows that do not say one. */
+  /** Type of rows that name none. */
   readonly type?: RowType;
 }
 
-/** By the extension where no format is given. @throws {Failure} */
+/** Returns the format; without a given one, by the file's extension. @throws {Failure} */
 export function formatOf(path: string, given: string | undefined): FileFormat {
   const extension = given ?? path.toLowerCase().split('.').at(-1);
   switch (extension) {
@@ -52,7 +52,7 @@ export function formatOf(path: string, given: string | undefined): FileFormat {
   }
 }
 
-/** The rows of a file, one after the other. What cannot be read any further ends it with a fault. */
+/** Yields the rows of a file. If it cannot be read any further, a fault comes last. */
 export async function* readRows(file: RowFile): AsyncGenerator<FileRow | FaultyRow> {
   try {
     yield* file.format === 'csv' ? csvRows(file) : jsonRows(file);
@@ -68,7 +68,7 @@ function cannotRead(path: string, error: unknown): Failure {
   return new Failure(exitCode.failed, `${path} cannot be read (${code}).`);
 }
 
-/** The text of a file. @throws {FileFault} where it is not UTF-8 */
+/** Yields the text of a file. @throws {FileFault} if it is not UTF-8 */
 async function* textOf(path: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let line = 1;
@@ -122,7 +122,7 @@ function headingFault(columns: readonly string[], type: RowType | undefined): st
     : 'The column `type` is missing: add it, or name one with --type.';
 }
 
-/** An empty cell says nothing. */
+/** An empty cell leaves its member out. */
 function fromCells(columns: readonly string[], cells: readonly string[]): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const metadata: Record<string, string> = {};

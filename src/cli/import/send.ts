@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode, Failure } from '../failure.ts';
 
-/** How a call is sent again. */
+/** Rules for the repetition of a call. */
 export interface Patience {
-  /** Milliseconds for which a call is sent again, counted from the first time. */
+  /** Milliseconds for which a call is repeated, from the first attempt. */
   readonly forMs: number;
-  /** Told that a call has to wait. */
+  /** Called when a call has to wait. */
   readonly onWait?: (seconds: number, reason: string) => void;
 }
 
-/** Waits between two attempts, where the gateway does not say how long: seconds. */
+/** Seconds between two attempts if the gateway names none. */
 const usualWaitS = 1;
 const longestWaitS = 30;
 
 /**
- * Sends a call that may be sent as often as one likes: again while the gateway is busy, in a roll-out or away, after the time
- * that it asks for.
+ * Sends a call that may be repeated without harm: it is repeated while the gateway is busy, in a roll-out or away,
+ * after the time that the gateway names.
  *
- * @param isFinal whether another attempt at the same call cannot help
- * @throws {Failure} where it rejects the call for another reason, or stays away for too long
+ * @param isFinal whether a repetition of the same call cannot help
+ * @throws {Failure} if the gateway rejects the call for another reason, or is away for too long
  */
 export async function patiently<T>(
   call: () => Promise<T>,
@@ -46,10 +46,13 @@ export function isSlow(error: unknown): boolean {
   return problem?.reason === 'slow';
 }
 
-/** What a call may get that would succeed later: rows may be sent again as often as one likes, so a 500 ends no import either. */
+/**
+ * Statuses after which the call may succeed later. Rows may be repeated without harm, so even a 500 does not end an
+ * import.
+ */
 const passing = new Set([429, 500, 502, 503, 504]);
 
-/** Seconds to wait; `undefined` where waiting is of no use. */
+/** Seconds to wait; `undefined` if waiting is useless. */
 function waitOf(error: unknown): number | undefined {
   if (!(error instanceof Failure)) return undefined;
   const { problem, retry_after: asked } = error.details as {
@@ -60,7 +63,7 @@ function waitOf(error: unknown): number | undefined {
   return Math.min(asked ?? usualWaitS, longestWaitS);
 }
 
-/** Does `work` for each element, `most` of them at a time. After an error nothing new is begun, and it is thrown. */
+/** Runs `work` for each element, `most` at a time. After an error it begins no more, and throws the error. */
 export async function eachOf<T>(
   elements: AsyncIterable<T>,
   most: number,

@@ -25,23 +25,23 @@ interface SyncOptions {
   readonly stdin?: true;
 }
 
-/** Names of missing ones that are shown. */
+/** Most names of missing sub-accounts that are shown. */
 const mostShown = 20;
 const keyVariable = 'TENANCY_GATEWAY_API_KEY';
 
-/** `sync FILE`: a parent's sub-accounts as a list says, with the parent's own key. */
+/** `sync FILE`: makes a parent's sub-accounts equal to a list, with the parent's own key. */
 export function syncCommand(program: Command, context: Context): void {
   program
     .command('sync')
-    .description(`make your sub-accounts what a list says, with your API key (${keyVariable}, or --stdin)`)
+    .description(`make your sub-accounts equal to a list, with your API key (${keyVariable}, or --stdin)`)
     .argument('<file>', 'CSV or JSON lines: external_id, name, metadata.<key>')
     .option('--gateway <url>', 'public address of the gateway (otherwise HOST and PORT)')
     .option('--stdin', 'read the API key from standard input')
-    .option('--format <format>', 'csv or jsonl, where the name of the file does not end so')
-    .option('--plan', 'say what would be done, and do nothing')
+    .option('--format <format>', 'csv or jsonl, if the file name does not end in either')
+    .option('--plan', 'show what would be done, and change nothing')
     .option('--dry-run', 'the same')
     .option('--deactivate-missing', 'deactivate those that are not in the file, and have an external_id')
-    .option('--report <file>', 'write what was left out, and why, to this file: one JSON object a line')
+    .option('--report <file>', 'write the rows left out, and why, to this file: one JSON object a line')
     .action((path: string, options: SyncOptions) => runSync(path, options, context));
 }
 
@@ -83,7 +83,7 @@ function refuseOthers(file: RowFile, checked: CheckedFile): void {
     );
 }
 
-/** @throws {Failure} where there is none, or what is there is no key */
+/** @throws {Failure} if there is no key, or if the text is no key */
 async function readKey(env: NodeJS.ProcessEnv, fromInput: boolean): Promise<string> {
   const key = fromInput ? (await text(process.stdin)).trim() : env[keyVariable];
   if (key !== undefined && /^[!-~]+$/.test(key)) return key;

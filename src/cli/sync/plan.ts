@@ -1,20 +1,22 @@
 import { mergeMetadata, type Metadata } from '../../domain/account.ts';
 import type { GatewayApi, Listing, SubAccount } from '../operator-api.ts';
 
-/** What a row of a list says of a sub-account. */
+/** A sub-account as a row of the list describes it. */
 export interface WantedSubAccount {
   readonly external_id: string;
   readonly name: string;
   readonly metadata?: Readonly<Record<string, string | null>>;
 }
 
-/** What is to be done about a row. */
+/** Action for a row. */
 export type RowAction = 'create' | 'update' | 'unchanged';
 
-/** The sub-accounts that a parent has, by their `external_id`. All of them are held: a parent has 10,000 unless configured. */
+/**
+ * Sub-accounts of a parent by their `external_id`. All of them are in memory: by default a parent has at most 10,000.
+ */
 export class PresentSubAccounts {
   readonly #byName = new Map<string, SubAccount>();
-  /** How many have no `external_id`: no list can name them. */
+  /** Number of those without `external_id`, which no list can name. */
   unnamed = 0;
 
   /** @throws {Failure} */
@@ -45,7 +47,7 @@ export class PresentSubAccounts {
     return there.name === name && isMerged(there.metadata, metadata) ? 'unchanged' : 'update';
   }
 
-  /** Those that are active and not in the list. */
+  /** Returns the active sub-accounts that are not in the list. */
   missing(isListed: (externalId: string) => boolean): readonly SubAccount[] {
     return [...this.#byName.entries()]
       .filter(([externalId, { status }]) => status === 'active' && !isListed(externalId))

@@ -8,16 +8,16 @@ import { eachOf, patiently } from '../import/send.ts';
 import type { GatewayApi, SubAccount } from '../operator-api.ts';
 import type { PresentSubAccounts, RowAction, WantedSubAccount } from './plan.ts';
 
-/** Milliseconds for which a call is sent again while the gateway is busy or away. */
+/** Milliseconds for which a call is repeated while the gateway is busy or away. */
 const patienceMs = 300_000;
 const atATime = 4;
 
-/** What a sync has done, or would do. */
+/** Outcome of a sync, real or planned. */
 export interface Counts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Of those in the file; a sync does not reactivate. */
+  /** Number of those in the file; a sync does not reactivate. */
   deactivated_in_file: number;
   deactivated: number;
   left_out: number;
@@ -25,7 +25,7 @@ export interface Counts {
   missing: readonly SubAccount[];
 }
 
-/** Makes the sub-accounts of a parent what a file without faults says. */
+/** Makes a parent's sub-accounts equal to a file without faults. */
 export class Sync {
   readonly #api: GatewayApi;
   readonly #file: RowFile;
@@ -102,7 +102,7 @@ const done = { create: 'created', update: 'updated', unchanged: 'unchanged' } as
   string
 >;
 
-/** The code of a problem that is about one row alone. */
+/** Code of a problem that concerns one row only. */
 function codeOf(error: unknown): string | undefined {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: { readonly status: number; readonly code: string };

@@ -16,7 +16,7 @@ interface Exported extends Listing<Readonly<Record<string, unknown>>> {
   readonly rejected: readonly string[];
 }
 
-/** `usage export`: sends hours to the billing system again, or shows what would be sent. */
+/** `usage export`: sends hours to the billing system again, or shows the events. */
 export function usageExportCommand(usage: Command, context: Context): void {
   usage
     .command('export')
@@ -25,7 +25,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
     .option('--dry-run', 'write the events, one JSON object a line, and send none')
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
-      // `--from` and `--to` are those of `usage`, which takes them wherever they stand.
+      // `--from` and `--to` belong to `usage`, which takes them in any place.
       const { from, to, dryRun = false } = command.optsWithGlobals<Options>();
       if (from === undefined || to === undefined)
         throw new Failure(exitCode.usage, 'Which hours? --from <time> --to <time>, on the hour, UTC.');

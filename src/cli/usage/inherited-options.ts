@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { exitCode, Failure } from '../failure.ts';
 
 /**
- * Refuses options of `usage` that a command below it would ignore: commander takes them wherever they stand.
+ * Refuses options of `usage` that a command below it would ignore: commander accepts them in any place.
  *
- * @param taken names of those that it takes
+ * @param taken names of the options that the command uses
  * @throws {Failure}
  */
 export function refuseOthers(command: Command, taken: readonly string[]): void {

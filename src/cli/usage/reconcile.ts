@@ -30,25 +30,25 @@ interface Compared extends Listing<Difference> {
   readonly accounts: number;
 }
 
-/** Differences that are shown to people. */
+/** Most differences shown to people. */
 const mostShown = 50;
 
-/** `usage reconcile`: whether the days that invoices are made of are what the hours say. */
+/** `usage reconcile`: checks that the days behind invoices equal the sums of their hours. */
 export function reconcileCommand(usage: Command, context: Context): void {
   usage
     .command('reconcile')
     .description('compare the days of usage with the sums of their hours, and name each difference')
     .usage('--from <date> --to <date> [options]')
     .option('--account <id>', 'of one parent account and its sub-accounts')
-    .option('--mend', 'set days that differ to what their hours say')
+    .option('--mend', 'set days that differ to the sum of their hours')
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
-      // `--from` and `--to` are those of `usage`, which takes them wherever they stand.
+      // `--from` and `--to` belong to `usage`, which takes them in any place.
       const { from, to, account, mend } = command.optsWithGlobals<Options>();
       if (from === undefined || to === undefined)
         throw new Failure(
           exitCode.usage,
-          'Which days? --from <date> --to <date>, from the beginning of the one to that of the other, UTC.',
+          'Which days? --from <date> --to <date>, each from its beginning, UTC.',
         );
       const parent = account && (await findParent(context, account, 'Name its parent.'));
       const differences: Difference[] = [];
@@ -73,7 +73,7 @@ export function reconcileCommand(usage: Command, context: Context): void {
       if (differences.length > 0 && !mended)
         throw new Failure(
           exitCode.failed,
-          `${differences.length} days are not what their hours say.`,
+          `${differences.length} days differ from the sum of their hours.`,
           'With --mend they are set to what the hours say. Find out first who changed which: the gateway changes both at once.',
         );
     });

@@ -29,16 +29,16 @@ interface Report extends Listing<Row> {
 
 const hourMs = 3_600_000;
 
-/** `usage top`: who used most, over all parents. It reads the whole report and keeps the greatest lines alone. */
+/** `usage top`: the greatest users over all parents. It reads the whole report and keeps only the greatest lines. */
 export function usageTopCommand(usage: Command, context: Context): void {
   usage
     .command('top')
-    .description('who used most since the beginning of the last hour, or in a period')
+    .description('the greatest users since the beginning of the last hour, or in a period')
     .usage('[--from <time>] [--to <time>] [options]')
     .addOption(new Option('--by <counter>', 'what counts').choices(counters).default('requests'))
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to', 'limit', 'groupBy']);
-      // `--from`, `--to`, `--limit` and `--group-by` are those of `usage`, which takes them wherever they stand.
+      // `--from`, `--to`, `--limit` and `--group-by` belong to `usage`, which takes them in any place.
       const { from, to, groupBy = 'account', limit, by } = command.optsWithGlobals<Options>();
       const query = new URLSearchParams({ group_by: groupBy, limit: '1000', from: from ?? lastHour() });
       if (to !== undefined) query.set('to', to);
@@ -59,7 +59,9 @@ export function usageTopCommand(usage: Command, context: Context): void {
     });
 }
 
-/** Such as 09:00 at 10:20: a period that begins at 10:00 would say little at 10:01. */
+/**
+ * Beginning of the hour before the present one, such as 09:00 at 10:20: at 10:01 the present hour would hold little.
+ */
 function lastHour(): string {
   return new Date(Math.floor(Date.now() / hourMs - 1) * hourMs).toISOString();
 }

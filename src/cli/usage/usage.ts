@@ -43,7 +43,7 @@ export function usageCommand(program: Command, context: Context): void {
   const usage = pageOptions(
     program
       .command('usage')
-      .description('what was asked of the gateway, over all parent accounts or one')
+      .description('usage of all parent accounts or of one')
       .argument('[account-id]', accountForms)
       .option('--from <time>', 'RFC 3339 date or time, UTC (start of this month)')
       .option('--to <time>', 'not after this one (now)')
@@ -82,7 +82,7 @@ async function writeCsv(
   } catch {
     throw new Failure(
       exitCode.unreachable,
-      'The report was cut off: what was written is not all of it.',
+      'The report was cut off, so the output is incomplete.',
       'Run it again. The log of the gateway says why.',
     );
   }

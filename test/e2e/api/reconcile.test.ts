@@ -82,7 +82,7 @@ t.test('a day that was changed by hand is named, and mended where that is asked 
   t.equal(told.code, 1, 'for what runs it every night');
   t.match(told.stdout, new RegExp(`${child.id} +${key} +2026-04-01 +7 +8 +requests`));
   t.match(told.stdout, /Compared: 3 accounts/);
-  t.match(told.stderr, /4 days are not what their hours say/);
+  t.match(told.stderr, /4 days differ from the sum of their hours/);
 
   const mended = await cli(env, 'usage', 'reconcile', ...period, '--mend', '--json');
   t.equal(mended.code, 0);
