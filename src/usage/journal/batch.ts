@@ -131,7 +131,7 @@ export function rowsOf(text: string): UsageRow[] {
   // The process died before its first line was whole.
   if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
   if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
-    throw new UnknownFormat('a usage journal in a format that is not known');
+    throw new UnknownFormat('a usage journal in an unknown format');
   let start = firstLine.length;
   for (let end = text.indexOf('\n', start); end !== -1; end = text.indexOf('\n', start)) {
     if (!takeLine(text.slice(start, end), rows)) break;

@@ -107,7 +107,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     if (workers.empty) return end(0);
     // Each worker keeps to its time by itself, unless it hangs.
     timers.after(config.drainMs + graceMs, () => {
-      logger.warn('workers that had not ended by then are killed');
+      logger.warn('workers that did not end in time are killed');
       workers.kill();
     });
   }
