@@ -1,4 +1,4 @@
-/** What a request is doing, from its head to the last byte of its response. */
+/** States of a request, from its head to the last byte of its response. */
 export type ExchangeState =
   'deciding' | 'receiving' | 'ready' | 'queued' | 'sent' | 'responding' | 'open' | 'finished';
 
@@ -6,9 +6,9 @@ interface StateRules {
   /** States that may follow. */
   readonly next: readonly ExchangeState[];
   /**
-   * What a revocation does to the request. `decides again`: nothing now, since it is decided again before it is sent;
+   * Effect of a revocation on the request. `decides again`: none now, since it is decided again before it is sent;
    * `rejects`: 503, since the upstream may have acted already; `cuts`: closes the connection, since the response has
-   * begun; `closes`: sends a close frame; `over`: nothing.
+   * begun; `closes`: sends a close frame; `over`: none.
    */
   readonly onRevocation: 'decides again' | 'rejects' | 'cuts' | 'closes' | 'over';
 }
@@ -17,13 +17,13 @@ interface StateRules {
  * The life of an exchange.
  *
  * - `deciding`: facts are missing, or the decision is being made.
- * - `receiving`: admitted; a short body is taken in before the upstream hears of the request.
+ * - `receiving`: admitted; a short body is read before the upstream gets the request.
  * - `ready`: admitted in this very tick.
- * - `queued`: waits for a connection, or for the end of the turn of the event loop. The decision is looked at again in the tick
- *   that sends the request.
+ * - `queued`: waits for a connection, or for the end of the turn of the event loop. The decision is checked again in
+ *   the tick that sends the request.
  * - `sent`: it was written to the upstream.
- * - `responding`: the client has been sent the head of the upstream's response.
- * - `open`: a WebSocket; frames go to and fro.
+ * - `responding`: the head of the upstream's response was sent to the client.
+ * - `open`: a WebSocket; frames pass in both directions.
  * - `finished`: counted and logged.
  */
 export const exchangeStates: Readonly<Record<ExchangeState, StateRules>> = {

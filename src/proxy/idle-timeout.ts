@@ -1,19 +1,19 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 
-/** Tells whether a peer has made no progress for too long while it was its turn. It is polled, and needs no timer. */
+/** Tells whether a peer has made no progress for too long in its turn. It is polled, and needs no timer. */
 export class IdleTimeout {
   readonly #mostMs: number;
   #progress = -1;
   #sinceMs = 0;
 
-  /** @param mostMs how long it may make no progress; 0 for no limit */
+  /** @param mostMs longest time without progress; 0 for no limit */
   constructor(mostMs: number) {
     this.#mostMs = mostMs === 0 ? Infinity : mostMs;
   }
 
   /**
-   * @param waiting it is the peer's turn
-   * @param progress any number that grows with what the peer does
+   * @param waiting whether it is the peer's turn
+   * @param progress any number that grows with the peer's activity
    * @param nowMs monotonic
    */
   expired(waiting: boolean, progress: number, nowMs: number): boolean {
@@ -26,16 +26,16 @@ export class IdleTimeout {
   }
 }
 
-/** The time over which a rate is looked at, milliseconds. */
+/** Time over which a rate is measured, milliseconds. */
 const rateWindowMs = 60_000;
 
-/** Tells whether a peer was slower than it may be, over a minute in which it was its turn. It is polled, and needs no timer. */
+/** Tells whether a peer was too slow, over a minute of its own turns. It is polled, and needs no timer. */
 export class LeastRate {
   readonly #least: number;
   #progress = 0;
   #sinceMs: number | null = null;
 
-  /** @param least progress within a minute; 0 for no limit */
+  /** @param least least progress in a minute; 0 for no limit */
   constructor(least: number) {
     this.#least = least;
   }
@@ -51,19 +51,19 @@ export class LeastRate {
   }
 }
 
-/** The progress of the two sides of an exchange. */
+/** Progress of the two sides of an exchange. */
 export interface ExchangeProgress {
-  /** It is the client's turn: to send more of its body, or to take more of the response. */
+  /** Whether it is the client's turn: to send more of its body, or to take more of the response. */
   readonly waitsForClient: boolean;
-  /** Grows with every byte that comes from the client or that it takes. */
+  /** Grows with every byte that the client sends or takes. */
   readonly clientProgress: number;
-  /** The same for the upstream; `null` while it does not have the request. */
+  /** Same for the upstream; `null` while it does not have the request. */
   readonly upstreamProgress: number | null;
-  /** What the upstream has to send next. */
+  /** Next part of the response that the upstream has to send. */
   readonly awaited: 'head' | 'body';
 }
 
-/** Tells which side of an exchange has been silent for longer, or slower, than it may be. It is polled, and needs no timer. */
+/** Tells which side of an exchange has been silent or slow for too long. It is polled, and needs no timer. */
 export class SideTimeouts {
   readonly #client: IdleTimeout;
   readonly #clientRate: LeastRate;

@@ -19,14 +19,14 @@ import type { ResponseHeaderFilter } from './headers/response-headers.ts';
 import type { HandOvers } from './upstream/hand-overs.ts';
 import type { Upstream } from './upstream/upstream.ts';
 
-/** What the exchanges of all routes share. */
+/** Dependencies that the exchanges of all routes share. */
 export interface RouteDeps {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly usage: UsageSink;
-  /** What requests go out with. */
+  /** Batch that counts and sends requests at the end of each tick. */
   readonly handOvers: HandOvers;
-  /** `null` where requests are not traced. */
+  /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
   readonly observe: RequestObserver;
   readonly failures: FailureLog;
@@ -41,15 +41,15 @@ export interface RouteDeps {
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly exchanges: ActiveExchanges;
   readonly limits: LimitsConfig;
-  /** What the `type` of a problem begins with. */
+  /** Start of the `type` of a problem. */
   readonly problemTypeBase: string;
 }
 
-/** A route of the configuration, with its upstream and what its exchanges need. */
+/** A route of the configuration, with its upstream and all that its exchanges need. */
 export interface Route {
   readonly config: RouteConfig;
   readonly rules: RouteRules;
-  /** `null` where the route has no `cors`. */
+  /** `null` if the route has no `cors`. */
   readonly cors: CorsPolicy | null;
   readonly upstream: Upstream;
   readonly deps: RouteDeps;

@@ -4,7 +4,7 @@ import { boundRest } from '../http/unfinished-body.ts';
 import { problemBody, problemContentType, problemHeaders } from '../http/problem-body.ts';
 
 /**
- * Responds with a problem (RFC 9457) where Fastify has no part in the response.
+ * Responds with a problem (RFC 9457) without Fastify.
  *
  * @returns bytes of the body
  */
@@ -12,10 +12,10 @@ export function writeProblem(
   response: ServerResponse,
   problem: Problem,
   about: {
-    /** Of the request as the client sent it; its query is not repeated. */
+    /** Target as the client sent it; its query is not repeated. */
     readonly target: string;
     readonly requestId: string;
-    /** What the `type` of the problem begins with. */
+    /** Start of the `type` of the problem. */
     readonly typeBase: string;
     /** Further headers, flat list of names and values. */
     readonly headers: readonly string[];

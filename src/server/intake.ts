@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /** Whether the listeners of a worker take the connections that Node's cluster hands to it. */
 export class Intake {
-  /** Where this is false, the cluster hands a connection to another worker. One worker at least has to take them. */
+  /** If false, the cluster hands connections to another worker. At least one worker has to take them. */
   taking: boolean;
 
   constructor(taking: boolean) {
@@ -11,10 +11,11 @@ export class Intake {
   }
 
   /**
-   * Puts a server under this. To be called before it listens.
+   * Puts a server under this control. Call it before the server listens.
    *
-   * A worker whose `server.maxConnections` is reached sends what comes to another worker: below zero it always is. Beyond its
-   * real limit a worker closes connections by itself; with all workers full they would be sent round for ever.
+   * A worker that has reached `server.maxConnections` sends a new connection to another worker; below zero that is
+   * always so. Beyond its real limit a worker closes connections by itself: if all workers were full, connections would
+   * be sent round for ever.
    */
   control(server: Server): void {
     let most = server.maxConnections;

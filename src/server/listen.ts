@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Where something listens. */
+/** Address of a listener. */
 export interface Address {
   readonly host: string;
   readonly port: number;
 }
 
-/** An address that cannot be listened on; the message says which, and what to do. */
+/** An address that cannot be listened on; the message names it and the remedy. */
 class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }

@@ -1,23 +1,26 @@
 import type { CorsConfig } from '../../config.ts';
 import { servedMethods } from '../../domain/acting-decision.ts';
 
-/** What a route says to browsers about requests from pages of other origins (Fetch standard, "CORS protocol"). */
+/**
+ * CORS headers of a route, for browsers that send requests from pages of other origins (Fetch standard, "CORS
+ * protocol").
+ */
 export interface CorsPolicy {
   /**
-   * The headers of the response to a preflight.
+   * Headers of the response to a preflight.
    *
-   * @param origin of the page; `undefined` where none was sent
+   * @param origin of the page; `undefined` if none was sent
    */
   preflight(origin: string | undefined): string[];
   /**
-   * The headers of any other response, an upstream's or a problem's: what it says itself about CORS is replaced.
+   * Headers of any other response, an upstream's or a problem's; the gateway's own CORS headers replace those in it.
    *
    * @param headers flat list of names and values
    */
   replace(headers: readonly string[], origin: string | undefined): string[];
 }
 
-/** Compiles the policy of a route; `null` where it has none. */
+/** Compiles the policy of a route; `null` if it has none. */
 export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
   if (config === null) return null;
   const { origins, credentials, expose, headers, maxAgeS } = config;
@@ -41,7 +44,10 @@ export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
   };
 }
 
-/** Without the headers of CORS. A cache must not give one page the response that names another page's origin. */
+/**
+ * Removes the headers of CORS, and adds `Vary: Origin`: a cache must not give one page the response for another page's
+ * origin.
+ */
 function withVaryOrigin(headers: readonly string[]): string[] {
   const kept: string[] = [];
   let vary = '';

@@ -1,11 +1,11 @@
 import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
- * What was worked out about header names as they were written, since that is most of the work with a header.
+ * Remembers the results for header names as written, since they are most of the work with a header.
  *
- * Callers can make up any number of names. So only those of admitted requests are remembered, in two generations of 1,000
- * names: a full one takes the place of the one before, and names in use come back with the next request. A name of more
- * than 100 characters is never remembered.
+ * Callers can make up any number of names. So only those of admitted requests are remembered, in two generations of
+ * 1,000 names: a full one takes the place of the one before, and names in use come back with the next request. A name
+ * of more than 100 characters is never remembered.
  */
 export class HeaderNameMemo<T> {
   #recent = new Map<string, T>();
@@ -16,12 +16,14 @@ export class HeaderNameMemo<T> {
     this.#workOut = workOut;
   }
 
-  /** For the headers of any caller: leaves nothing behind. */
+  /**
+   * Returns the result for a header of any caller. Client-chosen names are not remembered, so they cannot fill memory.
+   */
   look(rawName: string): T {
     return this.#recent.get(rawName) ?? this.#earlier.get(rawName) ?? this.#workOut(rawName);
   }
 
-  /** For the headers of an admitted request and of its response. */
+  /** Returns the result for a header of an admitted request or of its response, and remembers it. */
   learn(rawName: string): T {
     const known = this.#recent.get(rawName);
     if (known !== undefined) return known;
@@ -39,7 +41,7 @@ export class HeaderNameMemo<T> {
 const generation = 1_000;
 const longestRemembered = 100;
 
-/** The rules for names of clients' headers. */
+/** Rules for names of clients' headers. */
 export type HeaderRules = HeaderNameMemo<HeaderRule>;
 
 export function headerRules(names: HeaderNames): HeaderRules {
@@ -47,8 +49,8 @@ export function headerRules(names: HeaderNames): HeaderRules {
 }
 
 /**
- * Adds the header names that a `Connection` header lists (RFC 9110 §7.6.1), in lower case: they are for this connection
- * only. Most messages list none, and then no set is made.
+ * Adds the header names listed in a `Connection` header (RFC 9110 §7.6.1), in lower case: they belong to this
+ * connection only. No set is made for the many messages that list none.
  */
 export function namedByConnection(value: string, named?: Set<string>): Set<string> | undefined {
   const lower = value.toLowerCase();
@@ -58,7 +60,7 @@ export function namedByConnection(value: string, named?: Set<string>): Set<strin
   return all;
 }
 
-/** The headers whose names are not in `named`. @param headers flat list of names and values */
+/** Removes the headers with names in `named`. @param headers flat list of names and values */
 export function withoutNamed(headers: readonly string[], named: ReadonlySet<string>): string[] {
   const passed: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {

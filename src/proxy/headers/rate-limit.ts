@@ -5,8 +5,8 @@ import { withoutNamed } from './header-rules.ts';
 const ours: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);
 
 /**
- * `RateLimit-Policy` and `RateLimit` of a response (draft-ietf-httpapi-ratelimit-headers, structured fields of RFC 9651): one limit, the
- * scarcest that its caller may see. Flat list of names and values.
+ * Headers `RateLimit-Policy` and `RateLimit` of a response (draft-ietf-httpapi-ratelimit-headers, structured fields of
+ * RFC 9651). They show one limit, the scarcest that the caller may see. Flat list of names and values.
  */
 export function rateLimitHeaders({ kind, period, quota, windowS, remaining, resetS }: LimitState): string[] {
   const name = `"${limitName(kind, period)}"`;
@@ -18,7 +18,11 @@ export function rateLimitHeaders({ kind, period, quota, windowS, remaining, rese
   ];
 }
 
-/** Puts a limit's headers in the place of the upstream's, which knows nothing of it. @param headers flat list of names and values */
+/**
+ * Replaces such headers of the upstream, which does not know the limit.
+ *
+ * @param headers flat list of names and values
+ */
 export function withRateLimit(headers: readonly string[], limit: readonly string[]): string[] {
   const kept = withoutNamed(headers, ours);
   kept.push(...limit);

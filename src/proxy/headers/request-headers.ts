@@ -5,20 +5,20 @@ import type { Caller } from '../../domain/caller.ts';
 import type { HeaderNames } from '../../domain/header-names.ts';
 import { namedByConnection, withoutNamed, type HeaderRules } from './header-rules.ts';
 
-/** What the gateway knows about a request, beside its headers. */
+/** Data about a request beside its headers. */
 export interface OutboundContext {
   readonly requestId: string;
-  /** Who the upstream is told the request is from and for; `null` on a CORS preflight, which carries no key. */
+  /** Caller and permit for the upstream; `null` for a CORS preflight, which carries no key. */
   readonly identity: { readonly caller: Caller; readonly permit: Permit } | null;
-  /** Address of the TCP peer, where it has one. */
+  /** Address of the TCP peer, if it has one. */
   readonly peer: string | undefined;
-  /** The peer is a trusted proxy (`trusted_proxies`): what it says about the client is passed on. */
+  /** Whether the peer is a trusted proxy (`trusted_proxies`), whose headers about the client are passed on. */
   readonly peerTrusted: boolean;
-  /** The request came by TLS. */
+  /** Whether the request came by TLS. */
   readonly encrypted: boolean;
 }
 
-/** @param socket that the request came by */
+/** @param socket connection that the request came by */
 export function outboundContext(
   requestId: string,
   identity: OutboundContext['identity'],
@@ -29,15 +29,15 @@ export function outboundContext(
   return { requestId, identity, peer: socket.remoteAddress, peerTrusted, encrypted };
 }
 
-/** What a route says about headers. */
+/** Settings of a route for headers. */
 export interface OutboundRoute {
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
-  /** Names with `_` that are let by, in lower case. */
+  /** Names with `_` that are passed on, in lower case. */
   readonly underscoreHeaders: readonly string[];
 }
 
-/** Turns the raw headers of a request into those its upstream gets; both are flat lists of names and values. */
+/** Turns the raw headers of a request into those for its upstream; both are flat lists of names and values. */
 export type OutboundHeaders = (
   rawHeaders: readonly string[],
   context: OutboundContext,
@@ -45,13 +45,13 @@ export type OutboundHeaders = (
 ) => string[];
 
 /**
- * Makes the one function that all headers to upstreams come from, of plain requests and of upgrades.
+ * Makes the one function that writes all headers to upstreams, for plain requests and for upgrades.
  *
  * Identity headers of the client are dropped in every spelling, and the gateway's own are appended last: a client that
- * names one of them in `Connection` removes its own copy only.
+ * names one of them in `Connection` removes only its own copy.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
-  // Folded once here, not for each request.
+  // Names are folded once here, not for each request.
   const own = {
     resolvedTenant: names.resolvedTenant.toLowerCase(),
     resolvedExternalId: names.resolvedExternalId.toLowerCase(),
@@ -110,7 +110,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     }
 
     const headers = named === undefined ? out : withoutNamed(out, named);
-    // `Connection: content-length` must not remove it: without its length the body would be read as another message.
+    // `Connection: content-length` must not remove this header: without it the body would be read as another message.
     if (length !== '') headers.push('content-length', length);
     if (host !== '' && route.host === 'preserve') headers.push('host', host);
     pushForwarded(headers, context, said, host);
@@ -119,7 +119,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
   };
 }
 
-/** What a trusted proxy said about the client. */
+/** Values of a trusted proxy's headers about the client. */
 interface ForwardedWords {
   for: string;
   host: string;

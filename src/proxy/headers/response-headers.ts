@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.ts';
 
-/** What happens to a header of the upstream's response, by its name alone. */
+/** Rule for a header of the upstream's response, by its name only. */
 type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
 
-/** The headers of a response, ready for the client. */
+/** Headers of a response, ready for the client. */
 export interface FilteredHeaders {
   /** Flat list of names and values. */
   readonly headers: string[];
-  /** Bytes of the body, where the upstream said so. */
+  /** Bytes of the body, if the upstream states them. */
   readonly contentLength: number | undefined;
 }
 
@@ -17,8 +17,8 @@ export interface FilteredHeaders {
 export interface ResponseHeaderFilter {
   /**
    * @param rawHeaders flat list of names and values
-   * @param resolvedTenant `null` where none was resolved
-   * @throws Error where the body has another transfer coding than `chunked`, which cannot be passed on
+   * @param resolvedTenant `null` if none was resolved
+   * @throws Error if the body has another transfer coding than `chunked`, which cannot be passed on
    */
   headers(
     status: number,
@@ -26,12 +26,12 @@ export interface ResponseHeaderFilter {
     requestId: string,
     resolvedTenant: string | null,
   ): FilteredHeaders;
-  /** @param rawTrailers flat list of names and values; one that would be dropped as a header is dropped here too */
+  /** @param rawTrailers flat list of names and values; a name that is dropped as a header is dropped here, too */
   trailers(rawTrailers: readonly string[]): [string, string][];
 }
 
 /**
- * Makes the filter. Headers that are for the connection to the upstream only are dropped. So are an upstream's own
+ * Makes the filter. It drops headers that belong to the connection to the upstream. It also drops an upstream's own
  * versions, in every spelling, of the headers that clients trust the gateway for.
  */
 export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
@@ -80,8 +80,8 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
 }
 
 /**
- * Adds what goes with the `Upgrade` of a 426 (RFC 9110 §7.8). Node adds `close` and `keep-alive` by itself only where there
- * is no `Connection`.
+ * Adds the `Connection` option for the `Upgrade` of a 426 (RFC 9110 §7.8). Node adds `close` and `keep-alive` by itself
+ * only if there is no `Connection`.
  */
 export function pushUpgradeOption(
   status: number,
@@ -91,15 +91,18 @@ export function pushUpgradeOption(
   if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
 }
 
-/** The only response that says what a client may upgrade to, and is no upgrade itself (RFC 9110 §15.5.22). */
+/** Only this response names possible upgrades without being one itself (RFC 9110 §15.5.22). */
 const upgradeRequired = 426;
 
-/** A response that can have no body must not state a length (RFC 9110 §8.6); a 304 states that of the body it stands for. */
+/**
+ * Whether a response may state a length: not if it can have no body (RFC 9110 §8.6). A 304 states the length of the
+ * body it stands for.
+ */
 function mayStateLength(status: number): boolean {
   return status >= 200 && status !== 204;
 }
 
-/** Fields that change how the message before them is to be read (RFC 9110 §6.5.1). */
+/** Fields that change how the message before them is read (RFC 9110 §6.5.1). */
 const neverTrailers = new Set([
   'content-encoding',
   'content-type',

@@ -4,14 +4,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Holds `100 Continue` back until the body is read, so that no body is sent with a request that is rejected. Node closes
- * the connection after such a rejection: the client may or may not send the body now, and the gateway cannot tell.
+ * Holds `100 Continue` back until the body is read, so that no body is sent with a rejected request. Node closes the
+ * connection after such a rejection: the client may or may not send the body then, and the gateway cannot tell.
  */
 export function noteContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);
 }
 
-/** Tells the client to send its body, if it waits for that. To be called right before the body is read. */
+/** Tells the client to send its body, if it waits for that. Call it right before the body is read. */
 export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;

@@ -2,14 +2,14 @@ import type { MethodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
 
-/** What the gateway reads from the head of a request that passed the framing checks. */
+/** Members of a request's head, after the framing checks. */
 export interface RequestHead {
   readonly kind: MethodKind;
-  /** Every value of `Authorization`, in order. */
+  /** All values of `Authorization`, in order. */
   readonly authorization: readonly string[];
-  /** Every value of the further headers that carry API keys, in order. */
+  /** All values of the further headers that carry API keys, in order. */
   readonly apiKeys: readonly string[];
-  /** Every value of the acting header, in order. */
+  /** All values of the acting header, in order. */
   readonly acting: readonly string[];
   /** Bytes of the body (RFC 9112 §6.3); `undefined` for a chunked body. */
   readonly bodyLength: number | undefined;
@@ -21,12 +21,13 @@ export interface ParsedHead {
   readonly httpVersion: string;
 }
 
-/** Reads a head, once: what the gateway needs of it, or why the request goes no further. */
+/** Reads a head once. Returns its members, or the problem for which the request is rejected. */
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Makes the reader of heads, long because it is one pass: each header is looked at once. It rejects messages whose end
- * two readers could see in different positions, and messages with too many headers. Node must not drop headers beyond a limit of its own for that: see server-options.ts.
+ * Makes the reader of heads. It is long because it is one pass, which looks at each header once. It rejects messages
+ * whose end two readers could see in different places, and messages with too many headers. Node must therefore not drop
+ * headers beyond a limit of its own: see server-options.ts.
  */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
   const tooMany: Problem = {
@@ -36,7 +37,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
   return ({ rawHeaders, httpVersion }, kind) => {
     if (rawHeaders.length > 2 * maxHeaders) return { problem: tooMany };
-    // Node's parser takes `GET /path` that ends with a bare LF for HTTP/0.9, and still reads headers after it.
+    // Node's parser takes a `GET /path` line with a bare LF for HTTP/0.9, and still reads headers after it.
     if (httpVersion !== '1.1' && httpVersion !== '1.0')
       return malformed('Its version is neither 1.1 nor 1.0.');
     let authorization: string[] | undefined;
@@ -95,7 +96,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths > 1) return malformed('Its length is given more than once.');
-    // Node keeps such a connection open and other servers close it, so only some would read a request that follows.
+    // Node keeps such a connection open and other servers close it, so only some would read another request on it.
     if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
     return {
@@ -110,7 +111,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
 const none: readonly string[] = [];
 
-/** Characters of a host and a port (RFC 3986 §3.2.2); no `@`, no comma, no blanks. May be empty (RFC 9112 §3.2). */
+/** Characters of a host and a port (RFC 3986 §3.2.2), without `@`, commas and blanks. May be empty (RFC 9112 §3.2). */
 const hostForm = /^[\w.~!$&'()*+;=:%[\]-]*$/;
 const keepAliveOption = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
@@ -125,8 +126,8 @@ const unknownExpectation = {
 } as const;
 
 /**
- * These headers are not dropped: the client meant DELETE, and the upstream would carry out the POST that it sent. They
- * are not passed on either: the upstream would carry out another method than the acting rules were applied to.
+ * Such requests are rejected. Without the header the upstream would carry out a POST although the client meant a
+ * DELETE; with it the upstream would carry out another method than the acting rules were applied to.
  */
 const methodOverride = {
   problem: {

@@ -1,14 +1,15 @@
-/** The paths that readers may take a path for, or why it must be rejected. */
+/** All paths that readers may take a path for, or the reason to reject it. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: readonly string[] }
   | { readonly kind: 'unacceptable'; readonly reason: string };
 
 /**
- * Every path that some reader could understand `path` as: the closure under what servers, frameworks and proxies
- * are known to do with paths, in any order. The results are folded to lower case.
+ * Returns every path that some reader could understand `path` as: the closure under all known operations of servers,
+ * frameworks and proxies on paths, in any order. The results are folded to lower case.
  *
- * Returns `unacceptable` if a reading holds what no honest client sends (dot segments, control bytes, overlong UTF-8,
- * stacks of accents), or if there are more readings than {@link most} allows, as of encodings nested without end.
+ * Returns `unacceptable` if a reading contains something that no honest client sends (dot segments, control bytes,
+ * overlong UTF-8, stacks of accents), or if there are more readings than {@link most} allows, for example because of
+ * deeply nested encodings.
  *
  * @param path visible ASCII, starts with `/`, its percent-encodings well formed
  */
@@ -20,7 +21,7 @@ export function readingsOf(path: string): Readings {
   const folded: string[] = [];
   const paths: string[] = [];
   for (const reading of asBytes) {
-    // What reshapes bytes does the same to ASCII in lower case: those readings are all there already.
+    // Reshaping of bytes is the same for ASCII in lower case, so those readings are all there already.
     if (ascii.test(reading)) {
       paths.push(reading.toLowerCase());
       continue;
@@ -38,12 +39,12 @@ export function readingsOf(path: string): Readings {
 }
 
 /**
- * The work that one path may cause before it is known who asks: its readings, and the characters of all of them together.
- * Honest paths have a handful of readings; the characters let one with a `%2F` be nearly as long as a head may be.
+ * Work that one path may cause before its sender is known: readings, and characters of all of them together. Honest
+ * paths have a handful of readings; the characters allow a path with one `%2F` to be nearly as long as a head.
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 
-/** What is left of {@link most}. */
+/** Rest of {@link most}. */
 interface Budget {
   readings: number;
   characters: number;
@@ -52,9 +53,9 @@ interface Budget {
 type Habit = (path: string) => string;
 
 /**
- * Fills `readings` with `paths`, with what `habits` make of them, and again of the results, until nothing new appears.
+ * Fills `readings` with `paths`, and with all results of `habits` on them, until nothing new appears.
  *
- * @returns why not, where a reading has a fault or the budget is used up
+ * @returns the reason, if a reading has a fault or the budget is used up
  */
 function close(
   paths: readonly string[],
@@ -72,7 +73,7 @@ function close(
     return left.readings >= 0;
   };
   if (!paths.every(add)) return tooManyReadings;
-  // A loop over a Set also visits what is added during the loop.
+  // A loop over a Set also visits elements that are added during the loop.
   for (const reading of readings) {
     const fault = faultIn(reading);
     if (fault !== undefined) return fault;
@@ -93,12 +94,12 @@ function hasManySegments(path: string): boolean {
   return left < 0;
 }
 
-/** No reader tells three slashes in a row from two, nor does a route: one reading stands for all such. */
+/** No reader and no route tells three slashes in a row from two, so one reading stands for all such paths. */
 function withShortRuns(path: string): string {
   return path.includes('///') ? path.replace(/\/{3,}/g, '//') : path;
 }
 
-/** Decodes once; each byte becomes one character, and what is not an encoding stays. */
+/** Decodes once: each byte becomes one character, and text that is not an encoding stays. */
 function decodedOnce(path: string): string {
   const first = path.indexOf('%');
   if (first === -1) return path;
@@ -115,22 +116,22 @@ function decodedOnce(path: string): string {
 
 const percent = 0x25;
 
-/** The byte that two hexadecimal digits stand for. */
+/** Returns the byte of two hexadecimal digits. */
 function byteOf(high: number | undefined, low: number | undefined): number | undefined {
   const value = ((hexDigits[high ?? 0] as number) << 4) | (hexDigits[low ?? 0] as number);
   return value < 0 ? undefined : value;
 }
 
-/** The value of each hexadecimal digit by its character code, and less than 0 for all other bytes. */
+/** Value of each hexadecimal digit by its character code; negative for all other bytes. */
 const hexDigits = new Int8Array(256).fill(-1);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-// Each starts at the beginning of a run only, so that a long one does not take the square of its length. U+0085 is a blank
-// for Python, .NET and others, but not for `\s`; `+` is one for readers that decode paths as if they were forms.
+// Each matches only at the beginning of a run, so that a long run does not take the square of its length. U+0085 is a
+// blank for Python, .NET and others, but not for `\s`; `+` is one for readers that decode paths like forms.
 const trailingSpace = /(?<![\s\x85+])[\s\x85+]+(?=\/|$)/g;
 const trailingDots = /(?<![.\s\x85+])[.\s\x85+]+(?=\/|$)/g;
 
-/** What readers do to a path before they route by it. Each leaves most paths unchanged. */
+/** Operations of readers on a path before they route by it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
   function backslashesAsSlashes(path) {
     return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -141,7 +142,7 @@ const reshapings: readonly Habit[] = [
   function withoutParameters(path) {
     return path.includes(';') ? path.replace(/;[^/]*/g, '') : path;
   },
-  // Windows opens `admin. ` as `admin`, in any part of a path, and many a program trims what it compares.
+  // Windows opens `admin. ` as `admin`, in any part of a path, and many programs trim text before they compare it.
   function withoutTrailingSpace(path) {
     return path.replace(trailingSpace, '');
   },
@@ -153,36 +154,42 @@ const reshapings: readonly Habit[] = [
     const end = path.search(/[?#]/);
     return end === -1 ? path : path.slice(0, end);
   },
-  // A reader that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). Browsers' URL
-  // parsers skip any further slashes before the host.
+  // A reader that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). Browsers'
+  // URL parsers skip any further slashes before the host.
   function withoutAuthority(path) {
     return path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path;
   },
 ];
 
 /**
- * What readers see that ignore case and normalise Unicode: for them full-width `／` is `/`, and long `ſ` is `s`. Lower case
- * of the upper case of the lower case takes in whatever maps to the same letters in either direction, `ß` and dotless `ı`
- * among them, as Java's equalsIgnoreCase and Python's re.IGNORECASE do; of `İ` it leaves `i` and a dot above.
+ * Path as readers see it that ignore case and normalise Unicode: for them full-width `／` is `/`, and long `ſ` is `s`.
+ * The lower case of the upper case of the lower case covers letters that map to the same letter in either direction,
+ * `ß` and dotless `ı` among them, as in Java's equalsIgnoreCase and Python's re.IGNORECASE; of `İ` it leaves `i` and a
+ * dot above.
  */
 function fold(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
   return folded.replaceAll('i\u0307', 'i');
 }
 
-/** .NET's culture-sensitive comparisons and collations of databases do not see these (Unicode, Default_Ignorable_Code_Point). */
+/**
+ * .NET's culture-sensitive comparisons and collations of databases ignore these characters (Unicode,
+ * Default_Ignorable_Code_Point).
+ */
 function withoutIgnorable(text: string): string {
   return text.replace(/\p{Default_Ignorable_Code_Point}+/gu, '');
 }
 
-/** More than any text has (UAX #15 §13, Stream-Safe Text Format); to sort them takes the square of their number. */
+/**
+ * No real text has as many marks (UAX #15 §13, Stream-Safe Text Format); sorting them takes the square of their number.
+ */
 const stackOfMarks = /\p{M}{31}/u;
 // eslint-disable-next-line no-control-regex
 const ascii = /^[\x00-\x7f]*$/;
 
 /**
- * A segment of dots alone, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, its old versions took
- * `...` for two levels up, and a reader that drops a dot from the end makes `..` of it.
+ * A segment of dots, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, its old versions took `...`
+ * for two levels up, and a reader that drops a dot from the end turns it into `..`.
  */
 const dotSegment = /[/\\][\s\x85+]*\.[.\s\x85+]*(?:;[^/\\]*)?(?:[/\\?#]|$)/;
 // eslint-disable-next-line no-control-regex

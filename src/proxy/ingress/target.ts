@@ -2,7 +2,7 @@ import { managementPath } from '../../domain/paths.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { readingsOf } from './path-readings.ts';
 
-/** Where a request target leads. `route` is the position in the list given to {@link compileTargets}. */
+/** Destination of a request target. `route` is the position in the list given to {@link compileTargets}. */
 export type Target =
   | { readonly kind: 'management' }
   | { readonly kind: 'route'; readonly route: number }
@@ -11,11 +11,11 @@ export type Target =
 
 /**
  * Makes the function that checks and routes request targets. It works on the raw bytes, and there is no other routing:
- * the path that was checked is the path the upstream gets, unchanged.
+ * the checked path is the path that the upstream gets, unchanged.
  *
- * A path is rejected where a reader behind the gateway could take it for a path of another route; `path-readings.ts`
- * lists what careless readers do. A path that leads to the same route in every reading passes byte for byte, `%2F` and
- * all.
+ * A path is rejected if a reader behind the gateway could take it for a path of another route; `path-readings.ts` lists
+ * the habits of careless readers. A path that leads to the same route in every reading passes byte for byte, even with
+ * `%2F`.
  *
  * @param prefixes of the routes; each matches whole segments, the longest wins
  */
@@ -37,13 +37,19 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
   };
 }
 
-/** Whether a target, as it is written, is under the path that the gateway serves itself: a fraction of reading it whole. */
+/**
+ * Whether a target, as written, is under the path that the gateway serves itself. This takes a fraction of the time of
+ * a whole reading.
+ */
 export function isManagement(rawTarget: string): boolean {
   const query = rawTarget.indexOf('?');
   return isWithin(query === -1 ? rawTarget : rawTarget.slice(0, query), managementPath);
 }
 
-/** No encoding, no parameters, no `+`, no empty segment and none with a dot at either end: only case can be read differently. */
+/**
+ * A path with no encoding, no parameters, no `+`, no empty segment and no dot at either end of one: only its case can
+ * be read differently.
+ */
 const plainPath = /^(?:\/|(?:\/[\w~!$&'()*,=:@-]+(?:\.+[\w~!$&'()*,=:@-]+)*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
 const malformedEncoding = /%(?![0-9A-Fa-f]{2})/;
@@ -68,7 +74,10 @@ function readUnusual(rawTarget: string, path: string, places: Places, folded: re
   return targetAt(places, place);
 }
 
-/** Names targets in logs and metrics by prefixes of the configuration, by nothing that a client wrote. */
+/**
+ * Makes the function that names targets in logs and metrics: by prefixes of the configuration, never by text of a
+ * client.
+ */
 export function targetNames(prefixes: readonly string[]): (target: Target) => string {
   return (target) => {
     if (target.kind === 'route') return prefixes[target.route] ?? 'none';
@@ -76,13 +85,13 @@ export function targetNames(prefixes: readonly string[]): (target: Target) => st
   };
 }
 
-/** A target as it may be logged: a query may hold a secret. */
+/** Returns a target as it may be logged: a query may hold a secret. */
 export function withoutQuery(target: string): string {
   const query = target.indexOf('?');
   return query === -1 ? target : target.slice(0, query);
 }
 
-/** Where targets lead: the management path, which is the first, then the routes, the longest prefix before shorter ones. */
+/** Destinations of targets: the management path first, then the routes, longer prefixes before shorter ones. */
 interface Places {
   readonly written: readonly string[];
   readonly targets: readonly Target[];
@@ -90,7 +99,7 @@ interface Places {
 
 function placesOf(prefixes: readonly string[]): Places {
   const routes = prefixes
-    // `/` becomes the empty prefix, which every path starts with.
+    // `/` becomes the empty prefix, with which every path starts.
     .map((prefix, route) => ({
       prefix: prefix.replace(/\/+$/, ''),
       target: { kind: 'route', route } as const,
@@ -102,7 +111,7 @@ function placesOf(prefixes: readonly string[]): Places {
   };
 }
 
-/** The position of the first prefix that `path` is under; -1 where there is none. */
+/** Returns the position of the first prefix that `path` is under; -1 if there is none. */
 function placeOf(prefixes: readonly string[], path: string): number {
   for (let i = 0; i < prefixes.length; i++) if (isWithin(path, prefixes[i] as string)) return i;
   return -1;
@@ -112,7 +121,7 @@ function targetAt({ targets }: Places, place: number): Target {
   return targets[place] ?? none;
 }
 
-/** Names prefixes of the configuration alone, one that the client has written itself in some spelling. */
+/** The detail names a prefix of the configuration only if the client has written it itself in some spelling. */
 function elsewhere({ written }: Places, read: number, place: number): Target {
   const meant = written[read] ?? '';
   return rejected(

@@ -10,8 +10,8 @@ declare module 'node:http' {
 }
 
 /**
- * Whether a request offers to go on as a WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and of HTTP/1.0 it is not read.
- * Other offers are ignored: the request is served as if it had made none.
+ * Whether a request offers to continue as a WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and is not read in
+ * HTTP/1.0. Other offers are ignored: the request is served as if it had made none.
  */
 export function offersWebSocket({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && webSocketOffer.test(headers.upgrade ?? '');
@@ -19,7 +19,7 @@ export function offersWebSocket({ httpVersion, headers }: IncomingMessage): bool
 
 const webSocketOffer = /(?:^|,)[\t ]*websocket[\t ]*(?:,|$)/i;
 
-/** What is wrong with a request for a WebSocket (RFC 6455 §4.2.1). */
+/** Returns the fault of a request for a WebSocket, if any (RFC 6455 §4.2.1). */
 export function upgradeFault({ method, headers }: IncomingMessage, head: RequestHead): Problem | undefined {
   if (method !== 'GET') return invalid('A WebSocket is opened with GET.');
   if (head.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');
@@ -30,7 +30,7 @@ export function upgradeFault({ method, headers }: IncomingMessage, head: Request
 
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
 
-/** Its response says which version is known (RFC 6455 §4.4). */
+/** Its response names the known version (RFC 6455 §4.4). */
 const otherVersion: Problem = {
   code: 'upgrade_required',
   detail: 'Sec-WebSocket-Version must be 13.',

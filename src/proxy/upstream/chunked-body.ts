@@ -1,19 +1,21 @@
 import { ResponseFault } from './errors.ts';
 import { latin1, parseFieldLines } from './message-head.ts';
 
-/** Hands on the bytes of a body between two positions. */
+/** Receives the bytes of a body between two positions. */
 export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
 
-/** Bytes that the chunk extensions and trailers of one body may take. */
+/** Most bytes in the chunk extensions and trailers of one body. */
 const mostOverheadBytes = 16 * 1024;
 /** At most 13 hexadecimal digits, which JavaScript holds exactly; then any extensions. */
 const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
 
-/** Reads a body in chunks (RFC 9112 §7.1), strictly: every line ends with CRLF, every chunk where its size says. */
+/**
+ * Reads a body in chunks (RFC 9112 §7.1), strictly: every line ends with CRLF, and every chunk ends at its stated size.
+ */
 export class ChunkedBody {
-  /** The last chunk and the trailers have been read. */
+  /** Whether the last chunk and the trailers have been read. */
   over = false;
-  /** Flat list of names and values; there once it is {@link over}. */
+  /** Flat list of names and values, complete when {@link over} is set. */
   trailers: string[] = [];
   #reading: 'size' | 'data' | 'data-end' | 'trailers' = 'size';
   #left = 0;
@@ -24,7 +26,7 @@ export class ChunkedBody {
   /**
    * Takes the next bytes.
    *
-   * @returns the position after the last one that belongs to the body
+   * @returns the position after the last byte of the body
    * @throws ResponseFault
    */
   feed(bytes: Buffer, from: number, to: number, onBytes: OnBytes): number {

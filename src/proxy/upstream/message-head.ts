@@ -2,23 +2,23 @@ import type { AccountId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../limits/shares.ts';
 import { ResponseFault } from './errors.ts';
 
-/** What both heads are made of (RFC 9110 §5.6.2, §5.5), Latin-1. */
+/** Forms of names and values in both heads (RFC 9110 §5.6.2, §5.5), Latin-1. */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A request as it goes out. */
+/** A request to be sent. */
 export interface OutgoingRequest {
   readonly method: string;
-  /** As the client sent it; the ingress has checked it. */
+  /** Target as the client sent it; the ingress has checked it. */
   readonly target: string;
-  /** Flat list of names and values. What they say about the length of the body does not count. */
+  /** Flat list of names and values. The body's length is not taken from them. */
   readonly headers: readonly string[];
   readonly body: Buffer | BodySource | null;
-  /** Whose connections it may use; `null` for a preflight that was let through without a key. */
+  /** Accounts whose connections it may use; `null` for a preflight that was passed on without a key. */
   readonly admission: AdmittedAs | null;
 }
 
-/** The accounts that a request was admitted for. */
+/** Accounts that a request was admitted for. */
 export interface AdmittedAs {
   readonly permit: Tenancy;
   readonly caller: { readonly accountId: AccountId };
@@ -26,17 +26,17 @@ export interface AdmittedAs {
 
 /** A body that is sent as it comes in. */
 export interface BodySource {
-  /** Bytes; `undefined` where it is not known beforehand, and the body is sent in chunks. */
+  /** Bytes; `undefined` if the length is not known beforehand and the body is sent in chunks. */
   readonly length: number | undefined;
-  /** Hands everything to `sink` from now on. */
+  /** Writes everything to `sink` from now on. */
   start(sink: BodySink): void;
-  /** The sink has room again, after a `write` that returned `false`. */
+  /** Writes on, because the sink has room again after a `write` that returned `false`. */
   resume(): void;
 }
 
 /** Takes a body in pieces. */
 export interface BodySink {
-  /** `false` where the next piece should wait for {@link BodySource.resume}. */
+  /** Returns `false` if the next piece should wait for {@link BodySource.resume}. */
   write(chunk: Buffer): boolean;
   end(): void;
 }
@@ -47,9 +47,9 @@ const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
  * Writes the head of a request (RFC 9112 §3). Its framing headers are made from the body that will be sent, so the two
  * cannot disagree. They and `Host` come first, since some upstreams drop headers beyond a certain number.
  *
- * @param host for requests that name none
+ * @param host for requests without one
  * @returns Latin-1
- * @throws Error on characters that would end a line early. The ingress rejects them too; this is the second check
+ * @throws Error on characters that would end a line early. The ingress rejects them, too; this is the second check
  */
 export function requestHead(
   { method, target, headers, body }: Omit<OutgoingRequest, 'admission'>,
@@ -71,7 +71,9 @@ export function requestHead(
   return `${method} ${target} HTTP/1.1\r\nhost: ${named}\r\n${framing(method, body)}${fields}\r\n`;
 }
 
-/** The lower-case name where this function writes that header itself, else `null`. The length rules out most names. */
+/**
+ * Returns the lower-case name if this function writes that header itself, else `null`. The length rules out most names.
+ */
 function ownName(name: string): string | null {
   if (!ownLengths.has(name.length)) return null;
   const lower = name.toLowerCase();
@@ -88,19 +90,19 @@ function framing(method: string, body: OutgoingRequest['body']): string {
     : `content-length: ${String(body.length)}\r\n`;
 }
 
-/** Methods whose requests state a length of 0 where they have no body (RFC 9110 §8.6). */
+/** Methods whose requests state a length of 0 if they have no body (RFC 9110 §8.6). */
 const expectsBody = new Set(['POST', 'PUT', 'PATCH']);
 
-/** Where the body of a response ends (RFC 9112 §6.3). */
+/** End of a response's body (RFC 9112 §6.3). */
 export type BodyFraming =
   | { readonly kind: 'length'; readonly length: number }
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' };
 
-/** The version of HTTP in a status line. */
+/** Version of HTTP in a status line. */
 export type HttpVersion = '1.0' | '1.1';
 
-/** The head of a response. */
+/** Head of a response. */
 export interface ResponseHead {
   readonly version: HttpVersion;
   readonly status: number;
@@ -108,9 +110,9 @@ export interface ResponseHead {
   /** Flat list of names and values, as they were written. */
   readonly headers: string[];
   readonly body: BodyFraming;
-  /** The upstream means to take another request on this connection. */
+  /** Whether the upstream will take another request on this connection. */
   readonly keepAlive: boolean;
-  /** How long it says it waits for one, milliseconds; `null` where it does not say. */
+  /** Milliseconds for which the upstream says it waits for one; `null` if it does not say. */
   readonly keepAliveMs: number | null;
 }
 
@@ -121,11 +123,11 @@ const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
 const bodyless: BodyFraming = { kind: 'length', length: 0 };
 
 /**
- * Reads the head of a response. What two readers could understand differently is rejected: a length given twice or
- * beside chunks, and codings other than `chunked`.
+ * Reads the head of a response. It rejects anything that two readers could understand differently: a length given twice
+ * or beside chunks, and codings other than `chunked`.
  *
  * @param text Latin-1, up to and with the CRLF of its last line
- * @param toHead the request was a HEAD
+ * @param toHead whether the request was a HEAD
  * @throws ResponseFault
  */
 export function parseResponseHead(text: string, toHead: boolean): ResponseHead {
@@ -199,8 +201,8 @@ function timeoutOf(value: string): number | null {
 }
 
 /**
- * Reads field lines (RFC 9112 §5), as strictly as they are defined: each ends with CRLF, nothing stands between a name
- * and its colon, nothing is folded. Another reader could understand a malformed line differently, so it is an error.
+ * Reads field lines (RFC 9112 §5) strictly: each ends with CRLF, nothing stands between a name and its colon, nothing
+ * is folded. Another reader could understand a malformed line differently, so it is an error.
  *
  * @param text Latin-1; every line with its CRLF
  * @returns flat list of names and values
@@ -222,7 +224,7 @@ export function parseFieldLines(text: string, from = 0): string[] {
   return fields;
 }
 
-/** The value without the optional white space around it (RFC 9110 §5.5). */
+/** Returns the value without the optional white space around it (RFC 9110 §5.5). */
 function trimmed(text: string, from: number, to: number): string {
   let start = from;
   let end = to;
@@ -235,12 +237,14 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** The bytes as text, one character each: what `toString('latin1')` calls in the end, without its checks. */
+/**
+ * Bytes as text, one character each. `toString('latin1')` ends in the same call, after checks that are not needed here.
+ */
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
   return (bytes as Latin1Bytes).latin1Slice(from, to);
 }
 
-/** Node has it on every Buffer; the declarations leave it out. */
+/** Every Buffer has this method; the declarations of Node leave it out. */
 interface Latin1Bytes extends Uint8Array {
   latin1Slice(start: number, end: number): string;
 }

@@ -3,12 +3,12 @@ import { ResponseFault } from './errors.ts';
 import { latin1, parseResponseHead, type ResponseHead } from './message-head.ts';
 import { ChunkedBody } from './chunked-body.ts';
 
-/** Is called as a response comes in. */
+/** Events of a response as it comes in. */
 export interface ResponseEvents {
-  /** A 103 (RFC 8297). @param headers flat list of names and values */
+  /** Early hints, a 103 (RFC 8297). @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
   onHead(head: ResponseHead): void;
-  /** A part of the body, between two positions; the bytes are there during the call only. */
+  /** A part of the body, between two positions; the bytes are valid only during the call. */
   onBytes(bytes: Buffer, from: number, to: number): void;
   /** @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
@@ -16,25 +16,28 @@ export interface ResponseEvents {
 
 /** Responses with a larger head are rejected. */
 export const maxResponseHeadBytes = 64 * 1024;
-/** Most heads end within this many bytes, so the end is looked for here first. */
+/** The end of the head is looked for in these bytes first, because most heads end there. */
 const firstLookBytes = 2048;
 const statusStart = 'HTTP/1.';
-/** Interim responses (1xx) before the final one; an upstream that sends more is given up. */
+/** Most interim responses (1xx) before the final one; the gateway gives up an upstream that sends more. */
 const mostInterimResponses = 100;
 
 /**
- * Reads one response after another from a connection, strictly (RFC 9112). Of the interim responses (1xx) only Early Hints
- * are told: the gateway asks upstreams for none, so no client waits for another one.
+ * Reads one response after another from a connection, strictly (RFC 9112). Early Hints are the only interim responses
+ * (1xx) that it reports: the gateway asks upstreams for none, so no client waits for others.
  */
 export class ResponseParser {
-  /** No response is expected: before {@link begin}, and after its end. Bytes that come then belong to no request. */
+  /**
+   * Whether no response is expected: before {@link begin}, and after the end of one. Bytes that come then belong to no
+   * request.
+   */
   over = true;
-  /** Of the latest response; `null` before there is one. */
+  /** Head of the latest response; `null` before the first. */
   head: ResponseHead | null = null;
   readonly #events: ResponseEvents;
   #toHead = false;
   #interimCount = 0;
-  /** The part of a head that has come in so far. */
+  /** Part of a head that has come in so far. */
   #text = '';
   #left = 0;
   #chunks: ChunkedBody | null = null;
@@ -43,7 +46,7 @@ export class ResponseParser {
     this.#events = events;
   }
 
-  /** Expects the response to a request. @param toHead it is a HEAD */
+  /** Expects the response to a request. @param toHead whether the request is a HEAD */
   begin(toHead: boolean): void {
     this.over = false;
     this.head = null;
@@ -55,8 +58,8 @@ export class ResponseParser {
   /**
    * Takes the next bytes.
    *
-   * @returns the position after the last one that belongs to the response
-   * @throws ResponseFault where they cannot be read; the connection is of no use then
+   * @returns the position after the last byte of the response
+   * @throws ResponseFault if they cannot be read; the connection is useless then
    */
   feed(bytes: Buffer, to: number): number {
     let at = 0;
@@ -66,7 +69,7 @@ export class ResponseParser {
     return at;
   }
 
-  /** The upstream has ended the connection. @throws ResponseFault where that cuts the response short */
+  /** Notes that the upstream has ended the connection. @throws ResponseFault if that cuts the response short */
   close(): void {
     if (this.over) return;
     if (this.head?.body.kind !== 'until-close') throw new ResponseFault('no end');
@@ -83,7 +86,7 @@ export class ResponseParser {
       end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
       if (upTo === to) break;
     }
-    // Its end may be coming in: three of the four bytes may be there already.
+    // The end may be coming in: three of its four bytes may be there already.
     const least = end === -1 ? this.#text.length - 3 : end;
     if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
     if (end === -1) {
@@ -96,7 +99,7 @@ export class ResponseParser {
     return from + end + 4 - before;
   }
 
-  /** Rejects the beginning of a head that no further bytes can make one, instead of waiting for them until the timeout. */
+  /** Rejects bytes that can never become a head, instead of waiting for more until the timeout. */
   #rejectHopeless(before: number): void {
     if (!this.#text.startsWith(statusStart.slice(0, this.#text.length)))
       throw new ResponseFault('no HTTP/1 status line');
@@ -148,29 +151,29 @@ export class ResponseParser {
   }
 }
 
-/** Bytes of one read, at most. */
+/** Most bytes of one read. */
 export const readBytes = 64 * 1024;
 
-/** A piece of this size or more is not copied: the socket reads into a buffer of its own. */
+/** Bytes from which a piece is not copied: the socket reads into a buffer of its own. */
 const largeBytes = readBytes / 2;
 
 /** Reads from a socket. */
 export interface BytesReader {
-  /** The buffer for the next read. */
+  /** Returns the buffer for the next read. */
   nextBuffer(): Buffer;
-  /** So many bytes have been read into it. */
+  /** Tells that `length` bytes have been read into it. */
   read(length: number): void;
 }
 
 /**
- * What one socket reads into, and its {@link ResponseParser} from. The bytes of a read are dealt with before the next read
- * begins, so all sockets share one buffer, and what outlives the read is copied. While a body comes in large pieces, its
- * socket reads into buffers of its own instead, which are handed on without a copy.
+ * Buffers that one socket reads into, and its {@link ResponseParser} from. The bytes of a read are used before the next
+ * read begins, so all sockets share one buffer, and bytes to keep are copied. While a body comes in large pieces, its
+ * socket reads into buffers of its own instead, which are passed on without a copy.
  */
 export class ReadBuffer {
-  /** Who reads; `null` before the connection is made. */
+  /** Reader of the bytes; `null` before the connection is made. */
   reader: BytesReader | null = null;
-  /** For the socket. */
+  /** Options for the socket. */
   readonly onread: OnReadOpts = {
     buffer: () => this.reader?.nextBuffer() ?? this.#current,
     callback: (length) => {
@@ -182,18 +185,18 @@ export class ReadBuffer {
   #current: Buffer;
   #given = false;
 
-  /** @param shared of {@link readBytes} */
+  /** @param shared buffer of {@link readBytes} */
   constructor(shared: Buffer) {
     this.#shared = shared;
     this.#current = shared;
   }
 
-  /** What the latest read went into. */
+  /** Buffer of the latest read. */
   get bytes(): Buffer {
     return this.#current;
   }
 
-  /** Makes a part of the latest read the caller's to keep. A small part never keeps a large buffer from being freed. */
+  /** Returns a part of the latest read that the caller may keep. A small part never keeps a large buffer in memory. */
   keep(from: number, to: number): Buffer {
     const part = this.#current.subarray(from, to);
     if (this.#current === this.#shared || part.length < largeBytes) return Buffer.from(part);
@@ -202,10 +205,10 @@ export class ReadBuffer {
   }
 
   /**
-   * The buffer for the next read.
+   * Returns the buffer for the next read.
    *
-   * @param length of the latest read
-   * @param more the response it belonged to goes on
+   * @param length bytes of the latest read
+   * @param more whether its response goes on
    */
   next(length: number, more: boolean): Buffer {
     if (!more || length < largeBytes) this.#current = this.#shared;

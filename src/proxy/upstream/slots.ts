@@ -3,13 +3,13 @@ import type { OutgoingRequest } from './message-head.ts';
 import type { PooledConnection } from './upstream-client.ts';
 import type { Failing } from './waiting-requests.ts';
 
-/** The connections of one caller as one tenant. */
+/** Connections of one caller as one tenant. */
 export interface OwnConnections<Handler extends Failing> {
-  /** Of the tenant, whoever calls. */
+  /** Share of the tenant, whoever calls. */
   readonly share: Share;
-  /** Connections that are put by; the one that was used last comes last. */
+  /** Idle connections; the one that was used last comes last. */
   readonly idle: Slot<Handler>[];
-  /** Connections that are being made. */
+  /** Number of connections that are being made. */
   opening: number;
 }
 
@@ -20,7 +20,9 @@ interface SlotPool<Handler extends Failing> {
   ended(slot: Slot<Handler>): void;
 }
 
-/** The place of one connection in a pool, from when it is being made to its end; all that time it belongs to one tenant. */
+/**
+ * Place of one connection in a pool, from the start of its making to its end. It belongs to one tenant all that time.
+ */
 export class Slot<Handler extends Failing> {
   readonly own: OwnConnections<Handler>;
   /** `null` while it is being made. */
@@ -28,7 +30,7 @@ export class Slot<Handler extends Failing> {
   giveUp: (() => void) | null = null;
   isIdle = false;
   idleSinceMs = 0;
-  /** Neighbours among the idle ones; only {@link IdleOrder} writes to them. */
+  /** Neighbours among the idle slots; only {@link IdleOrder} writes to them. */
   older: Slot<Handler> | null = null;
   newer: Slot<Handler> | null = null;
   readonly #pool: SlotPool<Handler>;
@@ -51,7 +53,7 @@ export class Slot<Handler extends Failing> {
   }
 }
 
-/** The idle connections of all tenants, in the order in which they became idle. */
+/** Idle connections of all tenants, in the order in which they became idle. */
 export class IdleOrder<Handler extends Failing> {
   size = 0;
   oldest: Slot<Handler> | null = null;

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { TurnWaits } from '../../ports/turn-waits.ts';
 import type { OutgoingRequest } from './message-head.ts';
 
-/** What is told that a request came to nothing. */
+/** Hears that a request has failed. */
 export interface Failing {
   onFailure(error: Error): void;
   /** No connection could be made for it. */
@@ -14,18 +14,18 @@ interface Waiting<Handler> {
   readonly request: OutgoingRequest;
   readonly handler: Handler;
   readonly sinceMs: number;
-  /** No connection could be made for it when it came. */
+  /** Whether no connection could be made for it when it came. */
   forItsTurn: boolean;
   over: boolean;
 }
 
-/** Whose request waits. */
+/** Tenant whose request waits. */
 interface Connecting {
-  /** Connections that are being made for it. */
+  /** Number of connections that are being made for it. */
   readonly opening: number;
 }
 
-/** The requests that wait for a connection to one upstream, and how long those do that have to wait for their turn. */
+/** Requests that wait for a connection to one upstream. It measures how long those wait that wait for their turn. */
 export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends Turns<
   Waiting<Handler>,
   Tenant
@@ -47,27 +47,27 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
   /**
    * Lets a request wait.
    *
-   * @param serve sends what can be sent now, and makes the connections that can be made
+   * @param serve sends all requests that can be sent now, and makes the possible connections
    */
   enter(tenant: Tenant, request: OutgoingRequest, handler: Handler, serve: () => void): void {
     const sinceMs = this.#clock.monotonicMs();
     const waiting = { request, handler, sinceMs, forItsTurn: false, over: false };
     this.add(tenant, waiting);
     serve();
-    // The others wait for a connection that is being made, which is no matter of turns.
+    // Other requests wait for a connection that is being made, not for their turn.
     if (waiting.over || !this.lacks(tenant)) return;
     waiting.forItsTurn = true;
     this.#waits.began();
   }
 
-  /** Ends the longest wait of a tenant. @returns what waited; `undefined` where nothing does */
+  /** Ends the longest wait of a tenant. @returns its request; `undefined` if none waits */
   end(tenant: Tenant): Waiting<Handler> | undefined {
     const waiting = this.takeFrom(tenant);
     if (waiting !== undefined) this.#end(waiting);
     return waiting;
   }
 
-  /** Fails what has waited since before `beforeMs`. */
+  /** Fails the requests that have waited since before `beforeMs`. */
   fail(beforeMs: number, reason: () => Error): void {
     for (const waiting of this.takeWhile(({ sinceMs }) => sinceMs < beforeMs)) {
       this.#end(waiting);

@@ -1,7 +1,7 @@
 import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 
 /**
- * Places for the WebSockets of one route. They are divided among tenants as connections are; who finds no place is told so
+ * Places for the WebSockets of one route, divided among tenants like connections. A request without a place is rejected
  * at once, since a WebSocket may stay for days.
  */
 export class WebSocketPlaces {
@@ -14,7 +14,10 @@ export class WebSocketPlaces {
     this.#most = most;
   }
 
-  /** Takes a place; `null` if the tenant or its parent has its share of them. Each share must be followed by one {@link leave}. */
+  /**
+   * Takes a place; `null` if the tenant or its parent has used up its share. The caller gives each share back with
+   * {@link leave}.
+   */
   enter(tenancy: Tenancy | null): Share | null {
     const share = this.#shares.use(tenancy);
     if (this.#shares.hasRoom(share, this.#most)) {

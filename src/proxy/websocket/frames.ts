@@ -3,17 +3,17 @@ const opcodeOf = (first: number): number => first & 0x0f;
 const closeOpcode = 0x8;
 const firstControlOpcode = 0x8;
 
-/** How many bytes of extended length a frame header has, by the 7-bit length in its second byte. */
+/** Bytes of extended length in a frame header, by the 7-bit length in its second byte. */
 const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
 
 /**
- * Follows WebSocket frames (RFC 6455 §5.2) in a byte stream by their lengths alone, without storing or changing them. It
- * tells where a frame ends, so that the gateway can send a close frame between two frames of the upstream.
+ * Follows WebSocket frames (RFC 6455 §5.2) in a byte stream by their lengths, without storing or changing them. It
+ * knows where each frame ends, so that the gateway can send a close frame between two frames of the upstream.
  */
 export class FrameTracker {
   /** Bytes of messages so far: payloads only, without frame headers and without control frames. */
   messageBytes = 0;
-  /** A close frame has begun: nothing may follow it. */
+  /** Whether a close frame has begun: nothing may follow it. */
   closing = false;
   #header: number[] = [];
   #headerLength = 2;

@@ -6,8 +6,7 @@ import type { Socket } from 'node:net';
 const maxResponseHeadBytes = 64 * 1024;
 
 /**
- * Prepares a request for a WebSocket on a connection; it goes out with `end()`. Names, values and target are sent as
- * given.
+ * Prepares a request for a WebSocket on a connection; `end()` sends it. Names, values and target stay as given.
  *
  * @param headers flat list of names and values, without those of the connection
  */
@@ -27,8 +26,8 @@ export function prepareHandshake(
 }
 
 /**
- * Why a response is not the upstream's consent to a WebSocket (RFC 6455 §4.1); `undefined` where it is. Without consent no
- * bytes may go through: they would not be frames, and could be the response to another client's request.
+ * Returns the reason why a response is not the upstream's consent to a WebSocket (RFC 6455 §4.1); `undefined` if it is.
+ * Without consent no bytes may pass: they would not be frames, and could be the response to another client's request.
  */
 export function consentFault({ statusCode, headers }: IncomingMessage, key: string): string | undefined {
   if (statusCode !== 101) return `the upstream upgraded with status ${statusCode}`;
@@ -46,8 +45,8 @@ export function consentFault({ statusCode, headers }: IncomingMessage, key: stri
 const reasonPhrase = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Names the fault of a response that rejects a WebSocket; `undefined` if it has none. Node's parser accepts any three
- * digits as a status and any reason phrase, and writing those throws.
+ * Returns the fault of a response that rejects a WebSocket; `undefined` if it has none. Node's parser accepts any three
+ * digits as a status and any reason phrase, but writing some of them throws.
  */
 export function rejectionFault(response: IncomingMessage): string | undefined {
   const { httpVersionMajor, statusCode = 0, statusMessage = '' } = response;
@@ -59,7 +58,7 @@ export function rejectionFault(response: IncomingMessage): string | undefined {
     : 'the upstream sent a control character in its reason phrase';
 }
 
-/** The head of the 101 response for the client. @param headers flat list of names and values */
+/** Returns the head of the 101 response for the client. @param headers flat list of names and values */
 export function switchingProtocols(headers: readonly string[]): Buffer {
   const lines = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket'];
   for (let i = 0; i < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
