@@ -1,6 +1,6 @@
 /** A fault in the configuration. Details name keys and what is expected; they never show a value. */
 export interface Fault {
-  /** Where to look: a variable's name, or the path of a key with its place in the file. */
+  /** Place of the fault: a variable's name, or the path of a key with its place in the file. */
   readonly where: string;
   readonly detail: string;
 }

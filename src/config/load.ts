@@ -22,8 +22,8 @@ export interface LoadOptions {
   /** `command`: only to find a gateway or its store, so faults between keys (a missing upstream) are ignored. */
   readonly purpose?: 'serve' | 'command';
   /**
-   * How to report a certificate that has expired or is not valid yet. At start it is a warning: a restart must not turn
-   * a date that many clients ignore into an outage.
+   * Severity of a certificate that has expired or is not valid yet. At start it is a warning: a restart must not turn a
+   * date that many clients ignore into an outage.
    */
   readonly datesOfCertificates?: 'fault' | 'warning';
   /** Wall-clock time. */

@@ -1,6 +1,6 @@
-/** Names of the headers the gateway reads from callers and sets for upstreams. */
+/** Names of the headers that the gateway reads from callers and sets for upstreams. */
 export interface HeaderNames {
-  /** What all of them start with, as it is sent. */
+  /** Start of all these names, as it is sent. */
   readonly prefix: string;
   readonly acting: string;
   readonly resolvedTenant: string;
@@ -15,7 +15,7 @@ export interface HeaderNames {
   readonly apiKey: readonly string[];
 }
 
-/** The prefix the spec's examples use. */
+/** Prefix in the examples of the spec. */
 const defaultPrefix = 'X-Service-';
 
 /**
@@ -39,7 +39,7 @@ export function headerNames(prefix: string = defaultPrefix, apiKey: readonly str
 }
 
 /**
- * The name as the most careless reader behind us might understand it: CGI and WSGI turn `-` into `_`,
+ * Returns the name as the most careless reader behind the gateway might understand it: CGI and WSGI turn `-` into `_`,
  * some frameworks turn `.` into either. Two names that fold alike may be one name to an upstream.
  */
 export function foldHeaderName(name: string): string {
@@ -47,15 +47,16 @@ export function foldHeaderName(name: string): string {
 }
 
 /**
- * What becomes of a client's header on its way through, by its name alone.
+ * Rule for a client's header, by its name only.
  *
  * - `pass`: goes to the upstream unchanged
  * - `drop`: only the gateway may set it, or it belongs to one connection
  * - `underscore`: its name holds `_`; dropped unless the route lists it
- * - `forwarding`: what a proxy says about the request ({@link saidByProxies}); passed from a trusted proxy, dropped otherwise
- * - `override`: asks that the method be read as another one; the request is rejected
- * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; rejected too
- * - the others are headers that have code of their own
+ * - `forwarding`: a proxy's statement about the request ({@link saidByProxies}); passed from a trusted proxy, dropped
+ *   otherwise
+ * - `override`: asks for another method; the request is rejected
+ * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; rejected, too
+ * - the others are headers with code of their own
  */
 export type HeaderRule =
   | 'pass'
@@ -77,12 +78,12 @@ export type HeaderRule =
   | 'transfer-encoding'
   | 'upgrade';
 
-/** Of the names, those that clients' headers are compared with. */
+/** Names that clients' headers are compared with. */
 type NamesToRead = Pick<HeaderNames, 'prefix' | 'acting' | 'apiKey'>;
 
 /**
- * The rule for a name as it was written. Names are compared as the most careless reader might (`X_Service.Acting-Tenant`),
- * so no header of the client can pass for one that the gateway sets.
+ * Returns the rule for a name as written. Names are compared as the most careless reader might
+ * (`X_Service.Acting-Tenant`), so no header of the client can pass for one of the gateway.
  */
 export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   const lower = rawName.toLowerCase();
@@ -90,17 +91,17 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // No name that means anything is longer, and a client without a key may send one of any length.
+  // No meaningful name is longer, and a client without a key may send a name of any length.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // What an upstream could read as the header of the key: it would be handed the key, or another one.
+  // An upstream could read such a name as the header of the key: it would get the key, or another one.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
-  // `Proxy` alone becomes HTTP_PROXY in CGI-like environments.
+  // `Proxy` by itself becomes HTTP_PROXY in CGI-like environments.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
   if (overrides.has(name)) return 'override';
   if (framing.has(name)) return 'framing';
-  // gunicorn takes SCRIPT_NAME for a word of the proxy before it, and cuts that much from the path.
+  // gunicorn trusts SCRIPT_NAME as set by a proxy before it, and cuts that text from the path.
   if (rawName.includes('_')) return 'underscore';
   if (wordOfProxies.test(name)) return 'forwarding';
   return 'pass';
@@ -121,16 +122,18 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
   ['x-forwarded-proto', 'forwarded-proto'],
 ]);
 
-/** Headers that are for one connection only (RFC 9110 §7.6.1), the obsolete ones included. */
+/** Headers that belong to one connection only (RFC 9110 §7.6.1), including obsolete ones. */
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
 /**
- * What proxies tell the services behind them about a request, by what it is about. Frameworks and common middleware believe such headers
- * whoever sent them, so only trusted proxies may. `*` stands for any end of a name; names are folded.
+ * Headers by which proxies describe a request to the services behind them, by subject. Frameworks and common middleware
+ * believe them from any sender, so only trusted proxies may send them. `*` stands for any end of a name; names are
+ * folded.
  */
 const saidByProxies = {
-  // Names the request in logs; the gateway makes one where none is trusted.
+  // The id of the request in logs; the gateway makes one if it trusts none.
   id: ['x-request-id'],
-  // Where a client is, as CDNs and balancers say it, and what libraries such as request-ip read: rate limits and allow lists go by it.
+  // The client's address, as sent by CDNs and balancers and read by libraries such as request-ip: rate limits and allow
+  // lists depend on it.
   address: [
     ...[
       'forwarded*',
@@ -168,10 +171,10 @@ const saidByProxies = {
       'incap-client-ip',
     ],
   ],
-  // What was asked for before a proxy rewrote it: frameworks route by it in place of the path whose route was chosen. Flask's
-  // ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend, Symfony and WordPress (X-Original-URL, X-Rewrite-URL),
-  // Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above), Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js,
-  // Azure, Netlify, Cloud Foundry, Home Assistant.
+  // The target before a proxy rewrote it: frameworks route by it and not by the path whose route was chosen. Flask's
+  // ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend, Symfony and WordPress (X-Original-URL,
+  // X-Rewrite-URL), Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above), Envoy, Traefik, Plack and Paste,
+  // Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry, Home Assistant.
   path: [
     ...[
       'x-script-name',
@@ -201,17 +204,18 @@ const saidByProxies = {
     ],
     ...['x-base-path', 'x-path-prefix'],
   ],
-  // Which host: links are made with it, and tenants of a service chosen by it.
+  // The host: links are made with it, and tenants of a service are chosen by it.
   host: ['x-host', 'x-http-host-override', 'x-original-host', 'x-real-host', 'disguised-host'],
   // Whether the client came by TLS.
   scheme: [
     ...['x-scheme', 'x-url-scheme', 'x-original-proto', 'x-original-scheme', 'front-end-https', 'cf-visitor'],
     ...['cloudfront-forwarded-proto', 'x-appservice-proto'],
   ],
-  // How files are sent: Rack::Sendfile makes of X-Accel-Mapping a path for nginx, and what that leads to is not checked.
+  // Sending of files: Rack::Sendfile turns X-Accel-Mapping into a path for nginx, which then goes unchecked.
   files: ['x-accel-*', 'x-sendfile*'],
-  // Who the caller is, as proxies that sign users in or check certificates say it: WebSphere and WebLogic plug-ins, IIS, Kubernetes'
-  // front proxy, oauth2-proxy, Authelia, authentik, Google's, Amazon's, Microsoft's and Cloudflare's, IBM and CA access managers.
+  // The caller's identity, from proxies that sign users in or check certificates: WebSphere and WebLogic plug-ins, IIS,
+  // Kubernetes' front proxy, oauth2-proxy, Authelia, authentik, Google's, Amazon's, Microsoft's and Cloudflare's, IBM
+  // and CA access managers.
   identity: [
     ...[
       'remote-user',
@@ -256,7 +260,7 @@ const framing = new Set(['content-length', 'transfer-encoding']);
 const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
 
 /**
- * Whether a name with `_` could be taken for one that clients have no say in: by a reader to whom `_` is `-`, or by one
+ * Whether a name with `_` could be taken for one that clients must not set: by a reader to whom `_` is `-`, or by one
  * that has a variable of that name (RFC 3875 §4.1).
  */
 export function readsAsReserved(name: string, names: NamesToRead): boolean {
@@ -270,8 +274,8 @@ const serverVariables = new Set([
 ]);
 
 /**
- * Header values from the raw list, in the order they were sent. Parsed header objects join or drop repeated
- * headers; what decides who a request acts as must see every one of them.
+ * Header values from the raw list, in the order they were sent. Parsed header objects join or drop repeated headers,
+ * but the choice of the tenant must consider every value.
  *
  * @param rawHeaders names and values alternating, as Node gives them
  * @param name lower case

@@ -43,7 +43,7 @@ export function usageEvent(
 ): UsageEvent {
   const { accountId, parentId, externalId, correction } = used;
   const from = new Date(used.hourMs).toISOString();
-  // Such as `…/2026-03-01T09`; Stripe accepts at most 100 characters.
+  // Id such as `…/2026-03-01T09`; Stripe accepts at most 100 characters.
   const id = [accountId, from.slice(0, 13), ...(correction === null ? [] : [correction])].join('/');
   return {
     specversion: '1.0',

@@ -6,7 +6,7 @@ export interface Clock {
   monotonicMs(): number;
 }
 
-/** Read once from the global object: a look-up per call would take half of the time of a reading. */
+/** The global object is read once here: a look-up for each call would take half of the time of a reading. */
 const { performance } = globalThis;
 
 /** The machine's clocks. */

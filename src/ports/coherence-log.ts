@@ -17,13 +17,16 @@ export interface ReplicaRow {
 export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs'> {
   /** Note for operators; no decision depends on it. */
   readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
-  /** By how much its wall clock is ahead of the store's, for operators; `null` where it does not know. */
+  /** Milliseconds by which its wall clock is ahead of the store's, for operators; `null` if unknown. */
   readonly clockAheadMs?: number | null;
 }
 
-/** What comes of a renewal. */
+/** Result of a renewal. */
 export interface Renewed {
-  /** Position that its row showed as confirmed, 0 where there was none: less than it confirmed where a crash of the store has undone that. */
+  /**
+   * Position that its row showed as confirmed, 0 without a row: less than it confirmed if a crash of the store has
+   * undone that.
+   */
   readonly acked: Seq;
   /** The store's clock, read after the call; milliseconds since 1970. */
   readonly nowMs: number;
@@ -43,7 +46,7 @@ export interface LogEntry {
  * complete together.
  */
 export interface LogReading {
-  /** Names the history. A promoted, restored or copied database has another one, whose name is made with the first renewal there. */
+  /** Name of the history. A promoted, restored or copied database has another one, named by the first renewal there. */
   readonly incarnation: string;
   /** Newest committed position. */
   readonly seq: Seq;

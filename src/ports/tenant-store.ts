@@ -60,7 +60,7 @@ export interface SubAccountFilter {
   readonly nameStart?: string;
   /** Pairs that the metadata must contain. */
   readonly metadata?: Metadata;
-  /** What part of its quota is used this month, at least: 0 to 1. */
+  /** Least used part of the month's quota: 0 to 1. */
   readonly near?: number;
 }
 
@@ -69,7 +69,7 @@ export interface ParentFilter {
   readonly status?: 'active' | 'suspended';
   readonly externalId?: string;
   readonly nameStart?: string;
-  /** As of a sub-account; here its own quota, or that of one of its sub-accounts. */
+  /** As for a sub-account; the parent's own quota counts, or that of one of its sub-accounts. */
   readonly near?: number;
   /** Only the parent of this sub-account. */
   readonly subAccount?: AccountId;

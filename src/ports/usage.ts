@@ -110,7 +110,7 @@ export interface UsageDifference {
   readonly accountId: AccountId;
   readonly parentId: AccountId;
   readonly keyId: KeyId;
-  /** Such as `2026-01-31`, UTC. */
+  /** Date such as `2026-01-31`, UTC. */
   readonly day: string;
   /** `null` if there are no hours. */
   readonly byHours: UsageCounts | null;

@@ -4,16 +4,16 @@ import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
 import { PgliteSocket } from './pglite-socket.ts';
 
 const settings = {
-  // 128 MB of buffers are too much for a laptop; the log holds what comes between two checkpoints of `startMaintenance`.
+  // 128 MB of buffers are too much for a laptop; the log is large enough between two checkpoints of `startMaintenance`.
   shared_buffers: '16MB',
   max_wal_size: '64MB',
   min_wal_size: '32MB',
 };
 
 /**
- * Opens the database in `databaseDir`, and makes it where there is none.
+ * Opens the database in `databaseDir`, and makes it if there is none.
  *
- * @throws with what the engine printed, where it cannot start
+ * @throws with the engine's output, if it cannot start
  */
 export async function openDatabase(databaseDir: string): Promise<PGlite> {
   const printed: string[] = [];
@@ -38,9 +38,9 @@ export async function openDatabase(databaseDir: string): Promise<PGlite> {
   }
 }
 
-/** @param db is asked for at each connection: there may be no database yet */
+/** @param db called at each connection, since there may be no database yet */
 export function connectTo(db: () => PGlite): Connect {
-  // `socket` is an option that the types do not know.
+  // The types lack the option `socket`.
   return (extra = {}) =>
     postgres({ ...baseOptions, socket: () => new PgliteSocket(db()), ...extra } as typeof baseOptions);
 }

@@ -2,11 +2,10 @@ import { Duplex } from 'node:stream';
 import type { PGlite } from '@electric-sql/pglite';
 
 /**
- * What postgres.js takes for a connection to a server: the other end is PGlite, in this process. Nothing listens
- * anywhere.
+ * A connection for postgres.js whose other end is PGlite, in this process. Nothing listens anywhere.
  *
- * PGlite is one session and knows no connections: of two, one would execute what the other has prepared. So only one of
- * these may be open at a time, and each begins by clearing what the one before left.
+ * PGlite is one session and knows no connections: one of two would execute statements that the other has prepared. So
+ * only one may be open at a time, and each begins by clearing the session.
  */
 export class PgliteSocket extends Duplex {
   readonly #db: PGlite;
@@ -18,7 +17,7 @@ export class PgliteSocket extends Duplex {
     this.#db = db;
   }
 
-  /** As `net.Socket` has it; postgres.js says goodbye only to a connection that is open. */
+  /** Same as in `net.Socket`; postgres.js says goodbye only to an open connection. */
   get readyState(): 'open' | 'closed' {
     return this.destroyed ? 'closed' : 'open';
   }
@@ -51,7 +50,7 @@ export class PgliteSocket extends Duplex {
     }
   }
 
-  /** The next whole message of the frontend protocol; the first one has no type byte before its length. */
+  /** Takes the next whole message of the frontend protocol; the first one has no type byte before its length. */
   #takeMessage(): Buffer | undefined {
     const lengthAt = this.#started ? 1 : 0;
     if (this.#received.length < lengthAt + 4) return undefined;
@@ -67,7 +66,7 @@ export class PgliteSocket extends Duplex {
 /** `X` would end PGlite itself. */
 const terminate = 'X'.charCodeAt(0);
 
-/** Undoes what a connection left behind when it was given up in the middle of something. */
+/** Clears the session of a connection that was given up half-way. */
 async function clearSession(db: PGlite): Promise<void> {
   if (db.isInTransaction()) await db.exec('rollback');
   await db.exec('discard all');

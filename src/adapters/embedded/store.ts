@@ -24,26 +24,29 @@ export class DataDirInUse extends Error {
   }
 }
 
-/** Of one statement, in milliseconds. While PGlite works nothing else in this process does, so one limit does for all. */
+/**
+ * Deadline of one statement, in milliseconds. While PGlite works, nothing else in this process does, so one deadline
+ * serves all.
+ */
 const deadlineMs = 5_000;
 const migrationMs = 600_000;
 
 /**
- * The store for one process without a database server: PGlite in `dataDir`, driven by the very statements that run on
- * PostgreSQL. Survives a SIGKILL; what a power cut may take is in `docs/embedded-store.md`.
+ * Opens the store for one process without a database server: PGlite in `dataDir`, with the same statements as on
+ * PostgreSQL. It survives a SIGKILL; `docs/embedded-store.md` says what a power cut may take.
  *
- * The directory is taken at once. The database is opened, and made where there is none, by the first `migrate` or `ping`;
- * until that resolves everything else rejects with `unavailable`.
+ * The directory is locked at once. The first `migrate` or `ping` opens the database, and makes it if there is none;
+ * until that resolves all other calls reject with `unavailable`.
  *
- * @param dataDir made if it is not there
- * @param onCreate told before a database is made, which takes some seconds
- * @throws {DataDirInUse} where another process has it
+ * @param dataDir made if it does not exist
+ * @param onCreate called before a database is made, which takes some seconds
+ * @throws {DataDirInUse} if another process has the lock
  */
 export async function openEmbedded(dataDir: string, onCreate: () => void = () => undefined): Promise<Store> {
   const databaseDir = join(dataDir, 'pglite');
   const lock = await takeDataDir(dataDir, databaseDir).catch(explain(dataDir));
   const database = new LateDatabase(databaseDir, onCreate);
-  // One connection for everything: what each is for takes turns, and so do tenants.
+  // All statements share one connection: their kinds take turns, and so do tenants.
   const pool = new Pool(
     connectTo(() => database.opened),
     1,
@@ -60,7 +63,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
     migrations: within(migrationMs),
     pool: () => pool.state,
     hints: new Hints(),
-    // There is no other process whose mutations could be missed.
+    // No other process can make mutations that this one would miss.
     onFirstHintWanted: () => undefined,
     close: async () => {
       maintenance.stop();
@@ -82,7 +85,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
   };
 }
 
-/** A database that is opened when it is first wanted. */
+/** A database that opens at its first use. */
 class LateDatabase {
   readonly #databaseDir: string;
   readonly #onCreate: () => void;
@@ -113,7 +116,7 @@ class LateDatabase {
     };
   }
 
-  /** Ends the making of a database, or closes it after `connections`. */
+  /** Aborts the making of a database, or closes it after `connections`. */
   async close(connections: () => Promise<void>): Promise<void> {
     this.#abort.abort();
     await this.#opening?.catch(() => undefined);
@@ -141,7 +144,7 @@ async function takeDataDir(dataDir: string, databaseDir: string): Promise<Folder
   }
 }
 
-/** Makes what rethrows an error with its cause in words, where that is one of the usual things. */
+/** Makes a function that rethrows an error, with a description of its cause if that is a usual one. */
 function explain(dataDir: string): (error: unknown) => never {
   return (error) => {
     const cause = storeCause(error);

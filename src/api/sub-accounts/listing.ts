@@ -7,7 +7,7 @@ import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** What part of its quota of the month an account has used, at least. */
+/** Least used part of an account's quota of the month. */
 export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
 /** Query parameters of a list of sub-accounts; `metadata[key]=value` once for each pair to filter by. */

@@ -6,20 +6,20 @@ import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import type { UsageStore } from '../../ports/usage.ts';
 import { closed } from '../rest/typebox.ts';
 
-/** What the response to a change says beside the result. */
+/** A warning in the response to a change. */
 export const warningBody = closed({ code: Type.String(), detail: Type.String() });
 
-/** What the warnings of a create are made of. */
+/** Dependencies of the warnings of a create. */
 export interface WarningDeps {
   readonly tenants: Pick<TenantStore, 'getParent'>;
   readonly usage: Pick<UsageStore, 'writesByDefault'>;
   readonly clock: Pick<Clock, 'wallMs'>;
 }
 
-/** How far back writes without the acting header are looked for, to the beginning of a day, UTC. */
+/** Days back to which writes without the acting header count, to the beginning of a day, UTC. */
 const lookBackDays = 7;
 
-/** From when on writes without the acting header are looked at: milliseconds since 1970. */
+/** Start of the time in which writes without the acting header count: milliseconds since 1970. */
 export function onboardingSinceMs(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) - lookBackDays) * dayMs;
 }

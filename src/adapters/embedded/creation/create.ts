@@ -4,25 +4,25 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What the process that makes a database says where it cannot. */
+/** Message of the process that makes a database, if that fails. */
 export interface CreationFailure {
   readonly message: string;
-  /** As `storeCause` knows it. */
+  /** Code as in `storeCause`. */
   readonly code: string | null;
 }
 
-/** Whether there is a database in `databaseDir`; a directory that is empty or not there has none. */
+/** Whether there is a database in `databaseDir`; an empty or missing directory has none. */
 export async function isCreated(databaseDir: string): Promise<boolean> {
   return (await filesIn(databaseDir)).length > 0;
 }
 
 /**
- * Makes the database, with all its tables, in a process of its own: PostgreSQL's `initdb` takes some 800 MB, which a process that
- * has had them does not give back. It is made beside `databaseDir` and gets its name when it is whole, so a process that is
- * killed meanwhile leaves no half of one to be taken for a database; what it left is removed here.
+ * Makes the database, with all its tables, in a separate process: PostgreSQL's `initdb` takes some 800 MB, which a
+ * process never gives back. The database is made beside `databaseDir` and gets its name when it is complete, so a
+ * killed process leaves no half one under that name; its remains are removed here.
  *
- * @param signal ends it
- * @throws why it cannot be made, or that it was ended
+ * @param signal aborts it
+ * @throws the reason why it cannot be made, or that it was aborted
  */
 export async function createDatabase(databaseDir: string, signal: AbortSignal): Promise<void> {
   const [folder, prefix] = [dirname(databaseDir), `${basename(databaseDir)}.new-`];
@@ -45,12 +45,12 @@ async function filesIn(folder: string): Promise<string[]> {
   });
 }
 
-/** One whose gateway was killed may be writing there still: it sees that soon, and the next start removes the rest. */
+/** A killed gateway's process may still write there: it notices soon, and the next start removes the rest. */
 function remove(draft: string): Promise<void> {
   return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }
 
-/** Beside this file, compiled or not. */
+/** Program beside this file, compiled or not. */
 const program = fileURLToPath(new URL(`program${extname(import.meta.url)}`, import.meta.url));
 
 function runProgram(databaseDir: string, signal: AbortSignal): Promise<void> {

@@ -4,12 +4,12 @@ import { migrate } from '../../postgres/schema/migrate.ts';
 import { connectTo, openDatabase } from '../database.ts';
 import type { CreationFailure } from './create.ts';
 
-/** Started by `create.ts`, never by people: makes a database with all its tables in the directory it is given, and ends. */
+/** `create.ts` starts this program, never a person: it makes a database with all its tables in the given directory. */
 
 const [databaseDir = ''] = process.argv.slice(2);
 const migrationMs = 600_000;
 
-// The gateway is gone: what is made here would be left behind.
+// The gateway is gone, so nobody would use the result.
 process.once('disconnect', () => process.exit(1));
 try {
   const db = await openDatabase(databaseDir);
