@@ -2,33 +2,33 @@ import type { Directory } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
 import type { ExchangeState } from './exchange-states.ts';
 
-/** Something under way that depends on facts: a proxied request, or an open WebSocket. */
+/** An exchange in progress that depends on facts: a proxied request, or an open WebSocket. */
 export interface ActiveExchange {
-  /** Its position in {@link ActiveExchanges}, which alone writes to it. */
+  /** Position in {@link ActiveExchanges}; only that class writes it. */
   slot: number;
   readonly state: ExchangeState;
-  /** Facts whose revocation ends it; empty while nothing was decided. */
+  /** Facts whose revocation ends it; empty before the decision. */
   dependsOn(): readonly FactKey[];
-  /** Ends it because one of those facts was revoked. `false` where nothing has to be ended. */
+  /** Ends it because one of those facts was revoked. Returns `false` if nothing has to end. */
   revoke(): boolean;
-  /** The record of its API key has changed, which permits it still: it may have to end at another time. */
+  /** The record of its API key has changed without a revocation, so its expiry may differ. */
   keyChanged(): void;
-  /** Ends it because the process is about to end, if it would not end by itself. */
+  /** Ends it because the process is about to end, unless it ends by itself. */
   goAway(): void;
   /** Notes that its API key is in use. */
   noteUse(): void;
-  /** Notes the bytes that have passed since this was called last. */
+  /** Notes the bytes since the last call. */
   noteBytes(): void;
-  /** Called every now and then, to look for a side that has fallen silent. @param nowMs monotonic */
+  /** Checks, at intervals, whether a side has fallen silent. @param nowMs monotonic */
   check(nowMs: number): void;
 }
 
 /**
- * All exchanges under way. Entering and leaving must be cheap, since every request does both; a revocation is rare, and
- * searches them all for those that depend on the revoked fact.
+ * All active exchanges. Every request enters and leaves, so both must be cheap; a revocation is rare, and searches them
+ * all for those that depend on the revoked fact.
  *
- * They are in an array, in which the last one fills the gap of one that leaves. A Set costs ten times as much: each hash
- * table that it outgrows still points to the next one, so V8 moves everything that was ever in it to the old generation.
+ * They are in an array; the last one fills the gap of one that leaves. A Set costs ten times as much: each of its
+ * outgrown hash tables points to the next one, so V8 moves everything that was ever in it to the old generation.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];
@@ -37,7 +37,7 @@ export class ActiveExchanges {
     return this.#active.length;
   }
 
-  /** Adds to `counts` how many are in each state. Looks at them all: for what is asked now and then. */
+  /** Adds the number of exchanges in each state to `counts`. It visits all of them, so it is for rare calls. */
   countInto(counts: Map<ExchangeState, number>): void {
     for (const { state } of this.#active) counts.set(state, (counts.get(state) ?? 0) + 1);
   }
@@ -73,7 +73,10 @@ export class ActiveExchanges {
     for (const exchange of [...this.#active]) exchange.goAway();
   }
 
-  /** Ends the exchanges that a directory's revocations concern, before they are confirmed, and tells those whose keys changed. Returns how to stop. */
+  /**
+   * Ends the exchanges that depend on revoked facts, before the revocations are confirmed, and tells those whose keys
+   * changed. Returns a function that stops it.
+   */
   follow(directory: Directory): () => void {
     const stops = [
       directory.onRevoked((keys) =>

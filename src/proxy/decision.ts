@@ -29,7 +29,7 @@ import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
-/** Whether the upstream is told the same: its headers may have been built a while ago. */
+/** Whether two permits give the upstream the same headers, which may have been built a while ago. */
 function saysTheSame(a: Permit, b: Permit): boolean {
   return (
     a.resolvedTenant === b.resolvedTenant &&
@@ -38,37 +38,37 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
-/** The decision about one request, made as often as necessary, and the slot of its tenant while it is admitted. */
+/** The decision about one request, made as often as necessary, and its tenant's slot while the request is admitted. */
 export class Decision {
   /** Set while the request is admitted. */
   admission: Admission | null = null;
-  /** Set as soon as it is known, for the log. */
+  /** Caller for the log, as soon as it is known. */
   caller: Caller | null = null;
-  /** Of the key that was sent. Known even where that key is revoked or expired, so that there is no caller. */
+  /** Id of the key that was sent. It is known even if the key is revoked or expired, so that there is no caller. */
   keyId: KeyId | null = null;
-  /** What its response says of limits: flat list of headers. `null` where there is nothing to say. */
+  /** Headers about limits for the response: flat list. `null` if there are none. */
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
-  /** Its place among the requests in flight. */
+  /** Share that holds its place among the requests in flight. */
   #place: Share | null = null;
   #hasTaken = false;
-  /** It has been counted among what its parent asks for, while the gateway was short of time. */
+  /** Whether its parent's share has counted it, while the gateway was overloaded. */
   #hasShare = false;
   #request: ProxiedRequest | null = null;
   #factsVersion = NaN;
-  /** Set where the key's record has changed, and could not be loaded since. */
+  /** Set if the key's record has changed and could not be loaded since. */
   #expiryUnknown = false;
-  /** How often it is being asked for. */
+  /** Number of loads of the expiry in progress. */
   #asking = 0;
 
-  /** @param trace `null` where requests are not traced */
+  /** @param trace `null` if requests are not traced */
   constructor(route: Route, trace: RequestTrace | null) {
     this.#route = route;
     this.#trace = trace;
   }
 
-  /** Reads the key and the acting header; returns a problem where there is no API key. */
+  /** Reads the key and the acting header. Returns a problem if there is no API key. */
   read(head: RequestHead): Problem | undefined {
     this.#trace?.deciding();
     const credentials = this.#route.deps.readCredentials(head);
@@ -78,12 +78,12 @@ export class Decision {
     return undefined;
   }
 
-  /** Decides from memory; `undefined` where a look-up is needed. */
+  /** Decides from memory; `undefined` if a look-up is needed. */
   fromMemory(): Admission | Rejection | undefined {
     return this.#route.deps.directory.decide(this.#evaluate);
   }
 
-  /** Decides from memory and from what a look-up has loaded; `undefined` where it needs to load more. */
+  /** Decides from memory and from the facts of a look-up; `undefined` if it needs to load more. */
   fromLookup(lookup: Lookup): Admission | Rejection | undefined {
     return lookup.decide(this.#evaluate);
   }
@@ -95,7 +95,7 @@ export class Decision {
     this.#trace?.decided();
     if ('problem' in decision) return decision.problem;
     const { concurrency, shedding } = this.#route.deps;
-    // Set while the gateway is short of time: then the parents that ask for most are turned away.
+    // While the gateway is overloaded, requests of the parents that ask for most are rejected.
     if (shedding.shares !== null && !this.#hasShare) {
       if (!shedding.shares.admits(decision.permit.parentTenant)) return overloaded;
       this.#hasShare = true;
@@ -115,13 +115,13 @@ export class Decision {
   }
 
   /**
-   * Whether the decision holds in this instant, as long as {@link mayAct}. Where a look-up is needed, it does not.
+   * Whether the decision holds in this instant, as long as {@link mayAct}. It does not if a look-up is needed.
    *
-   * @param sameTurn it was made in this turn of the event loop, so that only facts can have changed
+   * @param sameTurn whether it was made in this turn of the event loop, so that only facts can have changed
    */
   stillHolds(sameTurn = false): boolean {
     const before = this.admission;
-    // A preflight carries no key; there is nothing to decide.
+    // A preflight carries no key, so there is nothing to decide.
     if (before === null) return true;
     if (sameTurn && this.#route.deps.directory.factsVersion() === this.#factsVersion) return true;
     const now = this.fromMemory();
@@ -132,14 +132,14 @@ export class Decision {
     return true;
   }
 
-  /** Whether a decision that holds may be acted on: asked right before the write. */
+  /** Whether a decision that holds may be acted on: called right before the write. */
   mayAct(): boolean {
     return this.admission === null || this.#route.deps.directory.mayAct();
   }
 
   /**
-   * Counts the request against the limits of its key and accounts, when it is handed to the upstream; once, however often it
-   * is decided about. Returns the problem where one of them has no room; then it counts against none.
+   * Counts the request against the limits of its key and accounts when it is handed to the upstream; once, even after
+   * several decisions. Returns the problem if a limit has no room; then it counts against none.
    */
   takeFromLimits(): Problem | undefined {
     const limitedBy = this.admission?.limitedBy ?? null;
@@ -151,8 +151,8 @@ export class Decision {
   }
 
   /**
-   * The key's record has changed: asks when it expires. Where that cannot be found out, what was known holds, and
-   * {@link checkExpiry} asks again.
+   * Loads the new expiry after the key's record has changed. If that fails, the known expiry holds, and {@link
+   * checkExpiry} loads again.
    */
   async renewExpiry(): Promise<void> {
     const request = this.#request as ProxiedRequest;
@@ -170,9 +170,9 @@ export class Decision {
     }
   }
 
-  /** True once the key has expired, by what is known of it. Expiry sends no revocation, so it is polled. */
+  /** Whether the key has expired, as far as known. Expiry sends no revocation, so it is polled. */
   checkExpiry(): boolean {
-    // It may have been moved to a later time. A look-up ends soon, one way or the other.
+    // The expiry may be later now. A look-up ends soon, one way or the other.
     if (this.#asking > 0) return false;
     const expiresAtMs = this.admission?.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs()) return true;
@@ -180,7 +180,7 @@ export class Decision {
     return false;
   }
 
-  /** Facts that must stay as they are for the request to go on. */
+  /** Facts that must not change while the request goes on. */
   dependsOn(): readonly FactKey[] {
     return this.admission === null || this.#request === null
       ? []

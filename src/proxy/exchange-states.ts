@@ -17,13 +17,13 @@ interface StateRules {
  * The life of an exchange.
  *
  * - `deciding`: facts are missing, or the decision is being made.
- * - `receiving`: admitted; a short body is read before the upstream gets the request.
+ * - `receiving`: admitted; a short body is taken in before the upstream hears of the request.
  * - `ready`: admitted in this very tick.
- * - `queued`: waits for a connection, or for the end of the turn of the event loop. The decision is checked again in
- *   the tick that sends the request.
+ * - `queued`: waits for a connection, or for the end of the turn of the event loop. The decision is looked at again in the tick
+ *   that sends the request.
  * - `sent`: it was written to the upstream.
- * - `responding`: the head of the upstream's response was sent to the client.
- * - `open`: a WebSocket; frames pass in both directions.
+ * - `responding`: the client has been sent the head of the upstream's response.
+ * - `open`: a WebSocket; frames go to and fro.
  * - `finished`: counted and logged.
  */
 export const exchangeStates: Readonly<Record<ExchangeState, StateRules>> = {

@@ -19,7 +19,7 @@ import type { Route } from './route.ts';
 import { Counted } from './upstream/hand-overs.ts';
 import { writeProblem } from './write-problem.ts';
 
-/** Facts that change as fast as they are loaded must not keep a request going round for ever. */
+/** Most repetitions of a decision: facts that change as fast as they are loaded must not hold a request for ever. */
 const mostSuperseded = 10;
 
 /** Status and bytes of bodies, as far as an exchange has come. */
@@ -30,8 +30,8 @@ export interface ResponseProgress {
 }
 
 /**
- * One request on its way through: decided about, handed to the upstream, responded to, counted once. This is what
- * requests with a response and requests for a WebSocket have in common; `exchange-states.ts` has their life as a table.
+ * One request on its way: decided, handed to the upstream, responded to, counted once. This class has the common parts
+ * of requests with a response and requests for a WebSocket; `exchange-states.ts` has their life as a table.
  */
 export abstract class Exchange implements ActiveExchange {
   slot = 0;
@@ -82,7 +82,7 @@ export abstract class Exchange implements ActiveExchange {
   abstract goAway(): void;
   abstract check(nowMs: number): void;
 
-  /** Decides about the request, whose head is read here. */
+  /** Decides about the request, whose head it reads. */
   protected decideAbout(head: RequestHead): void {
     const problem = this.decision.read(head);
     if (problem === undefined) this.#decide();
@@ -113,7 +113,7 @@ export abstract class Exchange implements ActiveExchange {
       const lookup = directory.lookUp(networkOf(addressOf(this.request)));
       let decision: Admission | Rejection | undefined;
       while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
-      // Nothing is awaited between the decision and what it allows, so it is still true when it is acted on.
+      // Nothing is awaited between the decision and its effect, so the decision still holds.
       this.#act(decision);
     } catch (error) {
       this.#fail(error);

@@ -6,17 +6,17 @@ export interface FailureLogger {
   error(fields: object, message: string): void;
 }
 
-/** What a log line about a failed exchange says beside the error. */
+/** Members of a log line about a failed exchange besides the error. */
 export interface FailedExchange {
   readonly route: string;
   readonly requestId: string;
   readonly code: string | null;
 }
 
-/** An upstream that is down fails every request: each route logs one line in this time, milliseconds. */
+/** Milliseconds in which each route logs one line: an upstream that is down fails every request. */
 const quietMs = 1000;
 
-/** Logs why exchanges failed. Clients are not told, since errors name hosts and ports of upstreams. */
+/** Logs the reasons of failed exchanges. Clients do not get them, since errors name hosts and ports of upstreams. */
 export class FailureLog {
   readonly #log: FailureLogger;
   readonly #clock: Clock;

@@ -28,7 +28,7 @@ const mostEarlyHints = 10;
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
-  /** Bytes; `undefined` where the body ends when it ends. */
+  /** Bytes; `undefined` if the body has no stated length. */
   #bodyLength: number | undefined = 0;
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
@@ -44,7 +44,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   start(head: RequestHead): void {
     this.#bodyLength = head.bodyLength;
-    // Read from a connection that has broken since: no client waits for the response.
+    // The connection has broken since the request was read: no client waits for the response.
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
     this.response.on('close', this.#onClose);
     const { cors, config } = this.route;
@@ -61,11 +61,11 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   protected admitted(): void {
-    // Decided again, after its body was taken in.
+    // The request was decided again after its body was read.
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
-    // An upstream of HTTP/1.0 would take a request in chunks for one without a body: it is sent with its length.
+    // An upstream of HTTP/1.0 would see no body in a chunked request, so it is sent with its length.
     const unseen = this.#bodyLength === undefined && this.route.upstream.version !== '1.1';
     if (!unseen && (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes))
       return this.#stream();
@@ -79,7 +79,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#send(content);
   }
 
-  /** The body goes to the upstream as it comes, unless that would not see it. */
+  /** The body goes to the upstream as it comes, unless the upstream would not see it. */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void {
     const sees = this.#bodyLength !== undefined || this.route.upstream.version !== '1.0';
     if (sees) this.#stream(body.handOver());
@@ -176,7 +176,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (this.state === 'finished') return;
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
-    // Cut, so that the client does not take what it has for all there is.
+    // The response is cut, so that the client does not take a part for the whole.
     cutResponse(this.response);
   }
 
@@ -218,7 +218,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     }
   }
 
-  /** A client may want to see the response before it sends the rest, so it is not held for long where it need not be. */
+  /** A client may want the response before it sends the rest, so its body is held no longer than necessary. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

@@ -2,16 +2,16 @@ import { servedMethods } from '../domain/acting-decision.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
-// Problems that the proxy finds itself, beside those of a request's target, head, key and acting header.
+// Problems found by the proxy itself, besides those of a request's target, head, key and acting header.
 
-/** The method is none of those that the acting rules know, so the request is not proxied. */
+/** The acting rules do not know the method, so the request is not proxied. */
 export const methodNotServed: Problem = {
   code: 'method_not_allowed',
   detail: 'This method is not forwarded.',
   allow: servedMethods,
 };
 
-/** The tenant has `in_flight_per_tenant` requests under way. */
+/** The tenant has `in_flight_per_tenant` requests in flight. */
 export const tooManyInFlight: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has too many requests in flight. Wait for responses to some of them.',
@@ -19,7 +19,7 @@ export const tooManyInFlight: Problem = {
   limit: 'requests_in_flight',
 };
 
-/** The tenant has its share of the route's `websockets`, or all of them are open. */
+/** The tenant has used up its share of the route's `websockets`, or all are open. */
 export const tooManyWebSockets: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has its share of the WebSockets there may be to this service. Close some of them.',
@@ -39,7 +39,7 @@ export const lengthRequired: Problem = {
   detail: 'This body is too long to be sent in chunks here: send it with a Content-Length.',
 };
 
-/** The decision was overtaken by changes again and again, and is given up. */
+/** Changes overtook the decision again and again, so the request is given up. */
 export const keepsChanging: Problem = {
   code: 'unavailable',
   detail: 'What this request depends on keeps changing. Try again in a moment.',

@@ -23,33 +23,33 @@ import { HandOvers } from './upstream/hand-overs.ts';
 import { openUpstream } from './upstream/upstream.ts';
 import { WebSocketExchange } from './websocket/websocket-exchange.ts';
 
-/** What the proxy works with. */
+/** Dependencies of the proxy. */
 export interface ProxyDeps {
   readonly config: Pick<Config, 'routes' | 'limits' | 'headers' | 'trustedProxies' | 'problems' | 'keys'>;
   readonly directory: Directory;
   readonly usage: UsageSink;
   readonly clock: Clock;
   readonly observe: RequestObserver;
-  /** `null` where requests are not traced. */
+  /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
-  /** All exchanges under way. */
+  /** All active exchanges. */
   readonly exchanges: ActiveExchanges;
   /** Counts the requests of each tenant. */
   readonly concurrency: TenantConcurrency;
-  /** What is turned away while the process has more to do than it can. */
+  /** Requests that are rejected while the process is overloaded. */
   readonly shedding: Shedding;
-  /** Counts them against the limits of keys and accounts. */
+  /** Counts requests against the limits of keys and accounts. */
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
   readonly logger: FailureLogger;
   readonly newRequestId: (request: IncomingMessage) => string;
-  /** Those that the ingress reads heads by. */
+  /** Rules by which the ingress reads heads. */
   readonly rules: HeaderRules;
 }
 
-/** Serves every path that is not the gateway's own. */
+/** Serves all paths except the gateway's own. */
 export interface Proxy {
   /**
-   * Takes a request from here to its end: decides about it, and passes it on to its route's upstream.
+   * Takes a request to its end: decides about it, and sends it to its route's upstream.
    *
    * @param route position in the configuration
    * @param head as the ingress read it
@@ -60,20 +60,23 @@ export interface Proxy {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void;
-  /** Ends the connections to upstreams, whatever is on them. */
+  /** Closes the connections to upstreams, even those in use. */
   close(): Promise<void>;
 }
 
-/** How often the keys of open exchanges are noted as in use: `last_used_at` is never a minute behind (`usage_count`). */
+/**
+ * Milliseconds between notes that the keys of open exchanges are in use: `last_used_at` is never a minute behind
+ * (`usage_count`).
+ */
 const useNotedEveryMs = 20_000;
 
-/** How often exchanges are looked at for a side that has fallen silent, at most. */
+/** Longest interval, in milliseconds, at which exchanges are checked for a silent side. */
 const checkEveryMs = 1000;
 
 /**
  * Opens the way to the upstreams.
  *
- * @throws Error where a certificate or key file of a route cannot be read
+ * @throws Error if a certificate or key file of a route cannot be read
  */
 export async function openProxy({
   config,
@@ -129,7 +132,7 @@ export async function openProxy({
   };
 }
 
-/** Opens them all, or none. */
+/** Opens all routes, or none. */
 async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['config']): Promise<Route[]> {
   const opened: Route[] = [];
   try {
@@ -150,7 +153,7 @@ async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['confi
   }
 }
 
-/** A quarter of the shortest time that a side may be silent, so that none is silent for much longer. */
+/** A quarter of the shortest limit on silence, so that no side exceeds its limit by much. */
 function checkInterval({ routes, limits }: ProxyDeps['config']): number {
   const waits = routes.flatMap(({ timeouts }) => [
     timeouts.connectMs,

@@ -5,33 +5,33 @@ import type { Timers } from '../ports/timers.ts';
 import { Farewell } from './farewell.ts';
 import type { Listener } from './listener.ts';
 
-/** How a listener is to be ended. */
+/** Plan for the end of a listener. */
 export interface DrainPlan {
-  /** Connections still open after this many milliseconds are cut: upgraded ones never end by themselves. */
+  /** Milliseconds after which open connections are cut: upgraded ones never end by themselves. */
   readonly limitMs: number;
   /**
-   * For this many milliseconds new connections are still taken, and a connection that is idle for less is not closed: a
-   * client that sends a request on it gets a response, and with it the word to connect elsewhere.
+   * Milliseconds for which new connections are still accepted, and idle ones stay open: a client that sends a request
+   * meanwhile gets a response, which tells it to connect elsewhere.
    */
   readonly idleMs: number;
-  /** Called when no more connections are taken, and again every now and then until the last is closed. */
+  /** Called when no more connections are accepted, and again at intervals until the last is closed. */
   readonly onRefusing?: () => void;
 }
 
-/** A listener that can be ended without a request being lost. */
+/** A listener that can end without losing a request. */
 export interface Drainable {
   /**
-   * Tells clients to connect elsewhere (`Connection: close` on every response), then closes what is idle and takes no more
-   * connections, and resolves when the last is closed.
+   * Tells clients to connect elsewhere (`Connection: close` on every response). Then it closes idle connections,
+   * accepts no more, and resolves when the last is closed.
    *
-   * @returns how many had to be cut
+   * @returns the number of connections that were cut
    */
   readonly drain: (plan: DrainPlan) => Promise<number>;
-  /** How many connections are open. */
+  /** Number of open connections. */
   readonly connections: () => number;
 }
 
-/** To be called before the listener listens. Costs nothing per request until it drains. */
+/** Prepares a listener for its drain; called before it listens. Costs nothing per request until it drains. */
 export function drainable(listener: Listener, timers: Timers): Drainable {
   const { server } = listener;
   const open: Connections = { all: new Set(), below: new Set() };
@@ -46,9 +46,9 @@ export function drainable(listener: Listener, timers: Timers): Drainable {
 }
 
 interface Connections {
-  /** Those that carry requests. */
+  /** Connections that carry requests. */
   readonly all: Set<Socket>;
-  /** With TLS, the ones below them, and those that have not shaken hands yet. */
+  /** With TLS, the sockets below them, and those before the end of their handshake. */
   readonly below: Set<Socket>;
 }
 
@@ -59,9 +59,9 @@ function trackIn(sockets: Set<Socket>): (socket: Socket) => void {
   };
 }
 
-/** How often in `idleMs` idle connections are looked for. */
+/** Looks for idle connections in `idleMs`. */
 const looks = 4;
-/** The same where `idleMs` is 0, milliseconds. */
+/** Milliseconds between two looks if `idleMs` is 0. */
 const soonMs = 50;
 
 class Drain {
@@ -70,9 +70,9 @@ class Drain {
   readonly #timers: Timers;
   readonly #plan: DrainPlan;
   readonly #done: (cut: number) => void;
-  /** In how many looks, one after the other, a connection has to be idle before it is closed. */
+  /** Looks in a row at which a connection must be idle before it is closed. */
   readonly #patience: number;
-  /** In how many it was. */
+  /** Looks in a row at which a connection was idle. */
   readonly #idleFor = new WeakMap<Socket, number>();
   readonly #callOffLimit: () => void;
   #callOffLook: () => void = () => undefined;
@@ -95,7 +95,7 @@ class Drain {
     this.#done = done;
     const farewell = new Farewell(listener);
     for (const socket of open.all) farewell.underWay(socket);
-    // Where no client is connected there is none to tell.
+    // Without connected clients nobody has to be told.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;
     this.#callOffLimit = timers.after(plan.limitMs, () => this.#cutAll());
     this.#look();
@@ -112,7 +112,8 @@ class Drain {
       this.#plan.onRefusing?.();
     }
     const everyMs = this.#plan.idleMs / looks || soonMs;
-    // After a turn of reading: requests that came in before now have begun, and their connections are not idle.
+    // The look comes after a turn of reading: requests that came in before it have begun, and their connections are not
+    // idle.
     this.#callOffLook = this.#timers.after(everyMs, () => setImmediate(() => this.#look()));
   }
 
@@ -122,11 +123,11 @@ class Drain {
     return looks >= this.#patience;
   }
 
-  /** Takes no more connections. */
+  /** Stops accepting connections. */
   #refuse(): void {
     if (this.#refusing) return;
     this.#refusing = true;
-    // Without what the HTTP server adds to it: that cuts idle connections, with a reset where a request comes in.
+    // The HTTP server's own `close` would also cut idle connections, with a reset if a request comes in.
     NetServer.prototype.close.call(this.#server, () => {
       this.#over = true;
       this.#callOffLimit();
@@ -143,8 +144,8 @@ class Drain {
 }
 
 /**
- * Connections without a request, not even the beginning of one. Only Node knows what has begun to arrive, and it tells of
- * these connections by closing them and in no other way: so here closing one only lists it.
+ * Returns connections without a request, not even the beginning of one. Only Node knows of such a beginning, and shows
+ * idle connections only by closing them. So here closing one only lists it.
  */
 function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): Set<Socket> {
   const idle = new Set<Socket>();
@@ -156,7 +157,7 @@ function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): S
   server.closeIdleConnections();
   for (const socket of connections) {
     Reflect.deleteProperty(socket, 'destroy');
-    // Node counts one that has never sent anything among the busy ones.
+    // Node counts a connection that has never sent anything among the busy ones.
     if (socket.bytesRead === 0) idle.add(socket);
   }
   return idle;

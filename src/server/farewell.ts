@@ -4,8 +4,8 @@ import type { Application, Listener } from './listener.ts';
 import { responseOn } from './turns.ts';
 
 /**
- * Sends the clients of a listener elsewhere without a lost request: the last response on each connection says so
- * (`Connection: close`, RFC 9112 §9.6), and nothing that comes in after it is processed, so a client may send that again.
+ * Sends the clients of a listener elsewhere without a lost request. The last response on each connection says so
+ * (`Connection: close`, RFC 9112 §9.6), and later requests on it are not processed, so a client may send them again.
  */
 export class Farewell {
   /** The response that says `Connection: close`, as long as nothing has come in behind its request. */
@@ -16,7 +16,7 @@ export class Farewell {
   /** Begins with requests that come in from now on. */
   constructor({ server, intercept }: Pick<Listener, 'server' | 'intercept'>) {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-      // Node sends `100 Continue` by itself only where there is no listener.
+      // Node sends `100 Continue` by itself only if there is no listener.
       if (server.listenerCount(event) === 0) continue;
       // Before requests wait for their turn: who comes in behind a response is known when its head is written.
       server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -26,7 +26,7 @@ export class Farewell {
     intercept((application) => this.#before(application));
   }
 
-  /** Makes the response under way on `socket` the last one, if nothing has come in behind its request. */
+  /** Makes the present response on `socket` the last one, if no request has come in behind its own. */
   underWay(socket: Socket): void {
     const response = responseOn(socket);
     if (response === undefined || response.headersSent) return;
@@ -66,7 +66,7 @@ export class Farewell {
   }
 }
 
-/** What Node keeps on a connection: the parser with the newest request. */
+/** A socket with Node's parser, which holds the newest request. */
 interface Parsed extends Socket {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 }

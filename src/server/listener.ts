@@ -18,10 +18,10 @@ import { waitForTurn } from './turns.ts';
  */
 export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Node's parser rejected what came in on `socket`, or the client was too slow. The error's `code` says which. */
+  /** Node's parser rejected bytes on `socket`, or the client was too slow. The error's `code` says which. */
   readonly clientError: (error: Error, socket: Socket) => void;
   /**
-   * The client offers another protocol. `false` where that is ignored: the request then comes by `request`.
+   * The client offers another protocol. Returns `false` to ignore that: the request then comes by `request`.
    *
    * @param head bytes that came in behind the head of the request
    */
@@ -32,22 +32,22 @@ export interface Application {
   readonly checkExpectation?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-/** A server for one address, whose application can be replaced while connections stay open. */
+/** A server for one address. Its application can be replaced while connections stay open. */
 export interface Listener {
   readonly server: Server;
   /**
-   * Makes ready to exchange the application: reads certificate and key.
+   * Prepares to replace the application: reads certificate and key.
    *
-   * @returns exchanges it. From then on every request goes to `application`, which has the same functions as the one before, on
-   *   connections that are open already as well; and new connections are shown the certificate that was read
-   * @throws where certificate or key cannot be used; nothing has changed then
+   * @returns a function that replaces it. Then every request goes to the new `application`, which must have the same
+   * functions, even on open connections, and new connections get the new certificate
+   * @throws if certificate or key cannot be used; nothing has changed then
    */
   prepare(): (application: Application, limits: LimitsConfig) => void;
   /** From now on every request goes to what `around` makes of the application. There is no way back. */
   readonly intercept: (around: (application: Application) => Application) => void;
 }
 
-/** A listener that serves `application`; it does not listen yet. @throws where certificate or key cannot be used */
+/** Makes a listener that serves `application`; it does not listen yet. @throws if certificate or key cannot be used */
 export function createListener(
   application: Application,
   limits: LimitsConfig,
@@ -82,14 +82,14 @@ export function createListener(
     server,
     prepare() {
       const renewed = tls === null ? null : readTls(tls);
-      // Fails where the server would fail with them, but before anything is exchanged.
+      // Fails like the server would, but before anything is replaced.
       if (renewed !== null) createSecureContext(renewed);
       return (next, limits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
         server.maxConnections = limits.maxConnections;
         server.keepAliveTimeout = limits.keepAliveMs;
         server.headersTimeout = limits.headTimeoutMs;
-        // Node reads it for each connection when it opens, but declares it as an option of `createServer` alone.
+        // Node reads the limit for each connection when it opens, but declares it only as an option of `createServer`.
         (server as Server & { maxHeaderSize?: number }).maxHeaderSize = limits.maxHeaderBytes;
         current = next;
       };

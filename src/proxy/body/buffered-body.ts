@@ -5,12 +5,12 @@ import type { BodyProgress } from './streamed-body.ts';
 
 /** Bodies of up to this many bytes are read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
-/** How long a chunked body is held for an upstream that has not responded yet, milliseconds. */
+/** Milliseconds for which a chunked body is held for an upstream that has not responded yet. */
 export const mostHeldMs = 1_000;
 
-/** Bytes of a chunked body that are held at most, for an upstream that may not take chunks. */
+/** Most bytes of a chunked body that are held, for an upstream that may not take chunks. */
 const mostHeldBytes = 256 * 1024;
-/** Bytes of all bodies that are held in this process, divided among parents and tenants. */
+/** Most bytes of all bodies held in this process, divided among parents and tenants. */
 const mostHeldInAll = 64 * 1024 * 1024;
 const leastCapacity = 1024;
 
@@ -18,20 +18,20 @@ const leastCapacity = 1024;
 export interface BodyHandler {
   onBuffered(content: Buffer): void;
   /**
-   * It cannot be held: it has more than {@link mostHeldBytes}, or its tenant or parent has its share of
+   * The body cannot be held: it has more than {@link mostHeldBytes}, or its tenant or parent has used up its share of
    * {@link mostHeldInAll}.
    */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void;
 }
 
 /**
- * A short body, read whole: it goes out with the head in one piece, and a client that is slow to send it holds no
- * connection to the upstream. So is a chunked body for an upstream of HTTP/1.0, which takes none but with a length.
+ * A short body, read whole: it is sent with the head in one piece, and a slow client holds no connection to the
+ * upstream. A chunked body for an upstream of HTTP/1.0 is also read whole, because such an upstream needs its length.
  */
 export class BufferedBody implements BodyProgress {
   bytes = 0;
   starving = true;
-  /** The body, once it is all there. */
+  /** The complete body. */
   content: Buffer | null = null;
   readonly #request: IncomingMessage;
   readonly #handler: BodyHandler;
@@ -39,10 +39,10 @@ export class BufferedBody implements BodyProgress {
   readonly #tenancy: Tenancy | null;
   #share: Share | null = null;
   #held = 0;
-  /** What has come in, and room for more where there was more than one piece. */
+  /** Bytes received so far, with room for more if there was more than one piece. */
   #begun: Buffer | null = null;
 
-  /** @param shares of all bodies that are held */
+  /** @param shares shares in the bytes of all held bodies */
   constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy | null, handler: BodyHandler) {
     this.#request = request;
     this.#shares = shares;
@@ -58,7 +58,7 @@ export class BufferedBody implements BodyProgress {
     this.#share = null;
   }
 
-  /** Stops here. @returns what has come in so far */
+  /** Stops reading. @returns the bytes received so far */
   handOver(): readonly Buffer[] {
     this.destroy();
     this.#request.pause();
@@ -75,7 +75,7 @@ export class BufferedBody implements BodyProgress {
     this.#held += chunk.length;
   };
 
-  /** Copies all pieces into one: a piece of a byte takes a hundred times that in memory. */
+  /** Copies all pieces into one: a piece of one byte takes a hundred times that in memory. */
   #append(chunk: Buffer): void {
     const bytes = this.bytes + chunk.length;
     if (this.#begun === null) this.#begun = chunk;

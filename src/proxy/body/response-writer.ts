@@ -10,7 +10,7 @@ export class ResponseWriter {
   status = 0;
   /** Bytes of the body. */
   bytes = 0;
-  /** The head is out: the response can no longer become a problem, it can only be cut. */
+  /** Whether the head is out: then the response can no longer become a problem, only be cut. */
   started = false;
   readonly #response: ServerResponse;
   readonly #bodyless: boolean;
@@ -19,15 +19,15 @@ export class ResponseWriter {
   #collecting = false;
   #collected: Buffer | Buffer[] | undefined;
 
-  /** @param bodyless the request was a HEAD */
+  /** @param bodyless whether the request was a HEAD */
   constructor(response: ServerResponse, bodyless: boolean) {
     this.#response = response;
     this.#bodyless = bodyless;
   }
 
   /**
-   * Writes Early Hints (RFC 8297) at once, where the client can take them: HTTP/1.0 has no interim responses, and on a
-   * pipelined connection earlier responses come first. A hint that comes late would be of no use.
+   * Writes Early Hints (RFC 8297) at once, if the client can take them: HTTP/1.0 has no interim responses, and on a
+   * pipelined connection earlier responses come first. A late hint would be useless.
    *
    * @param headers flat list of names and values, as they may go to the client
    */
@@ -36,11 +36,11 @@ export class ResponseWriter {
     if (socket === null || req.httpVersion === '1.0') return;
     let head = 'HTTP/1.1 103 Early Hints\r\n';
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-    // Nothing of the response has been written yet, so this comes before it.
+    // Nothing of the response has been written yet, so the hints come first.
     socket.write(`${head}\r\n`, 'latin1');
   }
 
-  /** @param drained called whenever the client has taken what was written */
+  /** @param drained called whenever the client has taken all written bytes */
   begin(
     status: number,
     statusText: string,
@@ -58,13 +58,16 @@ export class ResponseWriter {
       status === 304;
     if (this.#collecting) return;
     this.#writeHead();
-    // Writes the head now: an event stream may send nothing for a while after it. `flushHeaders()` would write it as UTF-8,
-    // which turns one byte beyond ASCII into two.
+    // Writes the head now: an event stream may send nothing for a while after it. `flushHeaders()` would write it as
+    // UTF-8, which turns one byte beyond ASCII into two.
     this.#response.write('', 'latin1');
     this.#response.on('drain', drained);
   }
 
-  /** Takes a piece of the body; `false` where the client is slower than the upstream and the next one should wait. */
+  /**
+   * Takes a piece of the body. Returns `false` if the client is slower than the upstream and the next piece should
+   * wait.
+   */
   data(chunk: Buffer): boolean {
     this.bytes += chunk.length;
     if (!this.#collecting) {
@@ -77,7 +80,7 @@ export class ResponseWriter {
     return true;
   }
 
-  /** The upstream's response is complete. `true` where the whole of it was written just now, so the exchange ends here. */
+  /** Ends the response. Returns `true` if all of it was written just now, so that the exchange ends here. */
   end(trailers: readonly [string, string][]): boolean {
     if (!this.#collecting) {
       if (trailers.length > 0) this.#response.addTrailers(trailers);
@@ -92,14 +95,14 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes head and body as one piece. Node joins text with the head, but `end(text)` alone also writes an empty second
+   * Writes head and body as one piece. Node joins text with the head, but `end(text)` also writes an empty second
    * piece, which costs time. Latin-1 keeps every byte.
    */
   #endWith(text: string): void {
     const { socket } = this.#response;
     // On a pipelined connection, earlier responses come first and this one has no socket yet.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // With the socket corked here, Node's response does not cork it itself and put off writing to the next tick.
+    // While the socket is corked here, Node's response does not cork it itself and delay the write to the next tick.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

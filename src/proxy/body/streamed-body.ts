@@ -3,9 +3,9 @@ import { mostDiscarded } from '../../http/hang-up.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodySink, BodySource } from '../upstream/message-head.ts';
 
-/** How much of a request's body has come in. */
+/** Progress of a request's body. */
 export interface BodyProgress {
-  /** Bytes that have come in. */
+  /** Bytes received. */
   readonly bytes: number;
   /** Whether the gateway waits for the client to send more. */
   readonly starving: boolean;
@@ -15,7 +15,7 @@ export interface BodyProgress {
 
 const none: readonly Buffer[] = [];
 
-/** A request's body on its way to the upstream, no faster than the upstream takes it. */
+/** A request's body on its way to the upstream, at the upstream's pace. */
 export class StreamedBody implements BodyProgress, BodySource {
   bytes = 0;
   starving = false;
@@ -69,8 +69,8 @@ export class StreamedBody implements BodyProgress, BodySource {
 }
 
 /**
- * Reads the rest of a request whose response is out and throws it away: if the gateway closed the connection instead, the
- * client could lose the response before it has read it. A client that keeps sending, or stops, is cut off.
+ * Reads the rest of a request after its response, and throws it away: if the gateway closed the connection instead, the
+ * client could lose the response before reading it. A client that keeps sending, or stops, is cut off.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete) {

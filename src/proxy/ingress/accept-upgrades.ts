@@ -6,7 +6,7 @@ import { hangUp } from '../../http/hang-up.ts';
 const early = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Makes a response for a request for an upgrade, so that it meets the same checks as any request, in the same order. The
+ * Makes a response for a request for an upgrade, so that it gets the same checks as any request, in the same order. The
  * code that carries out the upgrade takes the connection from the response ({@link takeConnection}); any other response
  * is the last one on its connection.
  */
@@ -19,7 +19,10 @@ export function upgradeResponse(request: IncomingMessage, socket: Socket, head: 
   return response;
 }
 
-/** Takes the connection of a request for an upgrade, and the bytes that came in already. Ends the use of `response`. */
+/**
+ * Takes the connection of a request for an upgrade, and the bytes that came in already. `response` must not be used any
+ * more.
+ */
 export function takeConnection(response: ServerResponse): { readonly socket: Socket; readonly head: Buffer } {
   const { req, socket } = response;
   if (socket === null) throw new Error('the connection was taken already');

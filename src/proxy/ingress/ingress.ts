@@ -13,7 +13,7 @@ import { overloaded, type Shedding } from '../../limits/load-shedding.ts';
 import { upgradeResponse } from './accept-upgrades.ts';
 import { noteContinue } from './expect-continue.ts';
 
-/** What a request is, by its target and its head alone. */
+/** Kind of a request, by its target and its head. */
 export type Ingress =
   | { readonly kind: 'route'; readonly route: number; readonly head: RequestHead }
   | { readonly kind: 'management' }
@@ -30,17 +30,17 @@ export type Ingress =
 
 /** Reads every request to the public listener, before anything else does. */
 export interface IngressReader {
-  /** Reads target and head, once, whatever the request is for. */
+  /** Reads target and head, once for every request. */
   read(request: IncomingMessage): Ingress;
-  /** Where a target leads, by the same rules. */
+  /** Returns the destination of a target, by the same rules. */
   readonly targetOf: (rawTarget: string) => Target;
 }
 
 /**
  * Makes the reader. A request that passes means the same to every reader: the path that was routed is the path its
- * upstream gets, and all agree where the message ends.
+ * upstream gets, and all agree on the end of the message.
  *
- * @throws Error where two routes have the same prefix, upper and lower case being one
+ * @throws Error if two routes have the same prefix without regard to case
  */
 export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: HeaderRules): IngressReader {
   const targetOf = compileTargets(config.routes.map((route) => route.prefix));
@@ -49,7 +49,7 @@ export function ingressReader(config: Pick<Config, 'routes' | 'limits'>, rules: 
   return {
     targetOf,
     read(request) {
-      // Node's parser lets the first line of HTTP/2 pass as a request.
+      // Node's parser accepts the first line of HTTP/2 as a request.
       if (request.method === 'PRI')
         return { kind: 'rejected', problem: notHttp1, target: none, ambiguous: true };
       const target = targetOf(request.url ?? '');
@@ -85,10 +85,10 @@ function faultOfUpgrade(request: IncomingMessage, head: RequestHead): Problem | 
   return request.upgrade ? upgradeFault(request, head) : undefined;
 }
 
-/** The places a request can go to, once the ingress has read it. */
+/** Destinations of a request, after the ingress has read it. */
 export interface Destinations {
   readonly ingress: IngressReader;
-  /** Whether requests for upstreams are being rejected with 503 because of an overload. */
+  /** Whether requests for upstreams are rejected with 503 because of an overload. */
   readonly shedding: Shedding;
   readonly reject: (
     request: IncomingMessage,
@@ -104,10 +104,10 @@ export interface Destinations {
   ) => void;
 }
 
-/** What the public listener calls, for each way in which a request may come. */
+/** Functions of the public listener, one for each way in which a request may come. */
 export interface Dispatcher {
   request(request: IncomingMessage, response: ServerResponse): void;
-  /** `false` where the offer is ignored; nothing has been done then, and the request is read again without it. */
+  /** Returns `false` to ignore the offer; nothing has been done then, and the request is read again without it. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean;
   checkContinue(request: IncomingMessage, response: ServerResponse): void;
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;

@@ -8,22 +8,24 @@ import { writeProblem } from '../write-problem.ts';
 import type { Destinations } from './ingress.ts';
 import { withoutQuery, type Target } from './target.ts';
 
-/** What rejecting a request needs. */
+/** Dependencies of the rejection of a request. */
 export interface RejectDeps {
   readonly clock: Clock;
   readonly newRequestId: (request: IncomingMessage) => string;
-  /** What the `type` of a problem begins with. */
+  /** Start of the `type` of a problem. */
   readonly typeBase: string;
   readonly observe: RequestObserver;
-  /** `null` where requests are not traced. */
+  /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
-  /** The name of a target in logs and metrics: a route's prefix, never something a client wrote. */
+  /** Name of a target in logs and metrics: a route's prefix, never text of a client. */
   readonly nameOf: (target: Target) => string;
-  /** What the target's route says to browsers; `null` where it has no `cors`, and where there is no route. */
+  /** CORS policy of the target's route; `null` if it has none, or if there is no route. */
   readonly corsOf: (target: Target) => CorsPolicy | null;
 }
 
-/** Makes the function that responds to requests the ingress rejects: a problem, a line in the log, a count, a trace. */
+/**
+ * Makes the function that responds to requests rejected by the ingress: a problem, a line in the log, a count, a trace.
+ */
 export function rejecter({
   clock,
   newRequestId,
@@ -63,7 +65,7 @@ export function rejecter({
   };
 }
 
-/** The request is rejected before its key is looked at. */
+/** The ingress rejects before the key is looked up. */
 const callerUnknown = {
   keyId: null,
   caller: null,

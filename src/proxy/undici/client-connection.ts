@@ -6,14 +6,14 @@ import type { PooledConnection } from '../upstream/upstream-client.ts';
 import type { ForwardedRequest } from './forwarded-request.ts';
 import { PausableReading } from './pausable-reading.ts';
 
-/** Opens a connection, as undici wants it done. */
+/** Opens a connection in the form that undici expects. */
 export type Connector = (options: object, done: (error: Error | null, socket: Socket | null) => void) => void;
 
 /** One of undici's clients, which has one connection at a time and carries one request at a time. */
 export class ClientConnection implements PooledConnection<ForwardedRequest> {
   /** undici sees to it itself. */
   readonly keepAliveMs = null;
-  /** Of the connection that is open now; `null` before there is one. */
+  /** Reading from the present connection; `null` before there is one. */
   reading: PausableReading | null = null;
   readonly #client: Client;
   readonly #owner: ConnectionOwner;

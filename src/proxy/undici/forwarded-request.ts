@@ -6,14 +6,14 @@ import type { Pool } from '../upstream/pool.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
 import type { PausableReading } from './pausable-reading.ts';
 
-/** What a request goes out on. */
+/** A connection that the request is sent on. */
 interface PausableConnection {
-  /** Of the connection that is open now; `null` before there is one. */
+  /** Reading from the present connection; `null` before there is one. */
   readonly reading: PausableReading | null;
 }
 
 export interface ForwardedOptions {
-  /** Of the upstream: without it undici would open other connections for each `Host` that clients send. */
+  /** Host name of the upstream: without it undici would open other connections for each `Host` that clients send. */
   readonly hostname: string;
   readonly usage: Pick<UsageSink, 'commit'>;
 }
@@ -29,12 +29,12 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #connection: PausableConnection | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #reading: PausableReading | null = null;
-  /** Tells @fastify/http-proxy of the response, or of the failure; it has no part in what follows. */
+  /** Reports the response or the failure to @fastify/http-proxy, which has no part in the rest. */
   #toProxy: (error: Error | null, response?: object) => void = () => undefined;
   #sending = false;
   #startBody: (() => void) | null = null;
   #over = false;
-  /** Tells the connection that it is rid of the request. */
+  /** Tells the connection that the request has left it. */
   #leave: (error: Error | null) => void = () => undefined;
 
   constructor(request: OutgoingRequest, handler: ResponseHandler, options: ForwardedOptions) {
@@ -45,16 +45,16 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       request.body === null || Buffer.isBuffer(request.body) ? request.body : this.#readable(request.body);
   }
 
-  /** Waits for a connection in the pool. @param toProxy what @fastify/http-proxy wants to be told */
+  /** Waits for a connection in the pool. @param toProxy callback of @fastify/http-proxy */
   sendBy(pool: Pool<ForwardedRequest>, toProxy: (error: Error | null, response?: object) => void): void {
     this.#toProxy = toProxy;
     pool.send(this.#request, this);
   }
 
   /**
-   * Goes out on a connection: target and headers as the exchange gave them, byte for byte.
+   * Sends the request on a connection, with target and headers byte for byte.
    *
-   * @param leave called once, when undici is done with the request, with what went wrong
+   * @param leave called once with the error, if any, when undici has finished the request
    */
   dispatch(client: Client, connection: PausableConnection, leave: (error: Error | null) => void): void {
     this.#connection = connection;
@@ -84,7 +84,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#startBody?.();
   }
 
-  /** undici connects by itself and writes right after this, so each of its requests is written down alone. */
+  /** undici connects by itself and writes right after this, so each of its requests is committed separately. */
   #handOver(): boolean {
     this.#handler.onReserved();
     if (!this.#handler.onHandOver()) return false;
@@ -100,7 +100,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   ): void {
     if (this.#over) return;
     if (status === 103) this.#handler.onEarlyHints(texts(controller.rawHeaders));
-    // The other interim responses are between the two ends of this connection.
+    // Other interim responses concern only this connection.
     if (status < 200) return;
     this.progress += 1;
     this.#toProxy(null, { statusCode: status, headers: {}, body: unused });
@@ -135,7 +135,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#handler.onRefused(error);
   }
 
-  /** It has failed, or was given up. */
+  /** The request has failed or was given up. */
   onFailure(error: Error): void {
     this.#toProxy(error);
     if (this.#over) return;
@@ -152,7 +152,9 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#controller?.abort(new Error('the exchange is over'));
   }
 
-  /** The body as a stream. Nothing of it is read before the request is sent: until then it may have to be decided again. */
+  /**
+   * Body as a stream. It is not read before the request is sent: until then the request may have to be decided again.
+   */
   #readable(source: BodySource): Readable {
     let started = false;
     const start = (): void => {
@@ -172,7 +174,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
         else this.#startBody = start;
       },
     });
-    // undici hears of it too; without a listener it would end the process.
+    // undici gets the error, too; without a listener it would end the process.
     stream.on('error', () => undefined);
     return stream;
   }
@@ -181,12 +183,12 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 /** @fastify/http-proxy destroys the body of a response whose client has left; ours is the exchange's to end. */
 const unused = { destroy: () => undefined };
 
-/** undici reads a reason as UTF-8, so that bytes beyond ASCII are lost in it; Node would not write what it makes of them. */
+/** undici reads a reason as UTF-8, which loses bytes beyond ASCII; Node would refuse to write the result. */
 function plain(reason: string): string {
   return /^[\t -~]*$/.test(reason) ? reason : '';
 }
 
-/** undici hands raw headers over as bytes. */
+/** undici passes raw headers as bytes. */
 function texts(raw: unknown): string[] {
   return Array.isArray(raw) ? raw.map((each: Buffer | string) => each.toString('latin1' as never)) : [];
 }

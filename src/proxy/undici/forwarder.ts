@@ -12,10 +12,10 @@ import type { PoolOptions, UpstreamClient } from '../upstream/upstream-client.ts
 import { ClientConnection, type Connector } from './client-connection.ts';
 import { ForwardedRequest } from './forwarded-request.ts';
 
-/** An idle connection is given up after this long, as by the gateway's own client. */
+/** Milliseconds after which an idle connection is closed, as in the gateway's own client. */
 const idleMs = 4_000;
 
-/** Carries a request through @fastify/http-proxy, which copies headers and knows nothing of ours. */
+/** Key of a request on its way through @fastify/http-proxy, which copies only headers. */
 const forwarded = Symbol('the request that is forwarded');
 
 interface MarkedHeaders {
@@ -41,7 +41,7 @@ export async function openForwarder(
   const settings = {
     keepAliveTimeout: idleMs,
     maxHeaderSize: maxResponseHeadBytes,
-    // The exchange watches both; these would end a request without its knowing.
+    // The exchange watches both; these timeouts would end a request without its knowledge.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -54,7 +54,7 @@ export async function openForwarder(
       return () => made.close();
     },
   });
-  /** Requests on their way through the proxy, by the view of them that it gets. */
+  /** Requests on their way through the proxy, by the view that it gets of them. */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
 
   const app = Fastify({ logger: false });
@@ -99,7 +99,7 @@ export async function openForwarder(
   };
 }
 
-/** What @fastify/http-proxy calls to send a request, in place of undici's own function. */
+/** Replaces undici's own function, which @fastify/http-proxy calls to send a request. */
 function send(pool: Pool<ForwardedRequest>) {
   return (
     { headers }: { readonly headers: MarkedHeaders },
@@ -108,14 +108,14 @@ function send(pool: Pool<ForwardedRequest>) {
 }
 
 /**
- * The request as @fastify/http-proxy gets to see it: its method, and nothing else that a client wrote. So its parsers and
- * its path handling have nothing to work on.
+ * View of the request for @fastify/http-proxy: its method, and no other text of the client. So its parsers and its path
+ * handling have nothing to work on.
  */
 function viewOf(request: IncomingMessage): IncomingMessage {
   return Object.create(request, { url: { value: '/' }, headers: { value: {} } }) as IncomingMessage;
 }
 
-/** Connections are opened, and certificates verified, by the same function as for the gateway's own client. */
+/** Makes connections, and verifies certificates, with the same function as the gateway's own client. */
 function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {
     const { socket, ready } = openConnection(address, {});

@@ -11,9 +11,11 @@ import { outliveFailedWrite } from '../upstream/failed-write.ts';
  * The end of a connection comes behind what was received on it, so undici does not learn of that either before its turn.
  */
 export class PausableReading {
-  /** Told that the connection broke, before undici is: it would take a body without a length for complete then. */
+  /**
+   * Called when the connection broke, before undici knows: undici would take a body without a length for complete then.
+   */
   onBroken: ((error: Error) => void) | null = null;
-  /** Of the response that is being read, which undici does not tell; `null` where its first read was too short. */
+  /** HTTP version of the response in progress, which undici does not tell; `null` if its first read was too short. */
   version: HttpVersion | null = null;
   #toHead = true;
   readonly #socket: Socket;
@@ -47,19 +49,19 @@ export class PausableReading {
     this.#paused = true;
   }
 
-  /** Reads on. Not to be called while undici is reading. */
+  /** Reads on. It must not be called while undici is reading. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#socket.emit('readable');
   }
 
-  /** The response has been read to its end, by undici, which goes on reading by itself. */
+  /** Called when undici has read the response to its end; it goes on reading by itself. */
   release(): void {
     this.#paused = false;
     this.#toHead = true;
     this.onBroken = null;
-    // Before undici puts the next request on a connection that takes nothing more.
+    // Ends a connection that takes no more bytes, before undici puts the next request on it.
     if (this.#writeFailed) process.nextTick(() => this.#socket.destroy());
   }
 }

@@ -6,7 +6,7 @@ import type { HandOvers } from './hand-overs.ts';
 import { readBytes, ReadBuffer } from './response-parser.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
-/** How an `https:` upstream is verified, and how the gateway shows itself to it. */
+/** Verification of an `https:` upstream, and the gateway's own certificate for it. */
 export interface UpstreamTls {
   readonly rejectUnauthorized: true;
   /** Name to ask for and to verify; empty for an address, which is verified as such (RFC 6066 §3). */
@@ -16,9 +16,9 @@ export interface UpstreamTls {
   readonly key?: Buffer;
 }
 
-/** Where an upstream listens. */
+/** Address of an upstream. */
 export interface Address {
-  /** Of no meaning where there is a socket path. */
+  /** Not used if there is a socket path. */
   readonly origin: URL;
   readonly socketPath: string | null;
   readonly tls: UpstreamTls;
@@ -27,14 +27,14 @@ export interface Address {
 /** A connection in the making. */
 export interface Connecting {
   readonly socket: Socket;
-  /** Event after which it can be used; what goes wrong before is an `error` of the socket. */
+  /** Event after which it can be used; an earlier failure is an `error` of the socket. */
   readonly ready: 'connect' | 'secureConnect';
 }
 
-/** How a connection is going to be used. */
+/** Options of a connection's use. */
 export interface Use {
   readonly onread?: OnReadOpts;
-  /** Each direction ends by itself. */
+  /** Whether each direction ends by itself. */
   readonly allowHalfOpen?: boolean;
   /** TLS session of an earlier connection. */
   readonly session?: Buffer | undefined;
@@ -84,7 +84,7 @@ export function connector(
     const reading = new ReadBuffer(shared);
     const { socket, ready } = openConnection(address, { onread: reading.onread, session });
     socket.on('session', (latest: Buffer) => (session = latest));
-    // The failure may be the upstream's rejection of the session: the next connection does without one.
+    // The failure may be the upstream's rejection of the session, so the next connection has none.
     socket.on('error', () => (session = undefined));
     let over = false;
     const settle = (made: Connection | Error): void => {

@@ -7,12 +7,12 @@ import { requestHead, type BodySink, type OutgoingRequest, type BodySource } fro
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**
- * Bytes that may wait to be sent on a socket before reading from the other side pauses. What `write` returns is no help:
- * it is `false` for every large piece, even one that the system has taken at once.
+ * Most unsent bytes of a socket before reading from the other side pauses. The result of `write` is no help: it is
+ * `false` for every large piece, even one that the system has taken at once.
  */
 export const mostUnsentBytes = 64 * 1024;
 
-/** A body of up to this size that is sent in one piece is taken by the system at once, so writing it does not fail half-way. */
+/** Bytes of a body that the system takes at once in one piece, so that its write does not fail half-way. */
 const smallBytes = 16 * 1024;
 
 /** One connection to an upstream. It carries one request at a time, and is closed after one that did not end well. */
@@ -47,7 +47,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     socket.on('close', () => this.#fail(new Error('the upstream closed the connection')));
   }
 
-  /** How long the upstream keeps it open while idle, milliseconds; `null` where it does not say. */
+  /** Milliseconds for which the upstream keeps it open while idle; `null` if it does not say. */
   get keepAliveMs(): number | null {
     return this.#parser.head?.keepAliveMs ?? null;
   }
@@ -66,7 +66,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
       this.#handler = handler;
       return this.#fail(error as Error);
     }
-    // One piece, one system call.
+    // One piece takes one system call.
     if (Buffer.isBuffer(body)) text += latin1(body, 0, body.length);
     handler.onReserved();
     this.#leaving = { request, handler, text };
@@ -86,7 +86,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#leaving === null) return;
     const { request, handler, text } = this.#leaving;
     this.#leaving = null;
-    // Asked last: a process that is stopped between this and the write sends by a decision that may have been overtaken.
+    // This is the last check: a process that is suspended between it and the write sends by a decision that may be
+    // outdated.
     if (!handler.onSending(this)) return this.#owner.free();
     const { body, method } = request;
     this.#handler = handler;
@@ -139,7 +140,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.close();
   }
 
-  /** Ends it, together with the request that is on it. One that is about to be written needs another connection. */
+  /** Ends the connection together with its request. A request that is about to be written needs another connection. */
   close(): void {
     this.#close(new Error('the upstream closed the connection'));
   }
@@ -153,17 +154,17 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const leaving = this.#leaving;
     this.#leaving = null;
     if (leaving === null) return;
-    // An upstream that closes what it has just accepted would do so again.
+    // An upstream that closes a connection it has just accepted would do so again.
     if (this.#parser.head === null) leaving.handler.onRefused(error);
     else this.#owner.giveBack(leaving.request, leaving.handler);
   }
 
-  /** For the socket: where the next read goes. */
+  /** Returns the socket's buffer for the next read. */
   nextBuffer(): Buffer {
     return this.#reading.next(this.#latestRead, !this.#gone && !this.#parser.over);
   }
 
-  /** For the socket: `length` bytes have been read into the buffer. */
+  /** Takes `length` bytes that the socket has read into the buffer. */
   read(length: number): void {
     this.#latestRead = length;
     if (this.#gone) return;
@@ -174,8 +175,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
       return this.#fail(error as Error);
     }
     if (this.#gone || !this.#parser.over) return;
-    // Not used again after bytes that belong to no response, nor where the upstream responded before it had the whole
-    // request: what comes next on this connection could be taken for the response to another request.
+    // The connection is not used again after bytes that belong to no response, nor if the upstream responded before it
+    // had the whole request: the next bytes could be taken for the response to another request.
     const requestSent = this.#sent && this.#socket.writableLength === 0;
     if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
     this.resume();
@@ -219,7 +220,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   #onFin(): void {
-    // A reset may be reported as an end, too; a write that is under way is told the truth, right after this.
+    // A reset may be reported as an end, too; a write in progress learns the truth right after this.
     if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
       setImmediate(() => this.#end());
     else this.#end();
@@ -227,7 +228,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   #end(): void {
     if (this.#gone) return;
-    // EPIPE to our write: the upstream had ended its side before. Anything else may have cut the response (RFC 9112 §8).
+    // EPIPE on our write means that the upstream had ended its side before. Any other error may have cut the response
+    // (RFC 9112 §8).
     if (this.#writeError !== null && this.#writeError.code !== 'EPIPE') return this.#fail(this.#writeError);
     try {
       this.#parser.close();

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 type Written = (error?: Error | null) => void;
 
-/** What Node calls to write to a socket (documented for those who implement streams). */
+/** Functions that Node calls to write to a socket (documented for authors of streams). */
 interface Writing {
   _write(chunk: unknown, encoding: BufferEncoding, written: Written): void;
   _writev?(chunks: { chunk: unknown; encoding: BufferEncoding }[], written: Written): void;
@@ -11,10 +11,10 @@ interface Writing {
 /**
  * Leaves a socket open for reading when a write to it fails.
  *
- * An upstream may respond to an upload before it has read all of it, and close: our next write fails (EPIPE, ECONNRESET).
- * Its response waits to be read then, but Node destroys a socket at the first failed write, and the client would get 502
- * (RFC 9112 §9.5). The socket is never told of the failure, so for it that write goes on for ever: nothing more is
- * written, and what has come in is read to its end.
+ * An upstream may respond to an upload before it has read all of it, and close: the gateway's next write fails (EPIPE,
+ * ECONNRESET). Its response waits to be read then, but Node destroys a socket at the first failed write, and the client
+ * would get 502 (RFC 9112 §9.5). So the socket never learns of the failure, and that write never ends for it: nothing
+ * more is written, and all received bytes are read.
  *
  * @param failed called at most once
  */
@@ -22,11 +22,11 @@ export function outliveFailedWrite(socket: Socket, failed: (error: NodeJS.ErrnoE
   const writing: Writing = socket;
   const write = writing._write.bind(socket);
   const writeSeveral = writing._writev?.bind(socket);
-  // A stream has one write under way at a time.
+  // A stream has one write in progress at a time.
   let latest: Written = () => undefined;
   const written: Written = (error) => {
     if (error === undefined || error === null) latest();
-    // Its own destruction fails a write, too.
+    // The socket's own destruction fails a write, too.
     else if (socket.destroyed) latest(error);
     else failed(error);
   };

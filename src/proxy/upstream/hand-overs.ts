@@ -5,12 +5,12 @@ import type { CountedKind, CountedRequest, UsageSink } from '../../ports/usage.t
 import type { OutgoingRequest } from './message-head.ts';
 import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
 
-/** What a connection has beside its socket. */
+/** Parts of a connection besides its socket. */
 export interface ConnectionParts {
-  /** The `Host` of requests that name none. */
+  /** `Host` for requests without one. */
   readonly host: string;
   readonly owner: ConnectionOwner<ResponseHandler>;
-  /** What its requests go out with. */
+  /** Batch that counts and sends its requests at the end of each tick. */
   readonly handOvers: HandOvers;
 }
 
@@ -18,7 +18,7 @@ export interface ConnectionParts {
 export interface Leaving {
   readonly request: OutgoingRequest;
   readonly handler: ResponseHandler;
-  /** Its head, and its body where that is in one piece. */
+  /** Its head, and its body if that is in one piece. */
   readonly text: string;
 }
 
@@ -43,13 +43,13 @@ export class HandOvers {
   }
 
   enter(departing: Departing): void {
-    // Immediates come right after what was read in this turn, before anything else is read.
+    // Immediates run right after the reads of this turn, before anything else is read.
     if (this.#waiting.push(departing) === 1) setImmediate(this.#send);
   }
 
   readonly #send = (): void => {
     const waiting = this.#waiting;
-    // One that is decided again enters once more, and goes out in the next turn.
+    // A request that is decided again enters once more, and is sent in the next turn.
     this.#waiting = [];
     const going = waiting.filter((each) => each.prepare());
     if (going.length === 0) return;
@@ -58,20 +58,20 @@ export class HandOvers {
   };
 }
 
-/** A request that was decided about. `admission` is `null` for a preflight. */
+/** A decided request. `admission` is `null` for a preflight. */
 interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
-  /** Takes from its limits, once. Returns the problem where one of them has no room. */
+  /** Takes from its limits, once. Returns the problem if a limit has no room. */
   takeFromLimits(): Problem | undefined;
 }
 
-/** What one exchange has counted of itself: nothing until it is handed to the upstream. */
+/** Counts of one exchange: none until it is handed to the upstream. */
 export class Counted {
   readonly #usage: UsageSink;
   readonly #method: MethodKind | undefined;
   #kind: CountedKind = 'read';
   #counted: CountedRequest | null = null;
-  /** Bytes that have been noted. */
+  /** Bytes noted so far. */
   #bytesIn = 0;
   #bytesOut = 0;
 
@@ -81,8 +81,9 @@ export class Counted {
   }
 
   /**
-   * Counts the request, once, against its limits and under whom it was decided for: when it is handed to the upstream, or when that
-   * turns out not to be there. A preflight has no account. Returns the problem where a limit is full; then nothing is counted.
+   * Counts the request, once, against its limits and under its account: when it is handed to the upstream, or when no
+   * upstream can be reached. A preflight has no account. Returns the problem if a limit is full; then nothing is
+   * counted.
    */
   handOver(decided: Decided): Problem | undefined {
     const problem = decided.takeFromLimits();
@@ -96,13 +97,13 @@ export class Counted {
     return undefined;
   }
 
-  /** It was not sent after all. */
+  /** Undoes the count of a request that was not sent after all. */
   takeBack(): void {
     if (this.#counted !== null) this.#usage.takeBack(this.#counted, this.#kind);
     this.#counted = null;
   }
 
-  /** Notes bytes that have passed since this was called last. Both are those of the whole exchange. */
+  /** Notes the bytes since the last call. Both numbers are totals of the exchange. */
   noteBytes(bytesIn: number, bytesOut: number): void {
     if (this.#counted === null || (bytesIn === this.#bytesIn && bytesOut === this.#bytesOut)) return;
     this.#usage.noteBytes(this.#counted, bytesIn - this.#bytesIn, bytesOut - this.#bytesOut);

@@ -7,28 +7,29 @@ import type { PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
 /**
- * An idle connection is closed after `mostMs`, or `marginMs` before the time the upstream states in `Keep-Alive`:
+ * An idle connection is closed after `mostMs`, or `marginMs` before the time that the upstream states in `Keep-Alive`:
  * otherwise a request could be written to a connection that the upstream is closing.
  */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
 /**
- * The connections to one upstream. Nothing is sent twice.
+ * Connections to one upstream. No request is sent twice.
  *
- * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them for
- * its response. So a connection is made for one tenant and one caller, and carries no requests of others: a parent that
- * acts as a sub-account and that sub-account itself have connections of their own, though they share what the tenant may
- * hold. Idle, a connection is put by, and closed if another owner needs its place. Without a tenant, it is not put by at all.
+ * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them
+ * for its response. So a connection is made for one tenant and one caller, and carries no requests of others: a parent
+ * that acts as a sub-account and that sub-account itself have separate connections, though they share the tenant's
+ * part. An idle connection is kept, and closed if another owner needs its place. Without a tenant it is not kept at
+ * all.
  *
- * A request takes the connection of its owner that was used last. It waits if its tenant or parent has its share of them,
- * or all are taken; owners that wait are served in turn.
+ * A request takes the connection of its owner that was used last. It waits if its tenant or parent has used up its
+ * share, or if all are taken; waiting owners are served in turn.
  */
 export class Pool<Handler extends Failing> implements SharingPool {
   readonly #options: PoolOptions<Handler>;
   readonly #shares: Shares;
-  /** By caller, then by tenant. */
+  /** Connections by caller, then by tenant. */
   readonly #owners = new Map<AccountId | null, Map<AccountId | null, OwnConnections<Handler>>>();
-  /** Of all connections, and of those being made. */
+  /** Places of all connections, including those being made. */
   readonly #slots = new Set<Slot<Handler>>();
   readonly #idle = new IdleOrder<Handler>();
   readonly #waiting: WaitingRequests<Handler, OwnConnections<Handler>>;
@@ -56,7 +57,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#waiting.enter(own, request, handler, () => this.serveWaiting());
   }
 
-  /** Ends all connections, whatever is on them. What waits for one fails. */
+  /** Ends all connections, even those in use. Waiting requests fail. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#sweep);
@@ -176,7 +177,10 @@ export class Pool<Handler extends Failing> implements SharingPool {
     });
   }
 
-  /** Closes what was idle for too long, and fails what has waited for too long: the pool is not told of most ends. */
+  /**
+   * Closes connections that were idle for too long, and fails requests that have waited for too long: the pool does not
+   * hear of most ends.
+   */
   #tidy(): void {
     const { clock, connectMs } = this.#options;
     for (let slot = this.#idle.oldest; slot !== null;) {

@@ -12,11 +12,11 @@ import type { HttpVersion } from './message-head.ts';
 import type { UpstreamClient } from './upstream-client.ts';
 import { WebSocketPlaces } from './web-socket-places.ts';
 
-/** One route's upstream: where it is, and what sends requests there. */
+/** Upstream of one route: its address, and the client that sends requests there. */
 export interface Upstream extends Address, UpstreamClient {
   /**
-   * Of its latest response; `null` before there is one. A request must not be sent in chunks to an upstream that is not
-   * known to take HTTP/1.1 (RFC 9112 §6.1).
+   * HTTP version of its latest response; `null` before the first. A request must not be sent in chunks to an upstream
+   * that is not known to take HTTP/1.1 (RFC 9112 §6.1).
    */
   version: HttpVersion | null;
   /** Places for WebSockets, each with a connection of its own. */
@@ -40,23 +40,23 @@ export function noteVersion(
     throw new ResponseFault('HTTP/1.0, for a request in chunks');
 }
 
-/** What an upstream's connections depend on beside its route. */
+/** Dependencies of an upstream's connections besides its route. */
 export interface UpstreamDeps {
   readonly clock: Clock;
   readonly concurrency: TenantConcurrency;
   readonly limits: Pick<LimitsConfig, 'maxConnections'>;
-  /** What requests go out with. */
+  /** Batch that counts and sends requests at the end of each tick. */
   readonly handOvers: HandOvers;
   readonly usage: Pick<UsageSink, 'commit'>;
 }
 
 /**
- * Opens a route's way to its upstream. Requests are sent once: nothing is pipelined, and what fails on a connection is
+ * Opens a route's way to its upstream. Requests are sent once: nothing is pipelined, and a failure on a connection is
  * reported, not repeated. An upstream that closes an idle connection just as a request is written to it makes that
- * request fail (502); to make this rare, idle connections are given up early (after 4 s, or 2 s before the time the
+ * request fail (502). To make this rare, idle connections are closed early (after 4 s, or 2 s before the time that the
  * upstream states in `Keep-Alive`).
  *
- * @throws Error where a certificate or key file cannot be read
+ * @throws Error if a certificate or key file cannot be read
  */
 export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Promise<Upstream> {
   const socketPath = route.upstream.startsWith('unix:') ? new URL(route.upstream).pathname : null;
@@ -68,7 +68,7 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const most = route.webSockets ?? deps.limits.maxConnections;
   const upstream = { ...address, version: null, webSockets: new WebSocketPlaces(shares.webSockets, most) };
   if (route.client === 'undici') {
-    // Loaded only where it is wanted.
+    // The import waits until it is needed.
     const { openForwarder } = await import('../undici/forwarder.ts');
     return { ...upstream, ...(await openForwarder(address, options, deps.usage)) };
   }
@@ -92,9 +92,9 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
 }
 
 /**
- * Opens a connection of its own to an upstream, verified as all are. Halves of it can end apart.
+ * Opens a separate connection to an upstream, verified like all others. Its two directions can end separately.
  *
- * @param ready called when it may be written to; what goes wrong before is an `error` of the socket
+ * @param ready called when it may be written to; an earlier failure is an `error` of the socket
  */
 export function connectTo(upstream: Upstream, ready: () => void): Socket {
   const connecting = openConnection(upstream, { allowHalfOpen: true });

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { TurnWaits } from '../../ports/turn-waits.ts';
 import type { OutgoingRequest } from './message-head.ts';
 
-/** Hears that a request has failed. */
+/** Handler that hears of a failed request. */
 export interface Failing {
   onFailure(error: Error): void;
   /** No connection could be made for it. */
@@ -25,7 +25,7 @@ interface Connecting {
   readonly opening: number;
 }
 
-/** Requests that wait for a connection to one upstream. It measures how long those wait that wait for their turn. */
+/** Requests that wait for a connection to one upstream. It also measures the waits for a turn. */
 export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends Turns<
   Waiting<Handler>,
   Tenant

@@ -4,13 +4,16 @@ import { hangUp } from '../../http/hang-up.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
-/** After this much silence the system probes the peer, and closes the connection if it does not reply for some minutes. */
+/**
+ * Milliseconds of silence after which the system probes the peer; it closes the connection after some minutes without a
+ * reply.
+ */
 const keepAliveMs = 60_000;
 
 /**
- * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes are
- * between the two ends. It reads no faster than the other end takes, passes on the end of either direction, and closes
- * both connections when one breaks.
+ * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes concern
+ * only the two ends. It reads at the pace of the other end, passes on the end of either direction, and closes both
+ * connections when one breaks.
  */
 export class Tunnel {
   readonly #client: Socket;
@@ -60,8 +63,8 @@ export class Tunnel {
   }
 
   /**
-   * Lets nothing through any more. The client gets a close frame, if the last frame for it is complete and written out.
-   * Otherwise the close frame would land inside another frame or wait behind unsent bytes: the connection is cut instead.
+   * Lets no more bytes through. The client gets a close frame if the last frame for it is complete and written out.
+   * Otherwise the close frame would land inside another frame or wait behind unsent bytes, so the connection is cut.
    */
   end(code: number, reason: string): void {
     this.#ended = true;
@@ -77,9 +80,9 @@ export class Tunnel {
     }
   }
 
-  /** Whether one end takes nothing of what waits for it, or does not close after the other has. @param nowMs monotonic */
+  /** Whether one end leaves waiting bytes untaken, or does not close after the other has. @param nowMs monotonic */
   idle(nowMs: number): boolean {
-    // Both are called each time: each keeps count of its own direction.
+    // Both calls are needed: each direction keeps its own count.
     const idleIn = this.#in.idle(this.#upstream.readableEnded, nowMs);
     const idleOut = this.#out.idle(this.#client.readableEnded, nowMs);
     return idleIn || idleOut;

@@ -27,15 +27,15 @@ const policyCode = 1008;
 const bodyHeaders: ReadonlySet<string> = new Set(['content-length']);
 
 /**
- * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents, a
- * tunnel passes frames from then on. Counted once, when the request is sent.
+ * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents,
+ * a tunnel passes frames from then on. It is counted once, when the request is sent.
  */
 export class WebSocketExchange extends Exchange {
   #connection: Socket | null = null;
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
-  /** Its place among the WebSockets of its route. */
+  /** Share that holds its place among the WebSockets of its route. */
   #place: Share | null = null;
 
   start(head: RequestHead): void {
@@ -57,7 +57,7 @@ export class WebSocketExchange extends Exchange {
     if (socket.readableLength === 0) socket.read();
   };
 
-  /** Each WebSocket has a connection of its own to the upstream, and a place among those of its route. */
+  /** Each WebSocket has a separate connection to the upstream, and a place among those of its route. */
   protected admitted(): void {
     this.#place = this.route.upstream.webSockets.enter(this.decision.admission?.permit ?? null);
     if (this.#place === null) return this.reject(tooManyWebSockets);
@@ -70,9 +70,9 @@ export class WebSocketExchange extends Exchange {
 
   #prepare(connection: Socket): void {
     if (this.#connection !== connection) return;
-    // Some clients say that they send no body; a handshake says nothing of one.
+    // Some clients state that they send no body; a handshake states nothing about one.
     const headers = withoutNamed(this.upstreamHeaders(), bodyHeaders);
-    // The client's may be empty, and HTTP/1.1 must have one (RFC 9112 §3.2).
+    // The client's `Host` may be empty, but HTTP/1.1 needs one (RFC 9112 §3.2).
     const named = headers.some((text, i) => i % 2 === 0 && text === 'host');
     if (!named) headers.push('host', this.route.upstream.origin.host);
     const handshake = prepareHandshake(connection, this.target, headers);
@@ -116,7 +116,7 @@ export class WebSocketExchange extends Exchange {
     this.#tunnel.open(head, upstreamHead);
   }
 
-  /** The upstream responds without an upgrade, and its response is passed on. */
+  /** Passes on a response without an upgrade. */
   #responded(response: IncomingMessage): void {
     if (this.state !== 'sent' || this.#connection === null) return;
     try {
@@ -157,7 +157,7 @@ export class WebSocketExchange extends Exchange {
     this.#endWithout(upstreamProblem(error), error);
   }
 
-  /** Responds without the upstream. Where that could not be reached the request counts as well. */
+  /** Responds without the upstream. If that could not be reached, the request counts as well. */
   #endWithout(problem: Problem, cause?: unknown): void {
     const full = this.counted.handOver(this.decision);
     if (full === undefined) this.reject(problem, cause);
