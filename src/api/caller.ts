@@ -35,7 +35,7 @@ export function callerRoute(
     },
     async (request) => {
       const { accountId, keyId } = callerOf(request);
-      // Both exist, unless a backup without them was restored this moment.
+      // Both exist, except after the restore of a backup without them.
       const account = found(await tenants.getParent(accountId, accountId), 'account');
       const key = found(await tenants.getKey(accountId, keyId, accountId), 'API key');
       return {

@@ -3,7 +3,7 @@ import { parseRedisAddress } from './redis/redis-address.ts';
 import { clientSecretPrefix, keyPrefixMaxLength } from '../domain/api-key.ts';
 import { scopeMaxLength, scopePattern } from '../domain/scope.ts';
 
-/** A `format` of the schema: the check, and the words for what is expected. */
+/** A `format` of the schema: its check, and a description of valid values. */
 export interface TextFormat {
   readonly expected: string;
   readonly accepts: (text: string) => boolean;

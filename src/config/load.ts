@@ -17,7 +17,7 @@ import { readYamlFile, type YamlFile } from './yaml-file.ts';
 export type Loaded =
   { readonly config: Config; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
 
-/** Who reads the configuration, and how strictly. */
+/** Purpose and strictness of a reading of the configuration. */
 export interface LoadOptions {
   /** `command`: only to find a gateway or its store, so faults between keys (a missing upstream) are ignored. */
   readonly purpose?: 'serve' | 'command';

@@ -20,7 +20,7 @@ export interface YamlFile {
   locate(path: Path): string;
 }
 
-/** A fault because of which the file cannot be read. */
+/** A fault that makes the file unreadable. */
 export interface YamlFault {
   readonly where: string;
   readonly detail: string;

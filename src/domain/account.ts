@@ -1,10 +1,10 @@
 import type { AccountId } from './ids.ts';
 import type { Limits } from './limits/limits.ts';
 
-/** The longest name of an account or a key, in characters. */
+/** Longest name of an account or a key, in characters. */
 export const nameMaxLength = 256;
 
-/** Free pairs of strings on an account. */
+/** Pairs of strings on an account; the gateway gives them no meaning. */
 export type Metadata = Readonly<Record<string, string>>;
 export const metadataMaxPairs = 16;
 export const metadataKeyMaxLength = 40;

@@ -59,7 +59,7 @@ const queryWording: Wording = {
 
 /** Suggests a known name, without repeating the name that was sent. */
 function meant({ member = '', known }: SchemaFinding): string {
-  // Short names are near to any other.
+  // A short name resembles too many others.
   const near = member.length < 3 ? undefined : suggest(member, known);
   return near === undefined ? '' : ` Did you mean \`${near}\`?`;
 }

@@ -89,8 +89,8 @@ const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 
 const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;
 /**
- * Milliseconds, more than between two looks at the schema, so that a whole migration uses one connection, closed after
- * it.
+ * Milliseconds after which a migration's unused connection is closed: longer than between two looks at the schema, so
+ * that a whole migration uses one connection.
  */
 const migrationIdleMs = 1_000;
 /** One connection held for the lease, one only for facts, one only for changes, and one for either. */

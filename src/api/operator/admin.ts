@@ -72,7 +72,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   };
   apiKeyRoutes(app, keyDeps, keyRules);
   keyLifeRoutes(app, keyDeps, keyRules);
-  // Of a sub-account, too: the store finds out whether there is such an account.
+  // The account may be a sub-account, too: the store finds out whether it exists.
   revokeAllRoute(app, keyDeps, {
     ...keyRules,
     owner: (_request, text) => Promise.resolve(parseAccountId(text) ?? null),

@@ -50,7 +50,11 @@ export function requireOperator(
   });
 }
 
-/** The operator that calls, and its origin. @throws if the token was not checked: a route without the check must not work */
+/**
+ * Returns the calling operator and its origin.
+ *
+ * @throws if the token was not checked, so that a route without that check fails
+ */
 export function operatorOf(request: FastifyRequest): Operator & RequestOrigin {
   const operator = request.getDecorator<(Operator & RequestOrigin) | null>(decorator);
   if (operator === null) throw new Error('an operator call was handled before its token was looked at');

@@ -3,7 +3,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { inThousands } from './progress.ts';
 import type { FileRow } from './rows.ts';
 
-/** A rejected row, without its secrets: the line says where they are. */
+/** A row that was left out, without its secrets: the line says where they are. */
 export interface LeftOutRow {
   readonly line: number;
   readonly type: string;
@@ -17,7 +17,7 @@ export interface LeftOutRow {
 /** Most rejected rows shown at the end; the file has all. */
 const mostShown = 20;
 
-/** Reports rejected rows at once: one JSON object for each line of the file, if a file is named. */
+/** Reports rows that were left out, at once. A report file, if one is named, gets one JSON object a line for them. */
 export class Report {
   readonly #file: FileHandle | undefined;
   readonly shown: LeftOutRow[] = [];

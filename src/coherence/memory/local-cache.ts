@@ -2,7 +2,7 @@ import type { FactValue, Seq } from '../../ports/facts.ts';
 import { ProofOrder } from './proof-order.ts';
 import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 
-/** Most recently used entries that one insertion passes over, so that none takes long. */
+/** Most recently used entries that one insertion may pass over, so that none takes long. */
 const passes = 64;
 
 /**

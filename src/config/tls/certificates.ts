@@ -19,8 +19,8 @@ interface Files {
 }
 
 /**
- * Reads every certificate that the configuration names. In a certificate file the first one counts, which is the one
- * presented; in a list of authorities the one that is valid longest, because a list may keep replaced ones.
+ * Reads every certificate that the configuration names. Of a certificate file the first one counts, since it is
+ * presented; of a list of authorities the longest valid one, because a list may keep replaced ones.
  *
  * @param nowMs wall-clock time
  */

@@ -162,10 +162,10 @@ const reshapings: readonly Habit[] = [
 ];
 
 /**
- * Path as readers see it that ignore case and normalise Unicode: for them full-width `／` is `/`, and long `ſ` is `s`.
- * The lower case of the upper case of the lower case covers letters that map to the same letter in either direction,
- * `ß` and dotless `ı` among them, as in Java's equalsIgnoreCase and Python's re.IGNORECASE; of `İ` it leaves `i` and a
- * dot above.
+ * Folds a path as readers do that ignore case and normalise Unicode: for them full-width `／` is `/`, and long `ſ` is
+ * `s`. Lower case, upper case and lower case again unite all letters that map to the same one in either direction, such
+ * as `ß` and dotless `ı`, as Java's equalsIgnoreCase and Python's re.IGNORECASE do; of `İ` they leave `i` and a dot
+ * above.
  */
 function fold(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();

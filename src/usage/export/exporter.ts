@@ -22,7 +22,10 @@ const firstPauseMs = 5_000;
 const longestPauseMs = 600_000;
 /** Longest pause that the receiver may ask for. */
 const longestAskedMs = 3_600_000;
-/** Attempts with rejected events before they are left out if the receiver accepts no others; about an hour with the pauses. */
+/**
+ * Failed attempts after which rejected events are left out, if the receiver accepts no others; about an hour with the
+ * pauses.
+ */
 const triesOfRejected = 12;
 
 /**

@@ -29,14 +29,14 @@ type ApiKeys = Pick<
   | 'revokeAllKeys'
 >;
 
-/** What `api_key_import` returns beside what every change does. */
+/** Members of the result of `api_key_import` besides those of every change. */
 interface ImportRow {
   readonly imported: number;
   readonly keys: readonly KeyRow[];
   readonly faults: readonly number[];
 }
 
-/** A key as `api_key_import` takes it. */
+/** A key in the form for `api_key_import`. */
 function importedRow({ digest, expiresAt, importedUnder, ...key }: KeyToImport) {
   return {
     ...key,
@@ -47,7 +47,7 @@ function importedRow({ digest, expiresAt, importedUnder, ...key }: KeyToImport) 
   };
 }
 
-/** The level of replicas that can tell keys of any format from mistyped ones. */
+/** Level of replicas that can tell keys of any format from mistyped ones. */
 const importsKeys = 2;
 
 /** Replicas of 0.1.0 take a key with another prefix for a mistyped one. */
@@ -225,7 +225,7 @@ function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: 
     ${status === undefined ? sql`` : statusCondition(sql, status)}`;
 }
 
-/** As `apiKeyStatus` tells them apart, by the database's clock. */
+/** Condition for a status, as in `apiKeyStatus`, by the database's clock. */
 function statusCondition(sql: Sql, status: ApiKeyStatus): ReturnType<Sql> {
   switch (status) {
     case 'revoked':

@@ -159,7 +159,7 @@ function parentFaults(row: unknown, at: string): readonly FieldFault[] {
     : [];
 }
 
-/** Text that identifies the parent that a row names. */
+/** Text that identifies a row's parent. */
 function parentText(row: unknown): string {
   const { account_id: id, account_external_id: name } = record(row);
   return typeof id === 'string' ? `id ${id.toLowerCase()}` : `ext ${String(name)}`;

@@ -1,4 +1,5 @@
--- Revokes all keys of an account at one position, expired ones too. `revoked` counts those that were not revoked before.
+-- Revokes all keys of an account at one position, even expired ones. `revoked` counts the keys that were not revoked
+-- before.
 create or replace function api_key_revoke_all(
   request jsonb, of_account uuid, out outcome text, out seq bigint, out revoked int
 ) language plpgsql as $$
@@ -14,15 +15,15 @@ begin
     end if;
     return;
   end if;
-  -- A rotation takes this lock, too; a mint and an import take that of the account. So each of them is over, and its new key is seen
-  -- below, or it begins after this.
+  -- A rotation takes this lock, too; a mint and an import take that of the account. So each of them has ended, and
+  -- its new key is seen below, or it begins after this.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- In the order of ids, as `usage_count` locks them.
+  -- Keys are locked in the order of ids, as in `usage_count`.
   perform from api_key k where k.account_id = of_account and k.revoked_at is null order by k.id for no key update;
   update api_key k set revoked_at = now() where k.account_id = of_account and k.revoked_at is null;
   get diagnostics revoked = row_count;

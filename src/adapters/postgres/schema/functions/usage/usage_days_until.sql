@@ -1,5 +1,5 @@
--- Returns the end of the time, from `first`, for which an account's hours are needed because its days are not there
--- yet: `last` is the day after the wanted days.
+-- Returns the day, from `first` to `last`, before which an account's days are added up. From that day on its hours
+-- must be read. `last` is the day after the wanted days.
 create or replace function usage_days_until(kept usage_kept, root uuid, account uuid, first date, last date) returns date
 language sql immutable as $$
   select case
