@@ -9,7 +9,7 @@ import type { Lease } from './lease.ts';
 import type { Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';
 import type { View } from './memory/view.ts';
-import { within } from './within.ts';
+import { within } from '../timing/within.ts';
 
 export interface BarrierParts {
   readonly membership: Pick<Membership, 'read'>;

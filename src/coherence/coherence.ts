@@ -13,7 +13,7 @@ import type { CoherenceEvents } from './events.ts';
 import { Lease } from './lease.ts';
 import { Loader } from './loading/loader.ts';
 import { Proofs } from './loading/proofs.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../timing/repeat.ts';
 import { keepLogShort } from './retention.ts';
 import { clockWarnings, StoreClock } from './store-clock.ts';
 import { passPaceMs, timingFor, type Timing } from './timing.ts';

@@ -3,7 +3,7 @@ import type { CoherenceLog, LogReading } from '../ports/coherence-log.ts';
 import type { FactKey, Seq } from '../ports/facts.ts';
 import type { ReplicaNote } from '../ports/replica-list.ts';
 import type { Timers } from '../ports/timers.ts';
-import { Backoff } from './backoff.ts';
+import { Backoff } from '../timing/backoff.ts';
 import type { CoherenceEvents } from './events.ts';
 import { retryPauses, type Timing } from './timing.ts';
 import { unavailable } from './unavailable.ts';

@@ -1,7 +1,7 @@
 import type { CoherenceLog } from '../ports/coherence-log.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { View } from './memory/view.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../timing/repeat.ts';
 
 /**
  * Number of changes that the log keeps. A replica that is further behind begins anew, and older values in the shared

@@ -10,7 +10,7 @@ import {
   section,
   share,
   text,
-} from './keys.ts';
+} from './setting-types.ts';
 import { database } from './database/database-file.ts';
 import { limits } from './limits-file.ts';
 import { redis } from './redis/redis-file.ts';

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { integer, section } from './keys.ts';
+import { integer, section } from './setting-types.ts';
 
 export const limits = section('Limits of one client, one tenant or one process.', {
   max_headers: integer('Most headers of a request; more get 431.', {

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { flag, integer, list, oneOf, optionalList, optionalSection, section, text } from './keys.ts';
+import { flag, integer, list, oneOf, optionalList, optionalSection, section, text } from './setting-types.ts';
 
 /** Settings of a route and of `route_defaults`. */
 export const routeSettings = {

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { repeat } from '../coherence/repeat.ts';
+import { repeat } from '../timing/repeat.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { OldSnapshots, SnapshotHolder } from '../ports/old-snapshots.ts';
 import type { Timers } from '../ports/timers.ts';

@@ -5,6 +5,7 @@ import type { Timers } from '../ports/timers.ts';
 import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import { SchemaMismatch } from '../adapters/postgres/schema/applied.ts';
 import type { MigrationWait } from '../adapters/postgres/schema/migrate.ts';
+import { Backoff } from '../timing/backoff.ts';
 import { KeyPrefixTaken } from './key-prefix.ts';
 import type { Store } from './store.ts';
 
@@ -41,12 +42,13 @@ const sayAgainMs = 30_000;
  */
 export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {
   let missing: Unreadiness | null = { reason: 'starting', detail: 'The store has not answered yet.' };
+  const retries = new Backoff(firstRetryMs, longestRetryMs);
   let stopped = false;
   let callOff = (): void => undefined;
   let said = { what: '', atMs: -Infinity };
   const { promise: done, resolve: finish, reject: giveUp } = promiseWithResolvers();
 
-  async function attempt(retryMs: number): Promise<void> {
+  async function attempt(): Promise<void> {
     try {
       if (migrate) await store.migrate({ onStep, onWait });
       else await store.ping();
@@ -59,7 +61,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
       if (stopped) return;
       if (alone || error instanceof KeyPrefixTaken) return giveUp(error);
       sayWhyNot(missing, error);
-      callOff = timers.after(retryMs, () => void attempt(Math.min(retryMs * 2, longestRetryMs)));
+      callOff = timers.after(retries.failed(), () => void attempt());
     }
   }
 
@@ -98,7 +100,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
   }
 
   return {
-    start: () => void attempt(firstRetryMs),
+    start: () => void attempt(),
     missing: () => missing,
     done,
     stop: () => {

@@ -5,13 +5,13 @@ import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts'
 import { startCoherence } from '../coherence/coherence.ts';
 import type { CoherenceEvents } from '../coherence/events.ts';
 import type { Config } from '../config.ts';
-import { keepEvents } from '../events/retention.ts';
+import { pruneEvents } from '../retention/events.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
 import { counter } from '../ops/metrics.ts';
 import { watchOldSnapshots } from '../ops/old-snapshots.ts';
-import { keepUsage } from '../usage/retention.ts';
+import { pruneUsage } from '../retention/usage.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { UsageReplay } from '../ports/usage/replay.ts';
 import type { Barrier } from '../ports/barrier.ts';
@@ -139,11 +139,11 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     coherence.begin(startCoherence({ ...parts, randomId: randomUUID }));
     limiter.start();
     stopKeeping = [
-      keepEvents({
+      pruneEvents({
         ...{ events: store.events, days: config.events.retentionDays, clock, timers, logger },
         onDeleted: (deleted) => deletedEvents.add(deleted),
       }),
-      keepUsage({
+      pruneUsage({
         ...{ usage: store.usage, clock, timers, logger },
         ...{ hourlyDays: config.usage.hourlyRetentionDays, months: config.usage.retentionMonths },
         onDeleted: (rows) => deletedUsage.add(rows),

@@ -5,7 +5,7 @@ import { drainable, type Drainable } from '../server/drain.ts';
 import { listen, type Address } from '../server/listen.ts';
 import { createListener, type Listener } from '../server/listener.ts';
 import { Applications } from './applications.ts';
-import type { Fleet } from './fleet.ts';
+import type { WorkerGroup } from './worker-group.ts';
 import { generation, type Generation } from './generation.ts';
 import type { Services } from './services.ts';
 import type { Stage, Stages } from './stages.ts';
@@ -33,7 +33,7 @@ const finishShare = 0.2;
 export async function openListeners(
   services: Services,
   stages: Stages<Stage>,
-  fleet: Fleet | null,
+  workers: WorkerGroup | null,
 ): Promise<OpenListeners> {
   const { given, complete, deps, observersOf, timers, engine, waitsOf } = services;
   const { config, logger } = deps;
@@ -52,7 +52,7 @@ export async function openListeners(
   const { publicApp, internalApp } = applications.current;
   const internalListener = createListener(internalApp, config.limits, null);
   const publicListener = createListener(publicApp, config.limits, config.listen.tls);
-  for (const { server } of [internalListener, publicListener]) fleet?.control(server);
+  for (const { server } of [internalListener, publicListener]) workers?.control(server);
   const { address: internalAddress, connections: internalConnections } = await stages.open(
     'internal listener',
     () => opened(internalListener, config.internal, timers),

@@ -10,7 +10,7 @@ import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
 import type { TurnWaits } from '../ports/turn-waits.ts';
-import type { Fleet } from './fleet.ts';
+import type { WorkerGroup } from './worker-group.ts';
 import { EchoRoute } from './echo/echo-route.ts';
 import { makeEngine, type Engine } from './engine.ts';
 import { ensureOperatorToken } from './operator-token.ts';
@@ -43,7 +43,7 @@ export async function openServices(
   given: Config,
   logger: Logger,
   stages: Stages<Stage>,
-  fleet: Fleet | null,
+  workers: WorkerGroup | null,
 ): Promise<Services> {
   const [clock, timers] = [systemClock, systemTimers];
   const registry = createRegistry();
@@ -101,9 +101,9 @@ export async function openServices(
     clock: engine.clock,
     randomBytes,
     logger,
-    registry: fleet?.metrics(registry) ?? registry,
+    registry: workers?.metrics(registry) ?? registry,
     tracer: tracing?.tracer ?? null,
-    unready: fleet?.unready(() => engine.unready()) ?? (() => engine.unready()),
+    unready: workers?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
   const waitsOf = turnWaitMetrics(registry);
   return { given, complete, store, engine, deps, observersOf, timers, registry, waitsOf };

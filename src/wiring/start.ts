@@ -4,7 +4,7 @@ import type { Logger } from '../ops/logger.ts';
 import { systemClock } from '../ports/clock.ts';
 import { trafficMetrics } from '../ops/traffic-metrics.ts';
 import type { Address } from '../server/listen.ts';
-import type { Fleet } from './fleet.ts';
+import type { WorkerGroup } from './worker-group.ts';
 import { refuseTakenPrefix } from './key-prefix.ts';
 import { openListeners } from './listeners.ts';
 import { openServices } from './services.ts';
@@ -37,18 +37,18 @@ export interface RunningGateway {
  * Assembles and starts the process: store, engine, two listeners. It connects to the store after it listens. While
  * PostgreSQL cannot be reached, it responds with 503 and keeps trying.
  *
- * @param fleet the workers of this gateway, if this process is one of several
+ * @param workers the workers of this gateway, if this process is one of several
  * @throws if it cannot listen or cannot lock the directory of the embedded store; everything opened is closed then
  */
 export async function startGateway(
   given: Config,
   logger: Logger,
   stages = new Stages<Stage>(shutdownOrder, (step, stage) => logger.debug({ stage }, step)),
-  fleet: Fleet | null = null,
+  workers: WorkerGroup | null = null,
 ): Promise<RunningGateway> {
   try {
-    const services = await openServices(given, logger, stages, fleet);
-    const listeners = await openListeners(services, stages, fleet);
+    const services = await openServices(given, logger, stages, workers);
+    const listeners = await openListeners(services, stages, workers);
     const { applications, publicAddress, internalAddress, prepare } = listeners;
     certificateMetrics(services.registry, () => applications.config.certificates);
     trafficMetrics(services.registry, {
@@ -57,7 +57,7 @@ export async function startGateway(
       ready: () => services.deps.unready().length === 0,
     });
     // With several workers the primary reads the configuration and counts reloads.
-    const noteReload = fleet === null ? reloadMetrics(services.registry, systemClock) : () => undefined;
+    const noteReload = workers === null ? reloadMetrics(services.registry, systemClock) : () => undefined;
     services.engine.start();
     return {
       get config() {

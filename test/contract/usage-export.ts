@@ -5,7 +5,7 @@ import type { Store } from '../../src/adapters/postgres/store.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { ExportedUsage } from '../../src/domain/usage-event.ts';
 import { hourMs } from '../../src/domain/usage.ts';
-import type { ExportTurn } from '../../src/ports/usage/export.ts';
+import type { ExportLock } from '../../src/ports/usage/export.ts';
 import { createParent, createSub } from '../support/store.ts';
 import { addUsage, usageRow } from '../support/usage-rows.ts';
 
@@ -14,8 +14,8 @@ const may = Date.UTC(2025, 4, 1);
 export async function usageExportContract(t: Test, store: Store): Promise<void> {
   const { tenants, usage, usageExport } = store;
   const day = 86_400_000;
-  const turn: ExportTurn = { holder: randomUUID(), leaseMs: 60_000, delayMs: 0, lostAfterMs: day };
-  const other: ExportTurn = { ...turn, holder: randomUUID() };
+  const lock: ExportLock = { holder: randomUUID(), leaseMs: 60_000, delayMs: 0, lostAfterMs: day };
+  const other: ExportLock = { ...lock, holder: randomUUID() };
   const journal = randomUUID();
   /** A replica that has nothing from before `ms` left to add. */
   const through = async (ms: number): Promise<void> => {
@@ -31,44 +31,47 @@ export async function usageExportContract(t: Test, store: Store): Promise<void> 
   const { id: sub } = (await createSub(tenants, parent, { externalId: 'ada' })).value;
   await createSub(tenants, parent);
 
-  await t.test('one replica at a time has the turn, until it ends or was silent for too long', async (t) => {
-    t.equal(await usageExport.closedUntil(), -Infinity);
-    await through(may + 30 * 60_000);
-    t.same(await usageExport.begin(turn), {
-      mine: true,
-      position: { hourMs: may, after: null, corrections: 0 },
-      closedUntilMs: may,
-      beganMs: may,
-    });
-    t.match(await usageExport.begin(other), { mine: false, position: { hourMs: may } });
-    const position = { hourMs: may, after: sub, corrections: 0 };
-    t.equal(await usageExport.advance(other, position), false);
-    t.equal(await usageExport.advance(turn, position), true);
-    t.match(await usageExport.begin(turn), { mine: true, position });
-    await usageExport.end(other.holder);
-    t.match(await usageExport.begin(other), { mine: false });
-    await usageExport.end(turn.holder);
-    t.match(await usageExport.begin({ ...other, leaseMs: -1 }), { mine: true, position }, 'where it was');
-    t.match(await usageExport.begin(turn), { mine: true }, 'a turn that has run out is another replica’s');
-    t.equal(await usageExport.advance(other, { ...position, after: null }), false);
-    await usageExport.advance(turn, { hourMs: may, after: null, corrections: 0 });
-  });
+  await t.test(
+    'one replica at a time holds the lock, until it ends or was silent for too long',
+    async (t) => {
+      t.equal(await usageExport.closedUntil(), -Infinity);
+      await through(may + 30 * 60_000);
+      t.same(await usageExport.begin(lock), {
+        mine: true,
+        position: { hourMs: may, after: null, corrections: 0 },
+        closedUntilMs: may,
+        beganMs: may,
+      });
+      t.match(await usageExport.begin(other), { mine: false, position: { hourMs: may } });
+      const position = { hourMs: may, after: sub, corrections: 0 };
+      t.equal(await usageExport.advance(other, position), false);
+      t.equal(await usageExport.advance(lock, position), true);
+      t.match(await usageExport.begin(lock), { mine: true, position });
+      await usageExport.end(other.holder);
+      t.match(await usageExport.begin(other), { mine: false });
+      await usageExport.end(lock.holder);
+      t.match(await usageExport.begin({ ...other, leaseMs: -1 }), { mine: true, position }, 'where it was');
+      t.match(await usageExport.begin(lock), { mine: true }, 'a lock that has run out is another replica’s');
+      t.equal(await usageExport.advance(other, { ...position, after: null }), false);
+      await usageExport.advance(lock, { hourMs: may, after: null, corrections: 0 });
+    },
+  );
 
   await t.test('an hour is closed once it is complete, and over for as long as it should be', async (t) => {
     await through(may + 2 * hourMs - 1);
-    t.match(await usageExport.begin(turn), { closedUntilMs: may + hourMs });
+    t.match(await usageExport.begin(lock), { closedUntilMs: may + hourMs });
     await through(Date.now() + day);
     const now = Date.now();
-    const { closedUntilMs } = await usageExport.begin({ ...turn, delayMs: 1000 * hourMs });
+    const { closedUntilMs } = await usageExport.begin({ ...lock, delayMs: 1000 * hourMs });
     t.ok(Math.abs(closedUntilMs - (now - 1000 * hourMs)) <= 2 * hourMs);
-    const again = await usageExport.begin({ ...turn, delayMs: 2000 * hourMs });
+    const again = await usageExport.begin({ ...lock, delayMs: 2000 * hourMs });
     t.equal(again.closedUntilMs, closedUntilMs, 'it does not open again');
     t.equal(await usageExport.closedUntil(), closedUntilMs);
     t.equal(again.beganMs, may);
   });
 
   await t.test('an hour has one row for each account, however many keys it used', async (t) => {
-    const { closedUntilMs: open } = await usageExport.begin({ ...turn, delayMs: 500 * hourMs });
+    const { closedUntilMs: open } = await usageExport.begin({ ...lock, delayMs: 500 * hourMs });
     for (const requests of [1, 2]) await add(sub, open, requests);
     await add(parent, open, 7);
     t.same((await usageExport.hour(open, null, 1_000)).rows, [
@@ -83,10 +86,10 @@ export async function usageExportContract(t: Test, store: Store): Promise<void> 
   await t.test(
     'what comes to a closed hour is a correction, and the hour stays as it was exported',
     async (t) => {
-      const { closedUntilMs: open } = await usageExport.begin({ ...turn, delayMs: 400 * hourMs });
+      const { closedUntilMs: open } = await usageExport.begin({ ...lock, delayMs: 400 * hourMs });
       const key = randomUUID();
       await add(sub, open, 5, key);
-      await usageExport.begin({ ...turn, delayMs: 300 * hourMs });
+      await usageExport.begin({ ...lock, delayMs: 300 * hourMs });
       const before = (await usageExport.corrections(all)).length;
       await add(sub, open, 2, key);
       await add(sub, open, 1);
@@ -96,7 +99,7 @@ export async function usageExportContract(t: Test, store: Store): Promise<void> 
         before,
         'none of them is made while more may come',
       );
-      await usageExport.begin(turn);
+      await usageExport.begin(lock);
       t.same(await inHour(open), [[sub, 5]]);
       const query = { ...all, fromMs: open, toMs: open + hourMs };
       const made = await usageExport.corrections(query);
@@ -113,7 +116,7 @@ export async function usageExportContract(t: Test, store: Store): Promise<void> 
       );
 
       await add(sub, open, 1);
-      await usageExport.begin(turn);
+      await usageExport.begin(lock);
       const later = await usageExport.corrections({ ...query, after: made.at(-1)?.number ?? 0 });
       t.match(later, [{ accountId: sub, requests: 1 }], 'a later one is another');
       t.same((await usageExport.corrections(query)).slice(0, 2), made, 'and those before do not change');
@@ -123,7 +126,7 @@ export async function usageExportContract(t: Test, store: Store): Promise<void> 
     },
   );
   await through(Infinity);
-  await usageExport.end(turn.holder);
+  await usageExport.end(lock.holder);
 }
 
 function row(

@@ -41,8 +41,8 @@ class FakeWorker implements WorkerProcess {
     return this;
   }
   /** What it was told last of all. */
-  get fleet() {
-    return this.heard.findLast((message) => message.kind === 'fleet');
+  get group() {
+    return this.heard.findLast((message) => message.kind === 'group');
   }
 }
 

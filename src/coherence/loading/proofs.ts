@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { Backoff } from '../backoff.ts';
+import { Backoff } from '../../timing/backoff.ts';
 import { retryPauses, type Timing } from '../timing.ts';
 import type { View } from '../memory/view.ts';
 import type { Loader } from './loader.ts';

@@ -1,4 +1,4 @@
-import { Turns } from '../../domain/turns.ts';
+import { RoundRobin } from '../../domain/round-robin.ts';
 import type { ProblemError } from '../../domain/problem.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { FactKey, FactReading } from '../../ports/facts.ts';
@@ -49,7 +49,7 @@ export class Reads {
   readonly #mayWaitMs: number;
   readonly #limits: ReadsLimits;
   readonly #read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
-  readonly #waiting = new Turns<Waiting>();
+  readonly #waiting = new RoundRobin<Waiting>();
   /** Askers whose facts are being read, and askers in a pause after that. */
   readonly #busy = new Set<string>();
   #readings = 0;

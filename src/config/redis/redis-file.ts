@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { section, text } from '../keys.ts';
+import { section, text } from '../setting-types.ts';
 
 /** The part of the file about Redis. */
 export const redis = section(

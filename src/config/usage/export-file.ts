@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { integer, oneOf, optionalSection, text } from '../keys.ts';
+import { integer, oneOf, optionalSection, text } from '../setting-types.ts';
 
 /** The part of the file about the export of usage. */
 export const usageExport = optionalSection(

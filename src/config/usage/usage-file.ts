@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { integer, section, text } from '../keys.ts';
+import { integer, section, text } from '../setting-types.ts';
 import { usageExport } from './export-file.ts';
 
 /** The part of the file about usage. */

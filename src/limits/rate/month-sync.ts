@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { MonthAddition, MonthTotals } from '../../ports/limits/month-totals.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { Alarm } from './alarm.ts';
+import { Alarm } from '../../timing/alarm.ts';
 import type { Limited } from './limited.ts';
 import { MonthQuota, type MonthView } from './month-quota.ts';
 import { NearQuotas } from './near-quotas.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { PeerReport, ShareBoard } from '../../ports/limits/share-board.ts';
 import type { Timers } from '../../ports/timers.ts';
-import { Alarm } from './alarm.ts';
+import { Alarm } from '../../timing/alarm.ts';
 import type { KnownFleet } from './known-fleet.ts';
 import type { Limited } from './limited.ts';
 import type { RateBucket } from './rate-bucket.ts';

@@ -23,7 +23,7 @@ export interface ExportState {
 }
 
 /** A claim on the export lock. */
-export interface ExportTurn {
+export interface ExportLock {
   /** UUID of the replica. */
   readonly holder: string;
   /** Duration of the lock without renewal, by the clock of the store. */
@@ -53,9 +53,9 @@ export interface Correction extends ExportedUsage {
 /** Usage to export to a billing system, and the position of the export. */
 export interface UsageExportStore {
   /** Takes or renews the export lock, unless another replica holds it; then closes the hours that can be closed. */
-  begin(turn: ExportTurn): Promise<ExportState>;
+  begin(lock: ExportLock): Promise<ExportState>;
   /** Saves the position and renews the lock. @returns `false` if another replica holds the lock by now */
-  advance(turn: Pick<ExportTurn, 'holder' | 'leaseMs'>, position: ExportPosition): Promise<boolean>;
+  advance(lock: Pick<ExportLock, 'holder' | 'leaseMs'>, position: ExportPosition): Promise<boolean>;
   /** Releases the lock if this replica holds it. */
   end(holder: string): Promise<void>;
   /** End of the closed hours, milliseconds since 1970; -Infinity before the first export. */

@@ -1,4 +1,4 @@
-import { Turns } from '../../domain/turns.ts';
+import { RoundRobin } from '../../domain/round-robin.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TurnWaits } from '../../ports/turn-waits.ts';
 import type { OutgoingRequest } from './message-head.ts';
@@ -26,7 +26,7 @@ interface Connecting {
 }
 
 /** Requests that wait for a connection to one upstream. It also measures the waits for a turn. */
-export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends Turns<
+export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends RoundRobin<
   Waiting<Handler>,
   Tenant
 > {

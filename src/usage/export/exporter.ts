@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Backoff } from '../../coherence/backoff.ts';
+import { Backoff } from '../../timing/backoff.ts';
 import { hourMs } from '../../domain/usage.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { ExportPosition } from '../../ports/usage/export.ts';
 import { PushFailed } from '../../ports/usage/receiver.ts';
-import { exportTurn, turnOf, type TurnParts } from './export-turn.ts';
+import { exportRun, lockOf, type RunParts } from './export-run.ts';
 
-export interface UsageExporterParts extends TurnParts {
+export interface UsageExporterParts extends RunParts {
   /** Milliseconds after which a silent replica counts as lost. */
   readonly lostAfterMs: number;
   readonly clock: Pick<Clock, 'wallMs'>;
@@ -98,12 +98,12 @@ export class UsageExporter {
   /** @returns whether this replica got the export lock */
   async #takeTurn(): Promise<boolean> {
     const { store, config, id, lostAfterMs } = this.#parts;
-    const state = await store.begin({ ...turnOf(this.#parts), delayMs: config.delayMs, lostAfterMs });
+    const state = await store.begin({ ...lockOf(this.#parts), delayMs: config.delayMs, lostAfterMs });
     this.#position = state.position;
     if (!state.mine) return false;
     let keepMs = 0;
     try {
-      await exportTurn(this.#parts, state, {
+      await exportRun(this.#parts, state, {
         signal: this.#stopping.signal,
         onPosition: (position) => (this.#position = position),
         isLastTry: this.#triesFrom(state.position) >= triesOfRejected,

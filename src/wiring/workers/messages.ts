@@ -7,7 +7,7 @@ export type ToWorker =
   /** First message: the configuration, and the worker's number, from 1. */
   | { readonly kind: 'begin'; readonly config: Config; readonly slot: number }
   /** Whether to take connections, and the reasons why no worker can decide (empty: at least one can). */
-  | { readonly kind: 'fleet'; readonly take: boolean; readonly unready: readonly Unreadiness[] }
+  | { readonly kind: 'group'; readonly take: boolean; readonly unready: readonly Unreadiness[] }
   /** Prepares another configuration; the worker answers whether it can use it. */
   | { readonly kind: 'prepare'; readonly id: number; readonly config: Config }
   /** All workers can use the configuration, or at least one cannot. */

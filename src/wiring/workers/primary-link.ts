@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts';
 import type { Unreadiness } from '../../ops/health.ts';
 import { valuesOf } from '../../ops/summed-metrics.ts';
 import { Intake } from '../../server/intake.ts';
-import type { Fleet } from '../fleet.ts';
+import type { WorkerGroup } from '../worker-group.ts';
 import type { RunningGateway } from '../start.ts';
 import { beatMs, type FromWorker, type ToWorker } from './messages.ts';
 
@@ -14,7 +14,7 @@ const lookMs = 250;
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 
 /** A worker's end of the channel to the primary, which Node keeps between them. */
-export class PrimaryLink implements Fleet {
+export class PrimaryLink implements WorkerGroup {
   readonly #stop: () => void;
   readonly #intake = new Intake(false);
   readonly #began: Promise<Begin>;
@@ -88,7 +88,7 @@ export class PrimaryLink implements Fleet {
         return this.#begin(message);
       case 'drain':
         return this.#stop();
-      case 'fleet':
+      case 'group':
         this.#intake.taking = message.take;
         this.#ofAll = message.unready;
         return;

@@ -13,7 +13,7 @@ import type { Member } from './member.ts';
 import type { FromWorker } from './messages.ts';
 import { ReloadAll } from './reload-all.ts';
 import { ScrapeAll } from './scrape-all.ts';
-import { shareOf } from './share.ts';
+import { workerConfig } from './per-worker-config.ts';
 import { Workers } from './workers.ts';
 
 /** Milliseconds that a worker gets after its time to drain, before it is killed. */
@@ -38,7 +38,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   logger.info({ ...identity(), store: config.store.kind, workers: config.workers }, 'starting');
   const workers = new Workers({
     size: config.workers,
-    config: () => shareOf(config),
+    config: () => workerConfig(config),
     fork: forker(),
     timers,
     clock,
@@ -92,7 +92,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   async function reload(wanted: Config): Promise<void> {
     mustNotNeedRestart(given, wanted);
     if (stopping) throw new Error('this process is about to end');
-    await reloading.run(shareOf(wanted), () => (config = wanted));
+    await reloading.run(workerConfig(wanted), () => (config = wanted));
   }
 
   /** Drains all workers at the first signal. A second signal ends them and this process at once. */

@@ -145,7 +145,7 @@ export class Workers {
     const unready = this.#stopping ? [stopping] : ready.length > 0 ? [] : reasonsOf(members);
     const takes = (member: Member): boolean => this.#stopping || ready.length === 0 || member.ready;
     for (const member of members.sort((a, b) => Number(takes(b)) - Number(takes(a)))) {
-      const message = { kind: 'fleet', take: takes(member), unready } as const;
+      const message = { kind: 'group', take: takes(member), unready } as const;
       const text = JSON.stringify(message);
       if (member.told === text) continue;
       member.told = text;

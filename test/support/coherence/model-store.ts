@@ -1,5 +1,5 @@
 /** The store as the protocol sees it, in virtual time: the log, the facts, the rows of the replicas. */
-import { within } from '../../../src/coherence/within.ts';
+import { within } from '../../../src/timing/within.ts';
 import type {
   CoherenceLog,
   LogEntry,

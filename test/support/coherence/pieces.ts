@@ -6,7 +6,7 @@ import { Loader } from '../../../src/coherence/loading/loader.ts';
 import { timingFor } from '../../../src/coherence/timing.ts';
 import { StoreClock } from '../../../src/coherence/store-clock.ts';
 import { View } from '../../../src/coherence/memory/view.ts';
-import { within } from '../../../src/coherence/within.ts';
+import { within } from '../../../src/timing/within.ts';
 import { Revocations } from '../../../src/coherence/revocations.ts';
 import { ProblemError } from '../../../src/domain/problem.ts';
 import { decideWithLookups, type Evaluate } from '../../../src/ports/directory.ts';

@@ -1,4 +1,4 @@
-import { within } from '../../../src/coherence/within.ts';
+import { within } from '../../../src/timing/within.ts';
 import type {
   CoherenceLog,
   LogReading,

@@ -11,7 +11,7 @@ t.test('the others begin when the first one listens; where it cannot, its exit c
   at(0).begin();
   t.match(at(0).heard, [
     { kind: 'begin', slot: 1 },
-    { kind: 'fleet', take: true, unready: [{ reason: 'starting' }] },
+    { kind: 'group', take: true, unready: [{ reason: 'starting' }] },
   ]);
   at(0).state(lapsed);
   t.equal(forked.length, 3);
@@ -29,18 +29,18 @@ t.test(
     const { at } = startFakes();
     at(0).begin().state(lapsed);
     at(1).begin();
-    t.match(at(0).fleet, { take: true, unready: [lapsed] });
-    t.match(at(1).fleet, { take: true, unready: [lapsed] });
+    t.match(at(0).group, { take: true, unready: [lapsed] });
+    t.match(at(1).group, { take: true, unready: [lapsed] });
     at(0).state();
-    t.match(at(0).fleet, { take: true, unready: [] });
-    t.match(at(1).fleet, { take: false, unready: [] });
+    t.match(at(0).group, { take: true, unready: [] });
+    t.match(at(1).group, { take: false, unready: [] });
     at(1).state();
-    t.match(at(1).fleet, { take: true, unready: [] });
+    t.match(at(1).group, { take: true, unready: [] });
     at(0).state(lapsed);
-    t.match(at(0).fleet, { take: false, unready: [] });
+    t.match(at(0).group, { take: false, unready: [] });
     at(1).state(lapsed);
-    t.match(at(0).fleet, { take: true, unready: [lapsed] });
-    t.match(at(1).fleet, { take: true, unready: [lapsed] });
+    t.match(at(0).group, { take: true, unready: [lapsed] });
+    t.match(at(1).group, { take: true, unready: [lapsed] });
   },
 );
 
@@ -126,7 +126,7 @@ t.test('a stop drains all, also one that begins just then, and starts no other',
   workers.stop();
   at(2).begin();
   for (const worker of [at(1), at(2)]) t.ok(worker.heard.some(({ kind }) => kind === 'drain'));
-  t.match(at(1).fleet, { take: true, unready: [{ reason: 'draining' }] });
+  t.match(at(1).group, { take: true, unready: [{ reason: 'draining' }] });
   at(1).exit(0);
   at(2).exit(0);
   t.ok(workers.empty);

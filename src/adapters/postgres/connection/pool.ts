@@ -1,4 +1,4 @@
-import { Turns } from '../../../domain/turns.ts';
+import { RoundRobin } from '../../../domain/round-robin.ts';
 import type { PoolState } from '../../../ports/pool-state.ts';
 import { tooManyRequests, unavailable } from './failure.ts';
 import { Connection } from './connection.ts';
@@ -78,7 +78,7 @@ export class Pool {
   readonly #free: Connection[];
   readonly #connections: readonly Connection[];
   readonly #all: Limit;
-  readonly #waiting = new Turns<Waiter>();
+  readonly #waiting = new RoundRobin<Waiter>();
   readonly #lines = new Map<string, Line>();
   #waits = 0;
 

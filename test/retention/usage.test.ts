@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { PrunedDays, PrunedHours } from '../../src/ports/usage.ts';
-import { keepUsage } from '../../src/usage/retention.ts';
+import { pruneUsage } from '../../src/retention/usage.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 
 const minute = 60_000;
@@ -19,7 +19,7 @@ t.test(
     ];
     const days = [1_000, 3];
     let counted = 0;
-    const stop = keepUsage({
+    const stop = pruneUsage({
       usage: {
         rollUp: async () => {
           asked.push('roll up');

@@ -9,7 +9,7 @@ export interface Turn<T, Tenant = string> {
  * A round-robin queue of things that wait, each for a tenant. After a thing of one tenant, every other waiting tenant comes
  * first, however much that tenant has waiting. Things of one tenant keep their order.
  */
-export class Turns<T, Tenant = string> {
+export class RoundRobin<T, Tenant = string> {
   /** Number of waiting things of all tenants. A plain field, because every proxied request reads it; only this class writes it. */
   size = 0;
   /** Tenants in the order of their turns, the next one first. */

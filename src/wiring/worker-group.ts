@@ -5,7 +5,7 @@ import type { Unreadiness } from '../ops/health.ts';
 /**
  * All workers of one gateway, as one of them sees them. Each decides by itself; to the outside they are one process.
  */
-export interface Fleet {
+export interface WorkerGroup {
   /**
    * Makes the function that returns the reasons why no worker can decide, which `/readyz` reports on each of them.
    *

@@ -2,13 +2,13 @@ import type { Logger } from 'pino';
 import type { UsageExportConfig } from '../../config.ts';
 import { usageEvent, type ExportedUsage } from '../../domain/usage-event.ts';
 import type { UsageStore } from '../../ports/usage.ts';
-import type { ExportPosition, ExportState, ExportTurn, UsageExportStore } from '../../ports/usage/export.ts';
+import type { ExportPosition, ExportState, ExportLock, UsageExportStore } from '../../ports/usage/export.ts';
 import type { Receiver } from '../../ports/usage/receiver.ts';
 import { batchOf } from './batches.ts';
 import { deliverEvents, type RejectedEvent } from './deliver-events.ts';
 import { pendingOf, type ExportedKind, type Pending } from './pending.ts';
 
-export interface TurnParts {
+export interface RunParts {
   readonly store: UsageExportStore;
   readonly usage: Pick<UsageStore, 'kept' | 'about'>;
   readonly config: Pick<UsageExportConfig, 'format' | 'batchSize' | 'subject' | 'delayMs' | 'timeoutMs'>;
@@ -36,14 +36,14 @@ interface During {
 }
 
 /** Duration of the export lock, not counting the time that the receiver may take for a batch. */
-const turnMs = 30_000;
+const lockMs = 30_000;
 /** After so many rejections in a row the receiver is wrong, not the events: the turn tries no later events. */
 const mostRejectedInARow = 1_000;
 
 /** Holder and duration of the export lock, which every saved position renews. */
-export function turnOf({ id, config }: TurnParts): Pick<ExportTurn, 'holder' | 'leaseMs'> {
+export function lockOf({ id, config }: RunParts): Pick<ExportLock, 'holder' | 'leaseMs'> {
   const requests = config.format === 'batch' ? 1 : batchOf(config);
-  return { holder: id, leaseMs: turnMs + config.timeoutMs * requests };
+  return { holder: id, leaseMs: lockMs + config.timeoutMs * requests };
 }
 
 /**
@@ -52,21 +52,21 @@ export function turnOf({ id, config }: TurnParts): Pick<ExportTurn, 'holder' | '
  * @throws PushFailed if the receiver does not accept the next events; with {@link PushFailed.aboutEvents} if it rejects all
  *   that are left
  */
-export async function exportTurn(parts: TurnParts, state: ExportState, during: During): Promise<void> {
+export async function exportRun(parts: RunParts, state: ExportState, during: During): Promise<void> {
   const { position, closedUntilMs: untilMs, beganMs: correctionsFromMs } = state;
   if (position === null) return;
-  const turn = new Turn(parts, position, `urn:uuid:${(await parts.usage.about()).id}`, during);
-  const from = await turn.skipDeleted();
+  const run = new Run(parts, position, `urn:uuid:${(await parts.usage.about()).id}`, during);
+  const from = await run.skipDeleted();
   const size = batchOf(parts.config);
   try {
-    await turn.export(pendingOf(parts.store, { from, untilMs, correctionsFromMs, size }));
+    await run.export(pendingOf(parts.store, { from, untilMs, correctionsFromMs, size }));
   } finally {
-    turn.end();
+    run.end();
   }
 }
 
-class Turn {
-  readonly #parts: TurnParts;
+class Run {
+  readonly #parts: RunParts;
   readonly #source: string;
   readonly #during: During;
   readonly #exported = { hour: 0, correction: 0 };
@@ -79,7 +79,7 @@ class Turn {
   #undecided: RejectedEvent[] = [];
   #isLastTry: boolean;
 
-  constructor(parts: TurnParts, at: ExportPosition, source: string, during: During) {
+  constructor(parts: RunParts, at: ExportPosition, source: string, during: During) {
     this.#parts = parts;
     this.#at = at;
     this.#reached = at;
@@ -158,7 +158,7 @@ class Turn {
   async #advance(): Promise<boolean> {
     // Undecided events are sent again by the next holder of the lock.
     const position = this.#undecided.length === 0 ? this.#reached : this.#at;
-    const mine = await this.#parts.store.advance(turnOf(this.#parts), position);
+    const mine = await this.#parts.store.advance(lockOf(this.#parts), position);
     if (!mine) return false;
     this.#at = position;
     this.#during.onPosition(position);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { keepEvents } from '../../src/events/retention.ts';
+import { pruneEvents } from '../../src/retention/events.ts';
 import type { PrunedEvents } from '../../src/ports/events.ts';
 import { ManualTime } from '../support/coherence/manual-time.ts';
 
@@ -10,7 +10,7 @@ function make(responses: (number | Error)[]) {
   const asked: PrunedEvents[] = [];
   const lines: object[] = [];
   let counted = 0;
-  const stop = keepEvents({
+  const stop = pruneEvents({
     events: {
       async prune(portion) {
         asked.push(portion);

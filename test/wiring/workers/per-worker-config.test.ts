@@ -1,5 +1,5 @@
 import t from 'tap';
-import { shareOf } from '../../../src/wiring/workers/share.ts';
+import { workerConfig } from '../../../src/wiring/workers/per-worker-config.ts';
 import { configFile, goodConfig } from '../../support/config-files.ts';
 
 t.test('totals that the configuration names hold for all workers together', async (t) => {
@@ -14,7 +14,7 @@ routes:
 `,
   );
   const config = goodConfig({ CONFIG: file, WORKERS: '4', DATABASE_URL: 'postgres://127.0.0.1:1/none' });
-  const share = shareOf(config);
+  const share = workerConfig(config);
   t.equal(share.limits.maxConnections, 251);
   t.equal(share.limits.inFlightPerTenant, 1, 'never none');
   t.same(

@@ -1,5 +1,5 @@
-import type { Clock } from '../../ports/clock.ts';
-import type { Timers } from '../../ports/timers.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Timers } from '../ports/timers.ts';
 
 /** Runs a task at the earliest requested time, and never twice at once. */
 export class Alarm {

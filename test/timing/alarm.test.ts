@@ -1,6 +1,6 @@
 import t from 'tap';
-import { Alarm } from '../../../src/limits/rate/alarm.ts';
-import { ManualTime } from '../../support/coherence/manual-time.ts';
+import { Alarm } from '../../src/timing/alarm.ts';
+import { ManualTime } from '../support/coherence/manual-time.ts';
 
 /** Steps of the microtask queue between the last line of a run and the request that asks for the next one. */
 for (const steps of [0, 1, 2, 3, 4, 5, 6])

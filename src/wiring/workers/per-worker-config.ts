@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts';
  * Connections to the database are not divided: each worker is a replica, and a share may be less than one replica
  * needs.
  */
-export function shareOf(config: Config): Config {
+export function workerConfig(config: Config): Config {
   const share = (total: number): number => Math.ceil(total / config.workers);
   return {
     ...config,

@@ -1,4 +1,4 @@
-import { repeat } from '../coherence/repeat.ts';
+import { repeat } from '../timing/repeat.ts';
 import type { AccountId } from '../domain/ids.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
@@ -25,7 +25,7 @@ export interface UsageRetentionParts {
  * At intervals and in portions: adds up the days of hours stored by an earlier version, and deletes hours and days past
  * their retention. Returns a function that stops it.
  */
-export function keepUsage(parts: UsageRetentionParts): () => void {
+export function pruneUsage(parts: UsageRetentionParts): () => void {
   return repeat(parts.timers, everyMs, async () => {
     await rollUp(parts);
     await pruneHours(parts);

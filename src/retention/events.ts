@@ -1,4 +1,4 @@
-import { repeat } from '../coherence/repeat.ts';
+import { repeat } from '../timing/repeat.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EventStore } from '../ports/events.ts';
 import type { Timers } from '../ports/timers.ts';
@@ -19,7 +19,7 @@ export interface EventRetentionParts {
 }
 
 /** Deletes events past their retention at intervals, in portions. Returns a function that stops it. */
-export function keepEvents(parts: EventRetentionParts): () => void {
+export function pruneEvents(parts: EventRetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));
 }
 
