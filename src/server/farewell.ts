@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Application, Listener } from './listener.ts';
-import { responseOn } from './turns.ts';
+import { responseOn } from './pipelining.ts';
 
 /**
  * Sends the clients of a listener elsewhere without a lost request. The last response on each connection says so

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { discardInput, hangUp, readAfterParser } from '../http/hang-up.ts';
-import { responseOn } from './turns.ts';
+import { responseOn } from './pipelining.ts';
 
 /** Takes a connection for another protocol. `false` where it does not: then it has not touched the connection. */
 export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;

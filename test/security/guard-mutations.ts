@@ -114,7 +114,7 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'http-pipelining',
-    source: 'src/server/turns.ts',
+    source: 'src/server/pipelining.ts',
     guard: 'if (response.socket !== null) return serve(request, response);',
     instead: 'return serve(request, response);',
   },

@@ -23,7 +23,7 @@ export type Ingress =
       readonly target: Target;
       /**
        * Two readers could see its end in different positions: nothing more on its connection counts as a request. Node
-       * goes on parsing, but serves no request behind the last response of a connection (`server/turns.ts`).
+       * goes on parsing, but serves no request behind the last response of a connection (`server/pipelining.ts`).
        */
       readonly ambiguous: boolean;
     };
