@@ -34,29 +34,32 @@ const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
 function respond(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  if (busy) return waitForResponse(busy, error, socket, said);
+  if (busy) return respondBehind(busy, error, socket, said);
   // A request whose response is out gets no second one if its body turns out to be malformed.
   if (parser?.incoming?.complete !== false) socket.write(rawResponse(error, said, isHead(error, socket)));
   hangUp(socket);
 }
 
-function waitForResponse(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
+function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
   if (waiting.has(socket)) return;
-  // The error is in the body of the request that is being answered, or the client has left.
-  if (!busy.req.complete || error.code === 'HPE_INVALID_EOF_STATE') return void socket.destroy();
+  const inBody = !busy.req.complete;
+  // The client has left, or its request has part of a response.
+  if (error.code === 'HPE_INVALID_EOF_STATE' || (inBody && busy.headersSent)) return void socket.destroy();
+  const respond = (): void => {
+    const toHead = inBody && busy.req.method === 'HEAD';
+    if (socket.writable) socket.write(rawResponse(error, said, toHead));
+    hangUp(socket);
+  };
+  if (inBody) {
+    // Whoever serves the request learns that there is no one to respond to.
+    busy.detachSocket(socket);
+    busy.emit('close');
+    return respond();
+  }
   waiting.add(socket);
   discardInput(socket);
   // Bytes after a request with `Connection: close`: its response is the last one anyway.
-  if (error.code === 'HPE_CLOSED_CONNECTION') return;
-  const next = (): void => {
-    const { _httpMessage: response } = socket as Parsed;
-    if (response?.req.complete) return void response.once('finish', next);
-    // The error is in the body of a pipelined request that still waits: this is its response.
-    if (response) response.detachSocket(socket);
-    if (socket.writable) socket.write(rawResponse(error, said, response?.req.method === 'HEAD'));
-    hangUp(socket);
-  };
-  busy.once('finish', next);
+  if (error.code !== 'HPE_CLOSED_CONNECTION') busy.once('finish', respond);
 }
 
 function rawResponse(error: ClientError, said: Said, toHead: boolean): string {

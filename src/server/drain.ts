@@ -93,7 +93,7 @@ class Drain {
     this.#timers = timers;
     this.#plan = plan;
     this.#done = done;
-    const farewell = new Farewell(listener);
+    const farewell = new Farewell(listener.server);
     for (const socket of open.all) farewell.underWay(socket);
     // Without connected clients nobody has to be told.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;

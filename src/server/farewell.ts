@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Application, Listener } from './listener.ts';
 import { responseOn } from './pipelining.ts';
 
 /**
@@ -8,61 +7,42 @@ import { responseOn } from './pipelining.ts';
  * (`Connection: close`, RFC 9112 §9.6), and later requests on it are not processed, so a client may send them again.
  */
 export class Farewell {
-  /** The response that says `Connection: close`, as long as nothing has come in behind its request. */
-  readonly #last = new WeakMap<Socket, ServerResponse>();
-  /** Responses that their clients will not see. */
-  readonly #unseen = new WeakSet<ServerResponse>();
+  /** Responses that say `Connection: close`, as long as nothing has come in behind their requests. */
+  readonly #last = new WeakSet<ServerResponse>();
 
   /** Begins with requests that come in from now on. */
-  constructor({ server, intercept }: Pick<Listener, 'server' | 'intercept'>) {
+  constructor(server: Server) {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
       // Node sends `100 Continue` by itself only if there is no listener.
       if (server.listenerCount(event) === 0) continue;
-      // Before requests wait for their turn: who comes in behind a response is known when its head is written.
-      server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
-        this.#arrived(socket, response);
+      server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
+        this.#makeLast(response);
       });
     }
-    intercept((application) => this.#before(application));
+    // A pipelined request, too, ends the reading of its connection with these events.
+    for (const event of ['upgrade', 'connect'])
+      server.prependListener(event, ({ socket }: IncomingMessage) => this.#cameBehind(socket));
   }
 
   /** Makes the present response on `socket` the last one, if no request has come in behind its own. */
   underWay(socket: Socket): void {
     const response = responseOn(socket);
     if (response === undefined || response.headersSent) return;
-    if ((socket as Parsed).parser?.incoming === response.req) this.#makeLast(socket, response);
-  }
-
-  #arrived(socket: Socket, response: ServerResponse): void {
-    const before = this.#last.get(socket);
-    if (before?.headersSent) return void this.#unseen.add(response);
-    // Pipelined. Node ends the connection with the response that says `close`, and this one would be lost.
-    if (before) before.shouldKeepAlive = true;
-    this.#makeLast(socket, response);
+    if ((socket as Parsed).parser?.incoming === response.req) this.#makeLast(response);
   }
 
   /** Node writes `Connection: close` by itself where it is told not to keep the connection. */
-  #makeLast(socket: Socket, response: ServerResponse): void {
+  #makeLast(response: ServerResponse): void {
+    if (!response.shouldKeepAlive) return;
     response.shouldKeepAlive = false;
-    this.#last.set(socket, response);
+    this.#last.add(response);
   }
 
-  /** What is called instead of `application`: it gets no request whose response the client will not see. */
-  #before(application: Application): Application {
-    const { request, checkContinue, checkExpectation } = application;
-    const seen = (serve: Application['request']): Application['request'] => {
-      return (request, response) => {
-        if (!this.#unseen.has(response)) serve(request, response);
-        // Unread, its body would keep the end of the connection from being seen.
-        else request.resume();
-      };
-    };
-    return {
-      ...application,
-      request: seen(request),
-      ...(checkContinue && { checkContinue: seen(checkContinue) }),
-      ...(checkExpectation && { checkExpectation: seen(checkExpectation) }),
-    };
+  /** Node ends a connection with the response that says `close`: the request behind it would be lost. */
+  #cameBehind(socket: Socket): void {
+    const response = responseOn(socket);
+    if (response === undefined || response.headersSent) return;
+    if (this.#last.delete(response)) response.shouldKeepAlive = true;
   }
 }
 

@@ -6,7 +6,6 @@ import { createSecureContext } from 'node:tls';
 import type { ListenConfig, LimitsConfig } from '../config.ts';
 import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
 import { serveOffers } from './offers.ts';
-import { waitForTurn } from './pipelining.ts';
 
 /**
  * What a listener serves: one function for each of the events of Node's HTTP server that ask for something to be done.
@@ -43,8 +42,6 @@ export interface Listener {
    * @throws if certificate or key cannot be used; nothing has changed then
    */
   prepare(): (application: Application, limits: LimitsConfig) => void;
-  /** From now on every request goes to what `around` makes of the application. There is no way back. */
-  readonly intercept: (around: (application: Application) => Application) => void;
 }
 
 /** Makes a listener that serves `application`; it does not listen yet. @throws if certificate or key cannot be used */
@@ -61,21 +58,14 @@ export function createListener(
   hardenServer(server, limits);
   server.keepAliveTimeout = limits.keepAliveMs;
 
-  server.on('request', (request, response) => {
-    if (response.socket?.writable) current.request(request, response);
-    else waitForTurn(request, response, (...turn) => current.request(...turn));
-  });
+  server.on('request', (request, response) => current.request(request, response));
   server.on('clientError', (error, socket) => current.clientError(error, socket as Socket));
   // Node stops acting by itself as soon as one of these has a listener.
   if (application.checkContinue) {
-    server.on('checkContinue', (request, response) => {
-      waitForTurn(request, response, (...turn) => current.checkContinue?.(...turn));
-    });
+    server.on('checkContinue', (request, response) => current.checkContinue?.(request, response));
   }
   if (application.checkExpectation) {
-    server.on('checkExpectation', (request, response) => {
-      waitForTurn(request, response, (...turn) => current.checkExpectation?.(...turn));
-    });
+    server.on('checkExpectation', (request, response) => current.checkExpectation?.(request, response));
   }
 
   return {
@@ -93,9 +83,6 @@ export function createListener(
         (server as Server & { maxHeaderSize?: number }).maxHeaderSize = limits.maxHeaderBytes;
         current = next;
       };
-    },
-    intercept: (around) => {
-      current = around(current);
     },
   };
 }

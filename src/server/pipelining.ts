@@ -1,50 +1,122 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { discardInput } from '../http/hang-up.ts';
-
-/** Of more requests than this on one connection the others get no response, and the connection ends before them. */
-const mostWaiting = 1000;
-
-/** Requests of a connection that wait for their turn: how many, and the response to the last. */
-interface Waiting {
-  count: number;
-  last: ServerResponse;
-}
-
-const waitingOn = new WeakMap<Socket, Waiting>();
+import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
- * Serves a pipelined request when those before it have been responded to (RFC 9112 §9.3.2): a DELETE that was sent behind
- * a PUT must not overtake it. If the connection ends before, the request is not served at all.
+ * If as many bytes wait behind a request, the gateway stops reading from their connection until the response to it is out.
+ * Chunks of up to 64 KB that were read before may be more. While fewer wait, it reads on: so it learns when the client
+ * leaves.
  */
-export function waitForTurn(
-  request: IncomingMessage,
-  response: ServerResponse,
-  serve: (request: IncomingMessage, response: ServerResponse) => void,
-): void {
-  const { socket } = request;
-  // The gateway has closed its direction with the response before. Node parses the rest of a packet all the same: such a
-  // request must not be acted on, since its client could never learn that it was.
-  if (!socket.writable) return;
-  if (response.socket !== null) return serve(request, response);
-  const waiting = waitingOn.get(socket) ?? { count: 0, last: response };
-  waitingOn.set(socket, waiting);
-  if (waiting.count === mostWaiting) {
-    waiting.last.shouldKeepAlive = false;
-    return discardInput(socket);
-  }
-  waiting.count += 1;
-  waiting.last = response;
-  // Node emits this while it ends the response before. It goes on with this response in the same tick.
-  response.once('socket', () =>
-    process.nextTick(() => {
-      waiting.count -= 1;
-      if (response.socket !== null && socket.writable) serve(request, response);
-    }),
-  );
-}
+const mostWaitingBytes = 16 * 1024;
 
 /** The response that is being written to a connection. Node keeps it here; there is no other way to find it. */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+}
+
+/** Puts requests back before the rest of their connection, from which Node's parser then reads again. */
+export class UnreadRequests {
+  readonly #server: Server;
+  readonly #readRequests: (this: Server, socket: Socket) => void;
+
+  /**
+   * Makes the parser of each connection end its reading behind the head of a request that comes before the response to the
+   * last one is out, or that offers an upgrade. Node emits `upgrade` or `connect` for both, with the bytes behind the head.
+   *
+   * To be made before other listeners for connections are added.
+   */
+  constructor(server: Server, secure: boolean) {
+    const opened = secure ? 'secureConnection' : 'connection';
+    this.#server = server;
+    this.#readRequests = server.listeners(opened)[0] as (socket: Socket) => void;
+    server.on(opened, endReadingEarly);
+  }
+
+  /** Reads `bytes` and then the rest of a connection, whose parser has ended its reading. */
+  readAgain(socket: Socket, bytes: Buffer): void {
+    // The last response may have set it.
+    socket.setTimeout(0);
+    socket.pause();
+    socket.unshift(bytes);
+    this.#readRequests.call(this.#server, socket);
+    endReadingEarly(socket);
+    socket.resume();
+  }
+
+  /**
+   * Reads a pipelined request again when the response before it is out (RFC 9112 §9.3.2): a DELETE that was sent behind a
+   * PUT must not overtake it. If the connection ends before that, the request is not served at all.
+   *
+   * Until then it waits as bytes, with all that comes in behind it: parsed requests take more memory, and the time limit of
+   * a head that came in half would run while nothing is read. If {@link mostWaitingBytes} wait, the gateway learns that the
+   * client has left only when it writes the response.
+   */
+  readAfterResponse(socket: Socket, head: Buffer): void {
+    if (socket.destroyed) return;
+    // The last response is out. A request behind it must not be acted on: its client could never learn that it was.
+    if (!socket.writable) return discardInput(socket);
+    let bytes = head;
+    const take = (chunk: Buffer): void => {
+      bytes = Buffer.concat([bytes, chunk]);
+      goOn();
+    };
+    const goOn = (): void => {
+      if (bytes.length < mostWaitingBytes) socket.resume();
+      else socket.pause();
+    };
+    const left = (): void => void socket.end();
+    // Node has let go of the connection, and no longer tells its response that it can go on.
+    const drained = (): void => void responseOn(socket)?.emit('drain');
+    readAfterParser(socket);
+    socket.on('data', take).on('end', left).on('drain', drained);
+    goOn();
+    responseOn(socket)?.once('finish', () => {
+      socket.off('data', take).off('end', left).off('drain', drained);
+      if (socket.writable) this.readAgain(socket, bytes);
+    });
+  }
+}
+
+/** Whether a request cannot be served now, as another one before it on its connection, or none ever again. */
+export function mustWait(socket: Socket): boolean {
+  return responseOn(socket) !== undefined || !socket.writable;
+}
+
+/**
+ * A request as bytes, from what Node has read of it. Its values are as Node trimmed them. So tabs around `chunked`, for
+ * which Node rejects other requests, are white space here, as RFC 9110 §5.6.3 has it.
+ *
+ * @param without lower-case name of a header to leave out
+ */
+export function headBytes(
+  { method, url, httpVersion, rawHeaders }: IncomingMessage,
+  without?: string,
+): Buffer {
+  let text = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string;
+    if (name.toLowerCase() !== without) text += `${name}: ${rawHeaders[i + 1]}\r\n`;
+  }
+  return Buffer.from(`${text}\r\n`, 'latin1');
+}
+
+/** Node's parser asks this function, for each head, what to do with what follows; 2 ends its reading (llhttp). */
+interface Parsing extends Socket {
+  readonly parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
+}
+
+function endReadingEarly(socket: Parsing): void {
+  const { parser } = socket;
+  if (!parser) return;
+  const { onIncoming } = parser;
+  parser.onIncoming = (request, keepAlive) => {
+    if (mustWait(socket)) {
+      // Makes Node emit `upgrade`, or drop the request with its connection if there were no listener.
+      (request as { upgrade: boolean }).upgrade = true;
+      return 2;
+    }
+    const answer = onIncoming(request, keepAlive);
+    // From version 25 on Node reads the body of a request that offers an upgrade.
+    return request.upgrade === true ? 2 : answer;
+  };
 }

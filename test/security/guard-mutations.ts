@@ -115,8 +115,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'http-pipelining',
     source: 'src/server/pipelining.ts',
-    guard: 'if (response.socket !== null) return serve(request, response);',
-    instead: 'return serve(request, response);',
+    guard: 'if (mustWait(socket)) {',
+    instead: 'if (!socket.writable) {',
   },
   {
     attack: 'keyless-preflights',
@@ -165,6 +165,12 @@ export const guardMutations: readonly GuardMutation[] = [
     source: 'src/proxy/ingress/path-readings.ts',
     guard: '.toLowerCase().toUpperCase().toLowerCase();',
     instead: '.toLowerCase();',
+  },
+  {
+    attack: 'pipelined-memory',
+    source: 'src/server/pipelining.ts',
+    guard: 'if (bytes.length < mostWaitingBytes) socket.resume();',
+    instead: 'if (Infinity > mostWaitingBytes) socket.resume();',
   },
   {
     attack: 'poisoned-connection',
@@ -302,8 +308,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'upgrade-offers',
     source: 'src/server/offers.ts',
-    guard: 'socket.unshift(Buffer.concat([headWithoutOffer(request), head]));',
-    instead: 'socket.unshift(headWithoutOffer(request));',
+    guard: "unread.readAgain(socket, Buffer.concat([headBytes(request, 'upgrade'), behind]));",
+    instead: "unread.readAgain(socket, headBytes(request, 'upgrade'));",
   },
   {
     attack: 'upgrade-path',

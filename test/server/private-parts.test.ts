@@ -105,6 +105,26 @@ t.test(
   },
 );
 
+t.test(
+  'Node: a request that says `upgrade` and is answered by 2 comes as an upgrade, its body unread',
+  async (t) => {
+    const server = createServer();
+    server.on('connection', ({ parser }: Parsing) => {
+      parser.onIncoming = (request) => {
+        Object.assign(request, { upgrade: true });
+        return 2;
+      };
+    });
+    server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      socket.end(`${request.url}, behind the head: ${head.toString()}`);
+    });
+    const client = await connected(t, server);
+    const body = 'Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n';
+    client.socket.write(get.replace('GET', 'POST').replace('\r\n\r\n', `\r\n${body}`));
+    await eventually(() => client.text === '/, behind the head: 4\r\nbody\r\n0\r\n\r\n');
+  },
+);
+
 t.test('Node: an empty push lets a connection be read again that its parser had paused', async (t) => {
   const held: ServerResponse[] = [];
   const server = createServer((request, response) => {
