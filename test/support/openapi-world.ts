@@ -108,6 +108,7 @@ class Maker {
     if (say('id_taken')) calls.push({ ...call, body: { ...call.body, id: this.#parent.id } });
     if (say('scope_not_grantable')) calls.push(ungrantable(operation, call, this.#active));
     if (say('api_key_taken')) calls.push({ ...call, body: { keys: [await this.#foreignKey()] } });
+    if (say('key_rotated')) calls.push(call, call);
     if (say('key_not_active')) calls.push({ ...call, path: await this.#path(operation, true) });
     return calls;
   }

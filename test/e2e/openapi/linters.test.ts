@@ -31,12 +31,15 @@ t.test('Spectral finds nothing in the documents', { skip: without('spectral') },
   t.not(lint(damaged(t.testdir())).status, 0, 'one with faults is told');
 });
 
+/** Changes that CHANGELOG names, each because the old behaviour could not stay. */
+const accepted = 'test/e2e/openapi/accepted-changes.txt';
+
 t.test(
   'nothing breaks those who go by the documents of the last release',
   { skip: without('oasdiff') },
   async (t) => {
     const breaking = (base: string, revision: string) =>
-      runTool('oasdiff', ['breaking', '--fail-on=ERR', base, revision]);
+      runTool('oasdiff', ['breaking', '--fail-on=ERR', `--err-ignore=${accepted}`, base, revision]);
     for (const name of ['sub-accounts', 'operator']) {
       const { status, output } = breaking(
         `docs/openapi/released/${name}.json`,
