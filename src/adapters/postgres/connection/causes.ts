@@ -76,14 +76,14 @@ const causes: Readonly<Record<string, Words>> = {
   '3D000': ['There is no such database', 'Create it, or correct its name in DATABASE_URL.'],
   '25006': [
     'The database is read-only',
-    'DATABASE_URL leads to a standby, or the server was set so: it has to lead to the primary.',
+    'DATABASE_URL leads to a standby, or the server is set to read-only: it must lead to the primary.',
   ],
   '53100': ['The disk of PostgreSQL is full', 'Make room there.'],
   '53300': [
     'PostgreSQL has no connection left',
     'Raise max_connections there, or lower database.max_connections here.',
   ],
-  '57P03': ['PostgreSQL is starting up or shutting down', 'Nothing to do, if that ends.'],
+  '57P03': ['PostgreSQL is starting up or shutting down', 'Wait: this usually ends by itself.'],
   '42501': rights,
   ECONNREFUSED: [
     'Nothing listens at the address in DATABASE_URL',

@@ -51,7 +51,7 @@ function pendingOf(known: readonly Migration[], applied: readonly Applied[]): re
     const own = known[step.version - 1];
     if (own && own.checksum !== step.checksum) {
       throw new SchemaMismatch(
-        `migration ${step.version} (${step.name}) was applied with another content than this version has: ` +
+        `migration ${step.version} (${step.name}) differs from the one that was applied: ` +
           'the database belongs to another build',
       );
     }

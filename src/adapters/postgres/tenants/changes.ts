@@ -132,12 +132,11 @@ const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'account-suspended': callerProblems.suspended,
   'burst-alone': {
     code: 'invalid_request',
-    detail:
-      '`/limits/burst` needs a requests_per_second beside it: where that is null, it must be null, too.',
+    detail: '`/limits/burst` needs a requests_per_second: if that is null, burst must be null, too.',
     errors: [
       {
         pointer: '/limits/burst',
-        detail: 'needs a requests_per_second beside it: where that is null, it must be null, too.',
+        detail: 'needs a requests_per_second: if that is null, burst must be null, too.',
       },
     ],
   },
