@@ -7,7 +7,7 @@ import { responseOn } from './pipelining.ts';
  * (`Connection: close`, RFC 9112 §9.6), and later requests on it are not processed, so a client may send them again.
  */
 export class Farewell {
-  /** Responses that say `Connection: close`, as long as nothing has come in behind their requests. */
+  /** Responses with `Connection: close`, while no request has come in behind their own. */
   readonly #last = new WeakSet<ServerResponse>();
 
   /** Begins with requests that come in from now on. */
@@ -19,7 +19,7 @@ export class Farewell {
         this.#makeLast(response);
       });
     }
-    // A pipelined request, too, ends the reading of its connection with these events.
+    // These events end the reading of a connection, even behind a pipelined request.
     for (const event of ['upgrade', 'connect'])
       server.prependListener(event, ({ socket }: IncomingMessage) => this.#cameBehind(socket));
   }
@@ -31,14 +31,17 @@ export class Farewell {
     if ((socket as Parsed).parser?.incoming === response.req) this.#makeLast(response);
   }
 
-  /** Node writes `Connection: close` by itself where it is told not to keep the connection. */
+  /** Node writes `Connection: close` by itself if it must not keep the connection. */
   #makeLast(response: ServerResponse): void {
     if (!response.shouldKeepAlive) return;
     response.shouldKeepAlive = false;
     this.#last.add(response);
   }
 
-  /** Node ends a connection with the response that says `close`: the request behind it would be lost. */
+  /**
+   * Notes a request behind the present one. Node ends a connection with the response that says `close`, so the new
+   * request would be lost.
+   */
   #cameBehind(socket: Socket): void {
     const response = responseOn(socket);
     if (response === undefined || response.headersSent) return;

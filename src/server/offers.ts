@@ -3,27 +3,27 @@ import type { Socket } from 'node:net';
 import { hangUp, readAfterParser } from '../http/hang-up.ts';
 import { headBytes, mustWait, UnreadRequests } from './pipelining.ts';
 
-/** Takes a connection for another protocol. `false` where it does not: then it has not touched the connection. */
+/** Takes a connection for another protocol. Returns `false` if it does not, without having touched the connection. */
 export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
 
 /**
  * Serves the requests of a connection one after the other, each when the response before it is out.
  *
- * Lets an application take the upgrades it wants and ignore the others, as RFC 9110 §7.8 allows: Java's HttpClient and
- * `curl --http2` offer HTTP/2 with every plain request.
+ * It lets an application take the upgrades it wants and ignore the others, as RFC 9110 §7.8 allows: Java's HttpClient
+ * and `curl --http2` offer HTTP/2 with every plain request.
  *
- * Node cannot ignore one safely. Where it does not upgrade, it throws away the rest of the packet behind the request, so
- * that the next packet may begin in the middle of a body. Where it upgrades, it takes the body for the other protocol. So
- * it is always let end its reading at the head, and an offer that is not taken is put before the rest of the connection
- * again, without its `Upgrade`: from there it is read like any request, with the same checks of its framing.
+ * Node cannot ignore an offer safely. If it does not upgrade, it drops the rest of the packet behind the request, so
+ * the next packet may begin in the middle of a body. If it upgrades, it takes the body for the other protocol. So it
+ * always stops reading at the head. A request whose offer is not taken is put back before the rest of the connection,
+ * without its `Upgrade`, and is read like any request, with the same checks of its framing.
  *
- * To be called before other listeners for connections are added.
+ * Call it before other listeners for connections are added.
  */
 export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade): void {
   const unread = new UnreadRequests(server, secure);
   const serve = (request: IncomingMessage, stream: unknown, behind: Buffer): void => {
     const { socket } = request;
-    // This version of Node has read more than the head by itself: nothing is known about what follows.
+    // This version of Node has read beyond the head by itself, so the next bytes are unknown.
     if (stream !== socket || request.readableLength > 0) return void socket.destroy();
     if (mustWait(socket))
       return unread.readAfterResponse(socket, Buffer.concat([headBytes(request), behind]));

@@ -3,27 +3,27 @@ import type { Socket } from 'node:net';
 import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
- * If as many bytes wait behind a request, the gateway stops reading from their connection until the response to it is out.
- * Chunks of up to 64 KB that were read before may be more. While fewer wait, it reads on: so it learns when the client
- * leaves.
+ * Bytes that may wait behind a request before the gateway stops reading from their connection until the response is
+ * out. Chunks of up to 64 KB that were read before may exceed it. While fewer wait it reads on, and so learns when the
+ * client leaves.
  */
 const mostWaitingBytes = 16 * 1024;
 
-/** The response that is being written to a connection. Node keeps it here; there is no other way to find it. */
+/** Returns the response that is being written to a connection. Only Node knows it, in this property. */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
-/** Puts requests back before the rest of their connection, from which Node's parser then reads again. */
+/** Puts requests back before the rest of their connection; Node's parser then reads them again. */
 export class UnreadRequests {
   readonly #server: Server;
   readonly #readRequests: (this: Server, socket: Socket) => void;
 
   /**
-   * Makes the parser of each connection end its reading behind the head of a request that comes before the response to the
-   * last one is out, or that offers an upgrade. Node emits `upgrade` or `connect` for both, with the bytes behind the head.
+   * Makes each connection's parser stop behind the head of a request that comes before the last response is out, or
+   * that offers an upgrade. Node emits `upgrade` or `connect` for both, with the bytes behind the head.
    *
-   * To be made before other listeners for connections are added.
+   * It must be made before other listeners for connections are added.
    */
   constructor(server: Server, secure: boolean) {
     const opened = secure ? 'secureConnection' : 'connection';
@@ -34,7 +34,7 @@ export class UnreadRequests {
 
   /** Reads `bytes` and then the rest of a connection, whose parser has ended its reading. */
   readAgain(socket: Socket, bytes: Buffer): void {
-    // The last response may have set it.
+    // The last response may have set a timeout.
     socket.setTimeout(0);
     socket.pause();
     socket.unshift(bytes);
@@ -44,11 +44,11 @@ export class UnreadRequests {
   }
 
   /**
-   * Reads a pipelined request again when the response before it is out (RFC 9112 §9.3.2): a DELETE that was sent behind a
-   * PUT must not overtake it. If the connection ends before that, the request is not served at all.
+   * Reads a pipelined request again when the response before it is out (RFC 9112 §9.3.2): a DELETE that was sent behind
+   * a PUT must not overtake it. If the connection ends before that, the request is not served at all.
    *
-   * Until then it waits as bytes, with all that comes in behind it: parsed requests take more memory, and the time limit of
-   * a head that came in half would run while nothing is read. If {@link mostWaitingBytes} wait, the gateway learns that the
+   * Until then it waits as bytes, with all bytes behind it: parsed requests take more memory, and the time limit of an
+   * incomplete head would run while nothing is read. If {@link mostWaitingBytes} wait, the gateway learns that the
    * client has left only when it writes the response.
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
@@ -77,14 +77,14 @@ export class UnreadRequests {
   }
 }
 
-/** Whether a request cannot be served now, as another one before it on its connection, or none ever again. */
+/** Whether a request cannot be served now, because another one on its connection comes first, or never. */
 export function mustWait(socket: Socket): boolean {
   return responseOn(socket) !== undefined || !socket.writable;
 }
 
 /**
- * A request as bytes, from what Node has read of it. Its values are as Node trimmed them. So tabs around `chunked`, for
- * which Node rejects other requests, are white space here, as RFC 9110 §5.6.3 has it.
+ * Returns a request as bytes, from the values that Node has read and trimmed. So tabs around `chunked`, for which Node
+ * rejects other requests, are white space here, as in RFC 9110 §5.6.3.
  *
  * @param without lower-case name of a header to leave out
  */
@@ -100,7 +100,7 @@ export function headBytes(
   return Buffer.from(`${text}\r\n`, 'latin1');
 }
 
-/** Node's parser asks this function, for each head, what to do with what follows; 2 ends its reading (llhttp). */
+/** Node's parser calls this function after each head; the result 2 ends its reading (llhttp). */
 interface Parsing extends Socket {
   readonly parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
 }
@@ -116,7 +116,7 @@ function endReadingEarly(socket: Parsing): void {
       return 2;
     }
     const answer = onIncoming(request, keepAlive);
-    // From version 25 on Node reads the body of a request that offers an upgrade.
+    // Node 25 and later read the body of a request that offers an upgrade.
     return request.upgrade === true ? 2 : answer;
   };
 }
