@@ -18,7 +18,7 @@ import { accountForms, findAccount, findParent } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Account, Listing } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
-import { pageOptions, pageQuery, moreNote, type PageOptions } from './pages.ts';
+import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { showSubAccount } from './sub-accounts.ts';
 
 /** `accounts create | list | show | update | suspend | resume` */
@@ -42,8 +42,7 @@ export function accountCommands(program: Command, context: Context): void {
   const list = accounts.command('list').description('list parent accounts, newest first');
   filterOptions(pageOptions(list), ['active', 'suspended']).action(
     async (options: PageOptions & FilterOptions) => {
-      const query = pageQuery(options, filterQuery(options));
-      const page = await context.api().call<Listing<Account>>('GET', `/accounts${query}`);
+      const page = await readList<Listing<Account>>(context, '/accounts', options, filterQuery(options));
       context.output().result(page, () => showList(page));
     },
   );

@@ -3,7 +3,8 @@ import type { Context } from './context.ts';
 import { accountFilters, accountForms } from './find-account.ts';
 import type { Listing } from './operator-api.ts';
 import { fields, table } from './output.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
+import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
+import { pastForms, readPeriod, repeatable } from './times.ts';
 
 interface ListOptions extends PageOptions {
   readonly account?: string;
@@ -39,14 +40,18 @@ export function eventCommands(program: Command, context: Context): void {
       .option('--account <id>', `of one account: ${accountForms}; of a parent with its sub-accounts`)
       .option('--sub-account <id>', 'of one sub-account')
       .option('--type <type>', 'of one kind, such as api_key.revoked')
-      .option('--from <time>', 'not before this RFC 3339 date or time, UTC')
+      .option('--from <time>', `not before this: ${pastForms}`)
       .option('--to <time>', 'before this one'),
   ).action(async (options: ListOptions) => {
-    const { account, subAccount, type, from, to } = options;
+    const { account, subAccount, type } = options;
     const accounts = await accountFilters(context, account, subAccount);
-    const query = pageQuery(options, { ...accounts, type, from, to });
-    const page = await context.api().call<Listing<Event>>('GET', `/events${query}`);
-    context.output().result(page, () => showList(page));
+    const period = readPeriod(options);
+    const page = await readList<Listing<Event>>(context, '/events', options, {
+      ...accounts,
+      type,
+      ...period,
+    });
+    context.output().result(page, () => showList(page, repeatable(options, period)));
   });
 
   events
@@ -59,17 +64,22 @@ export function eventCommands(program: Command, context: Context): void {
     });
 }
 
-function showList(page: Listing<Event>): string {
+/** Lines of at most 120 characters: `events show` has the rest. */
+function showList(page: Listing<Event>, times: string): string {
   if (page.data.length === 0) return 'There are no such events.';
   const rows = page.data.map((event) => [
-    event.created_at,
+    event.created_at.replace(/\.\d+/, ''),
     event.type,
-    String(event.data.object['id']),
-    actorOf(event),
-    event.address ?? '–',
+    shortened(String(event.data.object['name'] ?? event.data.object['id']), 16),
+    shortened(actorOf(event), 17),
     event.id,
   ]);
-  return table(['TIME', 'WHAT', 'OF', 'BY', 'FROM', 'ID'], rows) + moreNote(page);
+  return table(['TIME', 'WHAT', 'OF', 'BY', 'ID'], rows) + moreNote(page, times);
+}
+
+function shortened(text: string, longest: number): string {
+  const characters = [...text];
+  return characters.length > longest ? `${characters.slice(0, longest - 1).join('')}…` : text;
 }
 
 function show(event: Event): string {

@@ -22,6 +22,7 @@ interface Explanation {
   readonly caller: {
     readonly kind: string;
     readonly account_id: string;
+    readonly parent_id: string | null;
     readonly scopes: readonly string[];
   } | null;
   /** Absent from replicas of earlier versions. */
@@ -53,20 +54,37 @@ export function explainCommand(program: Command, context: Context): void {
         path,
         ...(acting === undefined ? {} : { acting_tenant: acting }),
       });
-      context.output().result(explanation, () => show(explanation));
+      const names = await namesIn(context, explanation);
+      context.output().result(explanation, () => show(explanation, names));
     });
 }
 
-function show(explanation: Explanation): string {
+/** Names of the accounts that an explanation names by id. */
+async function namesIn(
+  context: Context,
+  { caller, acts_as: tenant }: Explanation,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  if (caller === null) return names;
+  const parent = caller.parent_id ?? caller.account_id;
+  for (const id of new Set([caller.account_id, tenant ?? caller.account_id])) {
+    const path = id === parent ? `/accounts/${id}` : `/accounts/${parent}/sub-accounts/${id}`;
+    names.set(id, (await context.api().call<{ readonly name: string }>('GET', path)).name);
+  }
+  return names;
+}
+
+function show(explanation: Explanation, names: ReadonlyMap<string, string>): string {
   const { allowed, acts_as: tenant, reason, because, status, problem, request, caller } = explanation;
   const { limits = [] } = explanation;
+  const named = (id: string): string => [id, names.get(id) ?? []].flat().join('  ');
   const decision = allowed
-    ? styleText('green', `allowed, as ${tenant ?? ''}`)
+    ? styleText('green', `allowed, as ${named(tenant ?? '')}`)
     : styleText('red', `refused, ${status ?? ''} ${reason}`);
   return fields([
     ['request', `${request.method} ${request.path}`],
     ['route', request.route],
-    ['caller', caller === null ? 'not let in' : `${caller.kind} ${caller.account_id}`],
+    ['caller', caller === null ? 'not let in' : `${caller.kind} ${named(caller.account_id)}`],
     ['scopes', caller?.scopes.join(' ') || '(none)'],
     ['verdict', decision],
     ['because', because],

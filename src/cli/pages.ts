@@ -1,34 +1,58 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import type { Context } from './context.ts';
 import type { Listing } from './operator-api.ts';
 
 export interface PageOptions {
   readonly limit: number;
   readonly cursor?: string;
+  readonly all?: true;
 }
 
 /** Adds the options of a list. */
 export function pageOptions(command: Command): Command {
   return command
     .option('--limit <n>', 'entries to show, 1 to 100', readLimit, 50)
-    .option('--cursor <cursor>', 'go on after an earlier list');
+    .option('--cursor <cursor>', 'go on after an earlier list')
+    .option('--all', 'all entries, however many they are');
 }
 
-/** Query of a list. @param filters by the names of the query's parameters; absent ones do not filter */
-export function pageQuery(
-  { limit, cursor }: PageOptions,
+/**
+ * Reads one page of a list, or with `--all` every page from there on.
+ *
+ * @param filters by the names of the query's parameters; absent ones do not filter
+ * @throws {Failure}
+ */
+export async function readList<List extends Listing<unknown>>(
+  context: Context,
+  path: string,
+  { limit, cursor, all }: PageOptions,
   filters: Readonly<Record<string, string | undefined>> = {},
-): string {
-  const query = new URLSearchParams({ limit: String(limit) });
+): Promise<List> {
+  const api = context.api();
+  const query = new URLSearchParams({ limit: String(all ? mostRows : limit) });
   for (const [name, value] of Object.entries({ ...filters, cursor })) {
     if (value !== undefined) query.set(name, value);
   }
-  return `?${query.toString()}`;
+  const first = await api.call<List>('GET', `${path}?${query.toString()}`);
+  const data = [...first.data];
+  let next = first.next_cursor;
+  while (all && next !== null) {
+    query.set('cursor', next);
+    const page = await api.call<List>('GET', `${path}?${query.toString()}`);
+    data.push(...page.data);
+    next = page.next_cursor;
+  }
+  return { ...first, data, has_more: next !== null, next_cursor: next };
 }
 
-/** Tells how to see the rest of a list. */
-export function moreNote(page: Listing<unknown>): string {
-  return page.next_cursor === null ? '' : `\n\nThere are more: --cursor ${page.next_cursor}`;
+/** Tells how to see the rest of a list. @param times options to write with the cursor, if there are any */
+export function moreNote(page: Listing<unknown>, times = ''): string {
+  return page.next_cursor === null
+    ? ''
+    : `\n\nThere are more: --all, or ${times}--cursor ${page.next_cursor}`;
 }
+
+const mostRows = 100;
 
 function readLimit(text: string): number {
   const limit = Number(text);

@@ -17,7 +17,7 @@ import { accountForms, findParent, findSubAccount } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
 import type { Listing, SubAccount } from './operator-api.ts';
 import { fields, status, table } from './output.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from './pages.ts';
+import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 
 type CreateOptions = AccountOptions & LimitOptions & { readonly id?: string };
 type UpdateOptions = LimitOptions & { readonly name?: string };
@@ -35,11 +35,10 @@ export function subAccountCommands(program: Command, context: Context): void {
     .action(async (given: string, options: PageOptions & FilterOptions & AccountOptions) => {
       const id = await findParent(context, given, 'A sub-account has none of its own.');
       const pairs = Object.entries(options.metadata ?? {});
-      const query = pageQuery(options, {
+      const page = await readList<Listing<SubAccount>>(context, pathOf(id), options, {
         ...filterQuery(options),
         ...Object.fromEntries(pairs.map(([key, value]) => [`metadata[${key}]`, value ?? ''])),
       });
-      const page = await context.api().call<Listing<SubAccount>>('GET', pathOf(id) + query);
       context.output().result(page, () => showList(id, page));
     });
 

@@ -24,6 +24,13 @@ export function parseInstant(text: string): number | undefined {
   return instant < 0 || instant > latestInstantMs ? undefined : instant;
 }
 
+/** What is wrong with a text in a query that {@link parseInstant} does not read. */
+export function instantFault(text: string): string {
+  const form = 'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`';
+  // In a query a space stands for `+`, and was one.
+  return text.includes(' ') ? `${form}; write the \`+\` of an offset as \`%2B\` in a query.` : `${form}.`;
+}
+
 /** Last millisecond of the year 9999, since 1970. */
 export const latestInstantMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 

@@ -1,5 +1,5 @@
 import type { FieldFault } from './problem.ts';
-import { latestInstantMs, parseInstant } from './rfc3339.ts';
+import { instantFault, latestInstantMs, parseInstant } from './rfc3339.ts';
 import { hourMs, usagePeriodMaxMs, type UsagePeriod } from './usage.ts';
 
 /** Period of a report as the client wrote it. */
@@ -21,8 +21,8 @@ export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod 
   const toMs = asked.to === undefined ? nowMs + 1 : parseInstant(asked.to);
   if (fromMs === undefined || toMs === undefined) {
     return [
-      ...(fromMs === undefined ? [{ pointer: '?from', detail: malformed }] : []),
-      ...(toMs === undefined ? [{ pointer: '?to', detail: malformed }] : []),
+      ...(fromMs === undefined ? [{ pointer: '?from', detail: instantFault(asked.from ?? '') }] : []),
+      ...(toMs === undefined ? [{ pointer: '?to', detail: instantFault(asked.to ?? '') }] : []),
     ];
   }
   if (toMs <= fromMs) {
@@ -55,9 +55,6 @@ export function isUsagePeriod({ fromMs, toMs }: UsagePeriod): boolean {
     toMs - fromMs <= usagePeriodMaxMs + 2 * hourMs
   );
 }
-
-const malformed =
-  'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`; write the `+` of an offset as `%2B`.';
 
 function startOfMonth(ms: number): number {
   const date = new Date(ms);

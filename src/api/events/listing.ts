@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { eventTypes, type Event } from '../../domain/event.ts';
 import { parseAccountId, parseEventId, type AccountId } from '../../domain/ids.ts';
-import { parseInstant } from '../../domain/rfc3339.ts';
+import { instantFault, parseInstant } from '../../domain/rfc3339.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { EventFilter, EventStore } from '../../ports/events.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
@@ -77,10 +77,6 @@ function readId(name: string, text: string | undefined): AccountId | undefined {
 
 function readInstant(name: string, text: string | undefined): number | undefined {
   const ms = text === undefined ? undefined : parseInstant(text);
-  if (text !== undefined && ms === undefined)
-    throw invalidField(
-      `?${name}`,
-      'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`; write the `+` of an offset as `%2B`.',
-    );
+  if (text !== undefined && ms === undefined) throw invalidField(`?${name}`, instantFault(text));
   return ms;
 }

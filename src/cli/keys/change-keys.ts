@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import { nonEmpty, orNull } from '../account-options.ts';
 import { makeChange } from '../change.ts';
 import type { Context } from '../context.ts';
@@ -9,6 +9,7 @@ import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../li
 import { hintsOf } from './find-keys.ts';
 import type { ApiKey, MintedKey } from '../operator-api.ts';
 import { fields, status } from '../output.ts';
+import { readExpiry, readSeconds } from '../times.ts';
 
 interface UpdateOptions extends LimitOptions {
   readonly name?: string;
@@ -30,7 +31,8 @@ export function changeCommands(keys: Command, context: Context): void {
     .option('--name <name>', 'what the key is for')
     .option(
       '--expires-at <time>',
-      'RFC 3339, such as 2030-01-01T00:00:00Z; holds everywhere once this returns',
+      'RFC 3339, such as 2030-01-01T00:00:00Z, or such as 90d from now; holds everywhere once this returns',
+      readExpiry,
     )
     .option('--no-expires-at', 'it never expires');
   limitOptions(update, 'key').action(async (id: string, options: UpdateOptions) => {
@@ -57,7 +59,11 @@ export function changeCommands(keys: Command, context: Context): void {
       'how long the old key goes on working, such as 90s, 15m, 24h or 7d; 0 revokes it at once',
       readSeconds,
     )
-    .option('--expires-at <time>', 'when the new key expires (otherwise never), RFC 3339')
+    .option(
+      '--expires-at <time>',
+      'when the new key expires (otherwise never): RFC 3339, or such as 90d from now',
+      readExpiry,
+    )
     .action(async (id: string, { expiresIn, expiresAt }: RotateOptions) => {
       const body = { expires_in: expiresIn, ...(expiresAt !== undefined && { expires_at: expiresAt }) };
       await makeChange(context, ['POST', `${pathOf(id)}/rotate`, body], showMinted);
@@ -106,15 +112,6 @@ async function pathBelow(context: Context, account: string, id: string): Promise
 
 function pathOf(id: string): string {
   return `/api-keys/${encodeURIComponent(id)}`;
-}
-
-const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
-/** Reads a time such as `24h`; a number alone is seconds. */
-function readSeconds(text: string): number {
-  const [, number, unit = 's'] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
-  if (number === undefined) throw new InvalidArgumentError('It must be such as 0, 90s, 15m, 24h or 7d.');
-  return Number(number) * (secondsIn[unit] ?? 1);
 }
 
 /** A new key with its secrets. */

@@ -7,7 +7,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { findAccount } from '../find-account.ts';
 import type { ApiKey, HeldKey, Listing } from '../operator-api.ts';
 import { fields, status, table } from '../output.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
+import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 
 interface FindOptions extends PageOptions {
   readonly prefix?: string;
@@ -62,7 +62,7 @@ async function find(context: Context, options: FindOptions): Promise<Listing<Hel
   const found = account === undefined ? undefined : await findAccount(context, account);
   const account_id = found && (found.subAccount ?? found.parent);
   const ask = (by: Readonly<Record<string, string | undefined>>): Promise<Listing<HeldKey>> =>
-    context.api().call('GET', `/api-keys${pageQuery(options, { last4, account_id, status, ...by })}`);
+    readList(context, '/api-keys', options, { last4, account_id, status, ...by });
   if (stdin) return ask({ prefix, sha256: await digestOfInput() });
   if (prefix === undefined || prefix.length < shortestKey) return ask({ prefix, sha256 });
   const page = await ask({ last4: undefined, sha256: sha256 ?? digestOf(prefix) });

@@ -6,7 +6,8 @@ import { changeCommands, showMinted } from './change-keys.ts';
 import { findCommands, hintsOf, statusOption } from './find-keys.ts';
 import type { ApiKey, Listing, MintedKey } from '../operator-api.ts';
 import { status, table } from '../output.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
+import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
+import { readExpiry } from '../times.ts';
 import type { Context } from '../context.ts';
 
 interface CreateOptions extends LimitOptions {
@@ -30,7 +31,11 @@ export function keyCommands(program: Command, context: Context): void {
     .requiredOption('--name <name>', 'what the key is for')
     .option('--scope <scope...>', 'scopes it holds', [...usualScopes])
     .option('--no-scope', 'a key without scopes')
-    .option('--expires-at <time>', 'RFC 3339, such as 2030-01-01T00:00:00Z');
+    .option(
+      '--expires-at <time>',
+      'RFC 3339, such as 2030-01-01T00:00:00Z, or such as 90d from now',
+      readExpiry,
+    );
   limitOptions(create, 'key').action(async (given: string, options: CreateOptions) => {
     const id = await findParent(context, given, 'Its parent mints its keys, under /v1/sub-accounts.');
     const { name, scope, expiresAt } = options;
@@ -56,11 +61,10 @@ export function keyCommands(program: Command, context: Context): void {
   ).action(async (given: string, options: PageOptions & { readonly status?: string }) => {
     const { status } = options;
     const { parent, subAccount } = await findAccount(context, given);
-    const path =
+    const page =
       subAccount === null
-        ? keysOf(parent) + pageQuery(options, { status })
-        : `/api-keys${pageQuery(options, { status, account_id: subAccount })}`;
-    const page = await context.api().call<Listing<ApiKey>>('GET', path);
+        ? await readList<Listing<ApiKey>>(context, keysOf(parent), options, { status })
+        : await readList<Listing<ApiKey>>(context, '/api-keys', options, { status, account_id: subAccount });
     context.output().result(page, () => list(parent, page));
   });
 

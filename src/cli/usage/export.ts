@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
+import { readPeriod } from '../times.ts';
 import { refuseOthers } from './inherited-options.ts';
 
 interface Options {
@@ -16,6 +17,8 @@ interface Exported extends Listing<Readonly<Record<string, unknown>>> {
   readonly rejected: readonly string[];
 }
 
+const hourMs = 3_600_000;
+
 /** `usage export`: sends hours to the billing system again, or shows the events. */
 export function usageExportCommand(usage: Command, context: Context): void {
   usage
@@ -26,7 +29,9 @@ export function usageExportCommand(usage: Command, context: Context): void {
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
       // `--from` and `--to` belong to `usage`, which takes them in any place.
-      const { from, to, dryRun = false } = command.optsWithGlobals<Options>();
+      const options = command.optsWithGlobals<Options>();
+      const { dryRun = false } = options;
+      const { from, to } = readPeriod(options, hourMs);
       if (from === undefined || to === undefined)
         throw new Failure(exitCode.usage, 'Which hours? --from <time> --to <time>, on the hour, UTC.');
       const rejected: string[] = [];

@@ -5,6 +5,7 @@ import { findParent } from '../find-account.ts';
 import type { Listing } from '../operator-api.ts';
 import { refuseOthers } from './inherited-options.ts';
 import { table } from '../output.ts';
+import { readPeriod } from '../times.ts';
 
 interface Options {
   readonly from?: string;
@@ -30,6 +31,8 @@ interface Compared extends Listing<Difference> {
   readonly accounts: number;
 }
 
+const dayMs = 86_400_000;
+
 /** Most differences shown to people. */
 const mostShown = 50;
 
@@ -44,7 +47,9 @@ export function reconcileCommand(usage: Command, context: Context): void {
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
       // `--from` and `--to` belong to `usage`, which takes them in any place.
-      const { from, to, account, mend } = command.optsWithGlobals<Options>();
+      const options = command.optsWithGlobals<Options>();
+      const { account, mend } = options;
+      const { from, to } = readPeriod(options, dayMs);
       if (from === undefined || to === undefined)
         throw new Failure(
           exitCode.usage,

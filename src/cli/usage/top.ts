@@ -1,6 +1,7 @@
 import { Option, type Command } from 'commander';
 import type { Context } from '../context.ts';
 import type { Listing } from '../operator-api.ts';
+import { readPeriod } from '../times.ts';
 import { refuseOthers } from './inherited-options.ts';
 import { table } from '../output.ts';
 
@@ -39,7 +40,9 @@ export function usageTopCommand(usage: Command, context: Context): void {
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to', 'limit', 'groupBy']);
       // `--from`, `--to`, `--limit` and `--group-by` belong to `usage`, which takes them in any place.
-      const { from, to, groupBy = 'account', limit, by } = command.optsWithGlobals<Options>();
+      const options = command.optsWithGlobals<Options>();
+      const { groupBy = 'account', limit, by } = options;
+      const { from, to } = readPeriod(options);
       const query = new URLSearchParams({ group_by: groupBy, limit: '1000', from: from ?? lastHour() });
       if (to !== undefined) query.set('to', to);
       let top: readonly Row[] = [];

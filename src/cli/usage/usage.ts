@@ -8,7 +8,8 @@ import { table } from '../output.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { usageExportCommand } from './export.ts';
 import { usageTopCommand } from './top.ts';
-import { moreNote, pageOptions, pageQuery, type PageOptions } from '../pages.ts';
+import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
+import { pastForms, readPeriod, repeatable } from '../times.ts';
 
 interface Options extends PageOptions {
   readonly from?: string;
@@ -45,7 +46,7 @@ export function usageCommand(program: Command, context: Context): void {
       .command('usage')
       .description('usage of all parent accounts or of one')
       .argument('[account-id]', accountForms)
-      .option('--from <time>', 'RFC 3339 date or time, UTC (start of this month)')
+      .option('--from <time>', `${pastForms} (start of this month)`)
       .option('--to <time>', 'not after this one (now)')
       .addOption(
         new Option('--granularity <unit>', 'one line for each').choices(['hour', 'day', 'month', 'total']),
@@ -58,12 +59,13 @@ export function usageCommand(program: Command, context: Context): void {
       .option('--sub-account <id>', 'only what was counted for this account itself')
       .option('--csv', 'write all lines of the report as CSV'),
   ).action(async (id: string | undefined, options: Options) => {
-    const { from, to, granularity, groupBy: group_by, subAccount } = options;
+    const { granularity, groupBy: group_by, subAccount } = options;
     const accounts = await accountFilters(context, id, subAccount);
-    const filters = { ...accounts, from, to, granularity, group_by };
+    const period = readPeriod(options);
+    const filters = { ...accounts, ...period, granularity, group_by };
     if (options.csv === true) return writeCsv(context, filters);
-    const report = await context.api().call<Report>('GET', `/usage${pageQuery(options, filters)}`);
-    context.output().result(report, () => show(report));
+    const report = await readList<Report>(context, '/usage', options, filters);
+    context.output().result(report, () => show(report, repeatable(options, period)));
   });
   reconcileCommand(usage, context);
   usageExportCommand(usage, context);
@@ -88,7 +90,7 @@ async function writeCsv(
   }
 }
 
-function show(report: Report): string {
+function show(report: Report, times: string): string {
   const missing = report.incomplete ? ' Counts of a replica that was lost may be missing.' : '';
   const said = `From ${report.from} to ${report.to}; complete through ${report.complete_through}.${missing}`;
   if (report.data.length === 0) return `There is no usage.\n\n${said}`;
@@ -102,7 +104,8 @@ function show(report: Report): string {
   ]);
   const headings = ['REQUESTS', 'WRITES', 'CLIENT ERRORS', 'SERVER ERRORS'];
   return [
-    table(['ACCOUNT', 'NAME', ...(byKey ? ['KEY'] : []), 'FROM', ...headings], rows) + moreNote(report),
+    table(['ACCOUNT', 'NAME', ...(byKey ? ['KEY'] : []), 'FROM', ...headings], rows) +
+      moreNote(report, times),
     '',
     said,
   ].join('\n');
