@@ -158,8 +158,10 @@ export async function publicServer(
       reject,
       management: (request, response) => app.routing(request, response),
       proxy: proxy.take,
+      broke: broken(logger),
     }),
     clientError: clientErrors(newRequestId, typeBase),
+    broke: broken(logger),
     destinationOf,
     close: async () => {
       // `close` waits for connections, and those of WebSockets do not end by themselves.
@@ -202,6 +204,7 @@ export async function internalServer(
   return {
     request: (request, response) => app.routing(request, response),
     clientError: clientErrors(newRequestId, config.problems.typeBase),
+    broke: broken(deps.logger),
     close: () => app.close(),
   };
 }
@@ -214,6 +217,11 @@ async function made(app: FastifyInstance): Promise<void> {
     await app.close();
     throw error;
   }
+}
+
+/** Logs an exception that ended a request or its connection. */
+function broken(logger: Logger): Application['broke'] {
+  return (error) => logger.error({ err: error }, 'an exception ended a connection');
 }
 
 /** Finds the destination of a request as the dispatcher does, for explanations. */

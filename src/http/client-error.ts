@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problemStatus, type Problem, type ProblemCode } from '../domain/problem.ts';
+import { guardedOn } from './guarded.ts';
 import { discardInput, hangUp } from './hang-up.ts';
 import { problemBody, problemContentType, type ProblemContext } from './problem-body.ts';
 
@@ -59,7 +60,7 @@ function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket,
   waiting.add(socket);
   discardInput(socket);
   // Bytes after a request with `Connection: close`: its response is the last one anyway.
-  if (error.code !== 'HPE_CLOSED_CONNECTION') busy.once('finish', respond);
+  if (error.code !== 'HPE_CLOSED_CONNECTION') busy.once('finish', guardedOn(socket, respond));
 }
 
 function rawResponse(error: ClientError, said: Said, toHead: boolean): string {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { guardedOn } from './guarded.ts';
 
 /**
  * Most bytes that the gateway reads and discards after its last response, and for how long. A client that sends its whole
@@ -31,10 +32,11 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
 export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): void {
   let left = mostBytes;
   socket.removeAllListeners('data');
-  socket.on('data', (chunk: Buffer) => {
+  const count = (chunk: Buffer): void => {
     left -= chunk.length;
     if (left < 0) socket.destroy();
-  });
+  };
+  socket.on('data', guardedOn(socket, count));
   readAfterParser(socket);
   socket.resume();
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Problem } from '../domain/problem.ts';
+import { guardedOn } from './guarded.ts';
 import { hangUp, mostDiscarded } from './hang-up.ts';
 
 /** A client gets this if its body stops coming. */
@@ -25,7 +26,7 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
     clearInterval(timer);
     onSilent();
   };
-  const timer = setInterval(look, silentMs / looks).unref();
+  const timer = setInterval(guardedOn(socket, look), silentMs / looks).unref();
   request.once('close', () => clearInterval(timer));
 }
 
@@ -36,15 +37,17 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
 export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
   const { req: request } = response;
   if (!hasBody(request)) return;
-  response.once('finish', () => {
+  const { socket } = request;
+  const finished = (): void => {
     if (request.complete) return;
-    const end = (): void => {
-      if (!request.complete) hangUp(request.socket, most);
-    };
+    const end = guardedOn(socket, () => {
+      if (!request.complete) hangUp(socket, most);
+    });
     watchBody(request, most.silentMs, end);
     const timer = setTimeout(end, most.ms).unref();
     request.once('close', () => clearTimeout(timer));
-  });
+  };
+  response.once('finish', guardedOn(socket, finished));
 }
 
 /** Whether a request has a body (RFC 9112 §6.3). */

@@ -46,7 +46,9 @@ export class ActiveExchanges {
     exchange.slot = this.#active.push(exchange) - 1;
   }
 
+  /** Does nothing for one that has left. */
   leave(exchange: ActiveExchange): void {
+    if (this.#active[exchange.slot] !== exchange) return;
     const last = this.#active.pop();
     if (last === undefined || last === exchange) return;
     this.#active[exchange.slot] = last;

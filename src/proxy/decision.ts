@@ -109,9 +109,10 @@ export class Decision {
 
   /** Gives the slot back; the request is no longer admitted. */
   leave(): void {
-    if (this.#place !== null) this.#route.deps.concurrency.leave(this.#place);
+    const place = this.#place;
     this.#place = null;
     this.admission = null;
+    if (place !== null) this.#route.deps.concurrency.leave(place);
   }
 
   /**

@@ -9,7 +9,8 @@ export interface FailureLogger {
 /** Members of a log line about a failed exchange besides the error. */
 export interface FailedExchange {
   readonly route: string;
-  readonly requestId: string;
+  /** `null` where no exchange was on the connection. */
+  readonly requestId: string | null;
   readonly code: string | null;
 }
 
@@ -37,5 +38,10 @@ export class FailureLog {
     this.#routes.set(route, { untilMs: nowMs + quietMs, suppressed: 0 });
     const suppressed = last === undefined || last.suppressed === 0 ? {} : { more_like_it: last.suppressed };
     this.#log.warn({ err: error, code, route, request_id: requestId, ...suppressed }, 'exchange failed');
+  }
+
+  /** Logs each exception in the gateway's own code: no two need have the same cause. */
+  writeException(error: unknown, { route, requestId, code }: FailedExchange): void {
+    this.#log.error({ err: error, code, route, request_id: requestId }, 'an exception ended an exchange');
   }
 }

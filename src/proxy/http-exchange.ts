@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Fault, guarded, guardMethods } from '../http/guarded.ts';
 import { cutResponse } from '../http/hang-up.ts';
 import { overloaded } from '../limits/load-shedding.ts';
 import { clientGone } from '../ports/request-record.ts';
 import { BufferedBody, mostBufferedBytes, mostHeldMs, type BodyHandler } from './body/buffered-body.ts';
 import { ResponseWriter } from './body/response-writer.ts';
 import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
-import { Exchange, type ResponseProgress } from './exchange.ts';
+import type { ResponseProgress } from './ending-exchange.ts';
+import { Exchange } from './exchange.ts';
 import type { CorsPolicy } from './headers/cors.ts';
 import { SideTimeouts } from './idle-timeout.ts';
 import type { RequestHead } from './ingress/framing.ts';
@@ -15,9 +17,6 @@ import type { Route } from './route.ts';
 import type { AnsweredHead, InFlightRequest, ResponseHandler } from './upstream/upstream-client.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 import { noteVersion } from './upstream/upstream.ts';
-
-/** Early Hints of one upstream that one client is sent: a client that reads slowly must not fill memory with them. */
-const mostEarlyHints = 10;
 
 /**
  * One plain HTTP request on its way through.
@@ -33,7 +32,6 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
   #timeouts: SideTimeouts | null = null;
-  #earlyHints = 0;
   /** It has had its connection since the turn of the event loop in which it was decided. */
   #sameTurn = false;
 
@@ -87,7 +85,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   #stream(begun?: readonly Buffer[]): void {
-    const body = new StreamedBody(this.request, this.#bodyLength, begun);
+    const body = new StreamedBody(this.request, this.#bodyLength, this, begun);
     this.#body = body;
     this.#send(body);
   }
@@ -138,22 +136,17 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   onEarlyHints(rawHeaders: readonly string[]): void {
-    if (++this.#earlyHints > mostEarlyHints) return;
-    const { responseHeaders } = this.route.deps;
-    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
-    const { headers } = responseHeaders.headers(103, rawHeaders, this.requestId, tenant);
-    this.#writer.earlyHints(this.withOwn(headers));
+    this.#writer.earlyHints(() => this.withOwn(this.responseHeaders(103, rawHeaders).headers));
   }
 
   onHead({ version, status, reason, headers: rawHeaders }: AnsweredHead): void {
-    const { clock, responseHeaders } = this.route.deps;
     if (version !== '1.1' || this.route.upstream.version !== '1.1') {
       const inChunks = this.#body instanceof StreamedBody && this.#body.length === undefined;
-      noteVersion(this.route.upstream, version, status, inChunks);
+      const fault = noteVersion(this.route.upstream, version, status, inChunks);
+      if (fault !== undefined) return this.#giveUp(fault);
     }
-    this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
-    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
-    const { headers, contentLength } = responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
+    this.upstreamMs = this.route.deps.clock.monotonicMs() - this.waitingSinceMs;
+    const { headers, contentLength } = this.responseHeaders(status, rawHeaders);
     const passed = this.withOwn(headers);
     this.#writer.begin(status, reason, passed, contentLength, this.#onDrain);
     if (this.#writer.started) this.state = 'responding';
@@ -163,7 +156,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     return this.#writer.data(chunk);
   }
 
-  readonly #onDrain = (): void => this.#inFlight?.resume();
+  readonly #onDrain = guarded(this, () => this.#inFlight?.resume());
 
   onEnd(rawTrailers: readonly string[]): void {
     this.#inFlight = null;
@@ -174,6 +167,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   onFailure(error: Error): void {
     this.#inFlight = null;
     if (this.state === 'finished') return;
+    if (error instanceof Fault) return this.broke(error);
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
     // The response is cut, so that the client does not take a part for the whole.
@@ -186,11 +180,11 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     else this.reject(full);
   }
 
-  readonly #onClose = (): void => {
+  readonly #onClose = guarded(this, () => {
     if (this.state === 'finished') return;
     if (this.response.writableFinished) return this.finish(this.#writer.status, null);
     this.finish(this.#writer.started ? this.#writer.status : clientGone, 'client_gone');
-  };
+  });
 
   check(nowMs: number): void {
     if (this.state === 'queued' && nowMs - this.waitingSinceMs > this.route.config.timeouts.connectMs) {
@@ -212,10 +206,13 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       nowMs,
     );
     if (silent === 'client') return this.endEarly(tooSlow, 'request_timeout');
-    if (silent === 'upstream') {
-      this.#abort();
-      this.onFailure(new UpstreamTimeout(`send the ${awaited} of its response`));
-    }
+    if (silent === 'upstream') this.#giveUp(new UpstreamTimeout(`send the ${awaited} of its response`));
+  }
+
+  /** The upstream's connection is of no use any more. */
+  #giveUp(error: Error): void {
+    this.#abort();
+    this.onFailure(error);
   }
 
   /** A client may want the response before it sends the rest, so its body is held no longer than necessary. */
@@ -225,26 +222,25 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (version !== '1.0' && !wait && this.#body instanceof BufferedBody) this.#stream(this.#body.handOver());
   }
 
-  /** A response comes to its end by itself. */
-  goAway(): void {}
-
-  protected closeOpen(): void {
-    throw new Error('an HTTP exchange is never open');
-  }
-
   protected progress(): ResponseProgress {
     const { status, bytes } = this.#writer;
     return { status, bytesIn: this.#body?.bytes ?? 0, bytesOut: bytes };
   }
 
   protected release(): void {
-    this.#abort();
     this.#body?.destroy();
     if (!this.request.complete && this.#bodyLength !== 0) discardRest(this.request);
+    this.#abort();
   }
 
   #abort(): void {
-    this.#inFlight?.abort();
+    const inFlight = this.#inFlight;
     this.#inFlight = null;
+    inFlight?.abort();
   }
 }
+
+guardMethods(HttpExchange, undefined, 'start', 'check', 'onBuffered', 'onNotHeld', 'onReserved');
+guardMethods(HttpExchange, undefined, 'onEarlyHints', 'onHead', 'onEnd', 'onFailure', 'onRefused');
+guardMethods(HttpExchange, false, 'onHandOver', 'onSending');
+guardMethods(HttpExchange, true, 'onBody');

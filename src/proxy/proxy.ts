@@ -113,14 +113,7 @@ export async function openProxy({
     take(index, head, request, response) {
       const route = routes[index] as Route;
       const Kind = request.upgrade ? WebSocketExchange : HttpExchange;
-      const exchange = new Kind(route, request, response, newRequestId(request));
-      try {
-        exchange.start(head);
-      } catch (error) {
-        // A fault of ours: nothing of it may get out, and nothing may go on.
-        logger.error({ err: error }, 'a request could not be passed on');
-        response.destroy();
-      }
+      new Kind(route, request, response, newRequestId(request)).start(head);
     },
     close: async () => {
       clearInterval(checking);

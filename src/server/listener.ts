@@ -4,13 +4,14 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ListenConfig, LimitsConfig } from '../config.ts';
+import { breakConnection, guardedOn, reportFaults } from '../http/guarded.ts';
 import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
 import { serveOffers } from './offers.ts';
 
 /**
  * What a listener serves: one function for each of the events of Node's HTTP server that ask for something to be done.
- * None of them may throw. Requests of one connection come one after the other: the next one when the response before it
- * is out.
+ * If one of them throws, the connection ends. Requests of one connection come one after the other: the next one when the
+ * response before it is out.
  *
  * Without `upgrade` every request is served as if it had asked for none. Node acts by itself on the last two where an
  * application leaves them out: it sends `100 Continue`, and answers 417 to an expectation that it does not know.
@@ -19,6 +20,8 @@ export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
   /** Node's parser rejected bytes on `socket`, or the client was too slow. The error's `code` says which. */
   readonly clientError: (error: Error, socket: Socket) => void;
+  /** Logs an exception that ended a connection. */
+  readonly broke: (error: unknown) => void;
   /**
    * The client offers another protocol. Returns `false` to ignore that: the request then comes by `request`.
    *
@@ -57,15 +60,22 @@ export function createListener(
   serveOffers(server, tls !== null, (...offer) => current.upgrade?.(...offer) ?? false);
   hardenServer(server, limits);
   server.keepAliveTimeout = limits.keepAliveMs;
+  server.prependListener(tls === null ? 'connection' : 'secureConnection', (socket: Socket) =>
+    reportFaults(socket, (error) => current.broke(error)),
+  );
 
-  server.on('request', (request, response) => current.request(request, response));
-  server.on('clientError', (error, socket) => current.clientError(error, socket as Socket));
+  server.on(
+    'request',
+    guardedServe((request, response) => current.request(request, response)),
+  );
+  server.on('clientError', (error, socket) =>
+    guardedOn(socket as Socket, () => current.clientError(error, socket as Socket))(),
+  );
   // Node stops acting by itself as soon as one of these has a listener.
-  if (application.checkContinue) {
-    server.on('checkContinue', (request, response) => current.checkContinue?.(request, response));
-  }
-  if (application.checkExpectation) {
-    server.on('checkExpectation', (request, response) => current.checkExpectation?.(request, response));
+  for (const event of ['checkContinue', 'checkExpectation'] as const) {
+    if (application[event] === undefined) continue;
+    const serve = guardedServe((request, response) => current[event]?.(request, response));
+    server.on(event, serve);
   }
 
   return {
@@ -84,6 +94,17 @@ export function createListener(
         current = next;
       };
     },
+  };
+}
+
+/** Makes a listener for requests; an exception in it ends the connection of the request. */
+function guardedServe(serve: Application['request']): Application['request'] {
+  return (request, response) => {
+    try {
+      serve(request, response);
+    } catch (error) {
+      breakConnection(request.socket, error);
+    }
   };
 }
 

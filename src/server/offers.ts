@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { guardedOn } from '../http/guarded.ts';
 import { hangUp, readAfterParser } from '../http/hang-up.ts';
 import { headBytes, mustWait, UnreadRequests } from './pipelining.ts';
 
@@ -33,6 +34,8 @@ export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade):
     if (request.method === 'CONNECT') return hangUp(socket);
     unread.readAgain(socket, Buffer.concat([headBytes(request, 'upgrade'), behind]));
   };
-  server.on('upgrade', serve);
-  server.on('connect', serve);
+  for (const event of ['upgrade', 'connect'])
+    server.on(event, (request: IncomingMessage, stream: unknown, behind: Buffer) =>
+      guardedOn(request.socket, serve)(request, stream, behind),
+    );
 }

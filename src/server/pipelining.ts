@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { guardedOn } from '../http/guarded.ts';
 import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
@@ -56,24 +57,25 @@ export class UnreadRequests {
     // The last response is out. A request behind it must not be acted on: its client could never learn that it was.
     if (!socket.writable) return discardInput(socket);
     let bytes = head;
-    const take = (chunk: Buffer): void => {
+    const take = guardedOn(socket, (chunk: Buffer) => {
       bytes = Buffer.concat([bytes, chunk]);
       goOn();
-    };
+    });
     const goOn = (): void => {
       if (bytes.length < mostWaitingBytes) socket.resume();
       else socket.pause();
     };
     const left = (): void => void socket.end();
     // Node has let go of the connection, and no longer tells its response that it can go on.
-    const drained = (): void => void responseOn(socket)?.emit('drain');
+    const drained = guardedOn(socket, () => void responseOn(socket)?.emit('drain'));
     readAfterParser(socket);
     socket.on('data', take).on('end', left).on('drain', drained);
     goOn();
-    responseOn(socket)?.once('finish', () => {
+    const finished = (): void => {
       socket.off('data', take).off('end', left).off('drain', drained);
       if (socket.writable) this.readAgain(socket, bytes);
-    });
+    };
+    responseOn(socket)?.once('finish', guardedOn(socket, finished));
   }
 }
 

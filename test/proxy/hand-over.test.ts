@@ -16,6 +16,7 @@ t.test('all that goes out in a turn is counted first, then written down once, th
   const departing = (name: string, wanted = true): Departing => ({
     prepare: () => steps.push(`count ${name}`) > 0 && wanted,
     depart: () => steps.push(`send ${name}`),
+    broke: () => steps.push(`end ${name}`),
   });
   handOvers.enter(departing('a'));
   handOvers.enter(departing('b', false));

@@ -41,7 +41,12 @@ t.test('nor does a head that a search made as dear as it can', async (t) => {
 
 t.test('an offer of another protocol does not make it read twice', async (t) => {
   const target = `/${'/a%2520'.repeat(30)}`;
-  const places = { reject: () => undefined, management: () => t.fail(), proxy: () => t.fail() };
+  const places = {
+    reject: () => undefined,
+    management: () => t.fail(),
+    proxy: () => t.fail(),
+    broke: () => t.fail(),
+  };
   const shedding = { active: false } as Shedding;
   const inward = dispatcher({ ingress, shedding, ...places });
   const offer = messageOf(

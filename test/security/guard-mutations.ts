@@ -132,7 +132,7 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'limit-said-by-upstream',
-    source: 'src/proxy/exchange.ts',
+    source: 'src/proxy/ending-exchange.ts',
     guard: 'const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);',
     instead: 'const limited = headers;',
   },

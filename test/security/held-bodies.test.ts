@@ -51,6 +51,7 @@ t.test('a body in pieces of a byte takes little more memory than its bytes', asy
   const body = new BufferedBody(request as unknown as IncomingMessage, new Shares(), null, {
     onBuffered: ({ length }) => (held = length),
     onNotHeld: () => t.fail('it has room'),
+    broke: (error) => t.error(error),
   });
   const before = inUse();
   for (let i = 0; i < bytes; i++) {

@@ -58,6 +58,9 @@ export async function drainingListener(
   const application: Application = {
     request: serve ?? ((request, response) => void held.push({ request, response })),
     clientError: (_error, socket) => socket.destroy(),
+    broke: (error) => {
+      throw error;
+    },
     upgrade: (_request, socket) => {
       socket.on('error', () => undefined);
       upgraded.push(socket);

@@ -24,7 +24,12 @@ export function openConnections(
 ) {
   const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
   const origin = new URL(url);
-  const connect = connector({ origin, socketPath: null, tls }, connectMs, new HandOvers(noCounting));
+  const connect = connector({ origin, socketPath: null, tls }, connectMs, {
+    handOvers: new HandOvers(noCounting),
+    report: (error) => {
+      throw error;
+    },
+  });
   const connections = new Pool({ connect, most, shares, connectMs, clock });
   t.teardown(() => connections.close());
   return { connections, clock };

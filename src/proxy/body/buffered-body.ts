@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { guarded, type Breakable } from '../../http/guarded.ts';
 import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
@@ -15,7 +16,7 @@ const mostHeldInAll = 64 * 1024 * 1024;
 const leastCapacity = 1024;
 
 /** Is told what becomes of a body. */
-export interface BodyHandler {
+export interface BodyHandler extends Breakable {
   onBuffered(content: Buffer): void;
   /**
    * The body cannot be held: it has more than {@link mostHeldBytes}, or its tenant or parent has used up its share of
@@ -41,6 +42,8 @@ export class BufferedBody implements BodyProgress {
   #held = 0;
   /** Bytes received so far, with room for more if there was more than one piece. */
   #begun: Buffer | null = null;
+  readonly #onData: (chunk: Buffer) => void;
+  readonly #onEnd: () => void;
 
   /** @param shares shares in the bytes of all held bodies */
   constructor(request: IncomingMessage, shares: Shares, tenancy: Tenancy | null, handler: BodyHandler) {
@@ -49,13 +52,16 @@ export class BufferedBody implements BodyProgress {
     this.#tenancy = tenancy;
     this.#handler = handler;
     sendContinue(request);
+    this.#onData = guarded(handler, (chunk: Buffer) => this.#take(chunk));
+    this.#onEnd = guarded(handler, () => this.#end());
     request.on('data', this.#onData).on('end', this.#onEnd);
   }
 
   destroy(): void {
     this.#request.off('data', this.#onData).off('end', this.#onEnd);
-    if (this.#share !== null) this.#shares.giveBack(this.#share, this.#held);
+    const share = this.#share;
     this.#share = null;
+    if (share !== null) this.#shares.giveBack(share, this.#held);
   }
 
   /** Stops reading. @returns the bytes received so far */
@@ -65,7 +71,7 @@ export class BufferedBody implements BodyProgress {
     return this.#begun === null ? [] : [this.#begun.subarray(0, this.bytes)];
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  #take(chunk: Buffer): void {
     this.#append(chunk);
     if (this.bytes > mostHeldBytes) return this.#handler.onNotHeld(this, 'too long');
     const share = (this.#share ??= this.#shares.find(this.#tenancy));
@@ -73,7 +79,7 @@ export class BufferedBody implements BodyProgress {
       return this.#handler.onNotHeld(this, 'no room');
     this.#shares.take(share, chunk.length);
     this.#held += chunk.length;
-  };
+  }
 
   /** Copies all pieces into one: a piece of one byte takes a hundred times that in memory. */
   #append(chunk: Buffer): void {
@@ -90,9 +96,9 @@ export class BufferedBody implements BodyProgress {
     this.bytes = bytes;
   }
 
-  readonly #onEnd = (): void => {
+  #end(): void {
     this.starving = false;
     this.content = this.#begun === null ? Buffer.alloc(0) : this.#begun.subarray(0, this.bytes);
     this.#handler.onBuffered(this.content);
-  };
+  }
 }

@@ -5,6 +5,9 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
 /** Bodies of up to this many bytes are written together with the head: one system call instead of three. */
 const mostCollected = 16 * 1024;
 
+/** Early Hints of one upstream that one client is sent: a client that reads slowly must not fill memory with them. */
+const mostEarlyHints = 10;
+
 /** Writes an upstream's response to the client: whole if it is short, as it comes if it is long or of unknown length. */
 export class ResponseWriter {
   status = 0;
@@ -15,6 +18,7 @@ export class ResponseWriter {
   readonly #response: ServerResponse;
   readonly #bodyless: boolean;
   #statusText = '';
+  #earlyHints = 0;
   #headers: string[] = [];
   #collecting = false;
   #collected: Buffer | Buffer[] | undefined;
@@ -29,11 +33,12 @@ export class ResponseWriter {
    * Writes Early Hints (RFC 8297) at once, if the client can take them: HTTP/1.0 has no interim responses, and on a
    * pipelined connection earlier responses come first. A late hint would be useless.
    *
-   * @param headers flat list of names and values, as they may go to the client
+   * @param headersOf makes the headers for the client, a flat list of names and values
    */
-  earlyHints(headers: readonly string[]): void {
+  earlyHints(headersOf: () => readonly string[]): void {
     const { socket, req } = this.#response;
-    if (socket === null || req.httpVersion === '1.0') return;
+    if (socket === null || req.httpVersion === '1.0' || ++this.#earlyHints > mostEarlyHints) return;
+    const headers = headersOf();
     let head = 'HTTP/1.1 103 Early Hints\r\n';
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
     // Nothing of the response has been written yet, so the hints come first.

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { guarded, guardedOn, type Breakable } from '../../http/guarded.ts';
 import { mostDiscarded } from '../../http/hang-up.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodySink, BodySource } from '../upstream/message-head.ts';
@@ -23,13 +24,23 @@ export class StreamedBody implements BodyProgress, BodySource {
   readonly #request: IncomingMessage;
   readonly #begun: readonly Buffer[];
   #sink: BodySink | null = null;
+  readonly #onData: (chunk: Buffer) => void;
+  readonly #onEnd: () => void;
 
   /**
    * @param length bytes; `undefined` for a chunked body
+   * @param exchange ends with an exception in here
    * @param begun what has been read of it already
    */
-  constructor(request: IncomingMessage, length: number | undefined, begun: readonly Buffer[] = none) {
+  constructor(
+    request: IncomingMessage,
+    length: number | undefined,
+    exchange: Breakable,
+    begun: readonly Buffer[] = none,
+  ) {
     this.#request = request;
+    this.#onData = guarded(exchange, (chunk: Buffer) => this.#take(chunk));
+    this.#onEnd = guarded(exchange, () => this.#end());
     this.length = length;
     this.#begun = begun;
     for (const chunk of begun) this.bytes += chunk.length;
@@ -55,17 +66,17 @@ export class StreamedBody implements BodyProgress, BodySource {
     this.#request.off('data', this.#onData).off('end', this.#onEnd).pause();
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  #take(chunk: Buffer): void {
     this.bytes += chunk.length;
     if (this.#sink?.write(chunk) === true) return;
     this.starving = false;
     this.#request.pause();
-  };
+  }
 
-  readonly #onEnd = (): void => {
+  #end(): void {
     this.starving = false;
     this.#sink?.end();
-  };
+  }
 }
 
 /**
@@ -80,10 +91,11 @@ export function discardRest(request: IncomingMessage): void {
   const { socket } = request;
   let discarded = 0;
   const timer = setTimeout(() => socket.destroy(), mostDiscarded.ms).unref();
-  request.on('data', (chunk: Buffer) => {
+  const count = (chunk: Buffer): void => {
     discarded += chunk.length;
     if (discarded > mostDiscarded.bytes) socket.destroy();
-  });
+  };
+  request.on('data', guardedOn(socket, count));
   request.on('close', () => clearTimeout(timer));
   request.resume();
 }

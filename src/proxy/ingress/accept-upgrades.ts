@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { guardedOn } from '../../http/guarded.ts';
 import { hangUp } from '../../http/hang-up.ts';
 
 /** Bytes that came in right after the head of a request for an upgrade. */
@@ -14,7 +15,8 @@ export function upgradeResponse(request: IncomingMessage, socket: Socket, head: 
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
-  response.once('finish', () => hangUp(socket));
+  const finished = (): void => hangUp(socket);
+  response.once('finish', guardedOn(socket, finished));
   early.set(request, head);
   return response;
 }

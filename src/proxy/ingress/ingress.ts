@@ -4,8 +4,9 @@ import type { Config } from '../../config.ts';
 import { methodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
+import { breakConnection } from '../../http/guarded.ts';
 import { notFound } from '../../http/not-found.ts';
-import { methodNotServed } from '../problems.ts';
+import { methodNotServed, ownFault } from '../problems.ts';
 import { headReader, type RequestHead } from './framing.ts';
 import { compileTargets, isManagement, type Target } from './target.ts';
 import { offersWebSocket, upgradeFault } from './websocket-request.ts';
@@ -102,6 +103,8 @@ export interface Destinations {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void;
+  /** Logs an exception that ended a request before anything else had it. */
+  readonly broke: (error: unknown) => void;
 }
 
 /** Functions of the public listener, one for each way in which a request may come. */
@@ -114,8 +117,25 @@ export interface Dispatcher {
 }
 
 /** Makes the one way in: whatever event Node reports a request with, the ingress reads it and it goes to one destination. */
-export function dispatcher({ ingress, shedding, reject, management, proxy }: Destinations): Dispatcher {
+export function dispatcher({
+  ingress,
+  shedding,
+  reject,
+  management,
+  proxy,
+  broke,
+}: Destinations): Dispatcher {
   function request(request: IncomingMessage, response: ServerResponse): void {
+    try {
+      dispatch(request, response);
+    } catch (error) {
+      if (response.headersSent) return breakConnection(request.socket, error);
+      broke(error);
+      reject(request, response, { problem: ownFault, target: none, ambiguous: true });
+    }
+  }
+
+  function dispatch(request: IncomingMessage, response: ServerResponse): void {
     const read = ingress.read(request);
     switch (read.kind) {
       case 'route': {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { guardedOn } from '../../http/guarded.ts';
 import { bodyMayBeLong } from '../../http/problem-reply.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { clientGone, type RequestObserver, type RequestRecord } from '../../ports/request-record.ts';
@@ -41,7 +42,7 @@ export function rejecter({
     const route = nameOf(target);
     const trace = tracer?.begin(request, route) ?? null;
     const path = pathOf(request);
-    response.once('close', () => {
+    const closed = (): void => {
       const status = response.writableFinished ? response.statusCode : clientGone;
       const durationMs = clock.monotonicMs() - startedMs;
       const { code } = problem;
@@ -58,7 +59,8 @@ export function rejecter({
       };
       observe(record);
       trace?.end(record);
-    });
+    };
+    response.once('close', guardedOn(request.socket, closed));
     if (ambiguous || bodyMayBeLong(request)) response.shouldKeepAlive = false;
     const headers = corsOf(target)?.replace([], request.headers.origin) ?? [];
     writeProblem(response, problem, { target: path, requestId, typeBase, headers });

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client } from 'undici';
+import { guarded, type Breakable } from '../../http/guarded.ts';
 import type { ConnectionOwner } from '../upstream/upstream-client.ts';
 import type { OutgoingRequest } from '../upstream/message-head.ts';
 import type { PooledConnection } from '../upstream/upstream-client.ts';
@@ -9,18 +10,29 @@ import { PausableReading } from './pausable-reading.ts';
 /** Opens a connection in the form that undici expects. */
 export type Connector = (options: object, done: (error: Error | null, socket: Socket | null) => void) => void;
 
+interface ClientParts {
+  readonly owner: ConnectionOwner;
+  /** Logs an exception where no exchange does. */
+  readonly report: (error: unknown) => void;
+}
+
 /** One of undici's clients, which has one connection at a time and carries one request at a time. */
-export class ClientConnection implements PooledConnection<ForwardedRequest> {
+export class ClientConnection implements PooledConnection<ForwardedRequest>, Breakable {
   /** undici sees to it itself. */
   readonly keepAliveMs = null;
   /** Reading from the present connection; `null` before there is one. */
   reading: PausableReading | null = null;
   readonly #client: Client;
   readonly #owner: ConnectionOwner;
+  readonly #report: ClientParts['report'];
   #gone = false;
+  readonly #free = guarded(this, () => {
+    if (!this.#gone) this.#owner.free();
+  });
 
-  constructor(origin: URL, options: Client.Options, connect: Connector, owner: ConnectionOwner) {
-    this.#owner = owner;
+  constructor(origin: URL, options: Client.Options, connect: Connector, parts: ClientParts) {
+    this.#owner = parts.owner;
+    this.#report = parts.report;
     this.#client = new Client(origin, {
       ...options,
       pipelining: 1,
@@ -37,10 +49,13 @@ export class ClientConnection implements PooledConnection<ForwardedRequest> {
     forwarded.dispatch(this.#client, this, (error) => {
       if (error !== null) return this.close();
       // undici looks at what came in behind the response before the connection is used again.
-      setImmediate(() => {
-        if (!this.#gone) this.#owner.free();
-      });
+      setImmediate(this.#free);
     });
+  }
+
+  broke(error: unknown): void {
+    this.#report(error);
+    this.close();
   }
 
   close(): void {

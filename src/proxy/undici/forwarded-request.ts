@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { Client, Dispatcher } from 'undici';
+import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import type { InFlightRequest, ResponseHandler } from '../upstream/upstream-client.ts';
 import type { Pool } from '../upstream/pool.ts';
@@ -19,7 +20,7 @@ export interface ForwardedOptions {
 }
 
 /** One request on its way through undici: tells the exchange what becomes of it, as a connection of our own would. */
-export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest {
+export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, Breakable {
   /** Grows with everything that goes out, and from the head of the response on with what comes in. */
   progress = 0;
   readonly #request: OutgoingRequest;
@@ -80,7 +81,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     }
     this.#sending = true;
     this.#reading = this.#connection?.reading ?? null;
-    if (this.#reading !== null) this.#reading.onBroken = (error) => this.onFailure(error);
+    if (this.#reading !== null)
+      this.#reading.onBroken = guarded(this, (error: Error) => this.onFailure(error));
     this.#startBody?.();
   }
 
@@ -143,6 +145,11 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#handler.onFailure(error);
   }
 
+  broke(error: unknown): void {
+    this.#controller?.abort(new Fault(error));
+    this.onFailure(new Fault(error));
+  }
+
   resume(): void {
     this.#reading?.resume();
   }
@@ -168,17 +175,20 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       });
     };
     const stream = new Readable({
-      read: () => {
+      read: guarded(this, () => {
         if (started) source.resume();
         else if (this.#sending) start();
         else this.#startBody = start;
-      },
+      }),
     });
     // undici gets the error, too; without a listener it would end the process.
     stream.on('error', () => undefined);
     return stream;
   }
 }
+
+guardMethods(ForwardedRequest, undefined, 'dispatch', 'onRequestStart', 'onResponseStart');
+guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
 
 /** @fastify/http-proxy destroys the body of a response whose client has left; ours is the exchange's to end. */
 const unused = { destroy: () => undefined };

@@ -3,6 +3,7 @@ import Fastify from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { servedMethods } from '../../domain/acting-decision.ts';
+import { guardedOn } from '../../http/guarded.ts';
 import type { UsageSink } from '../../ports/usage.ts';
 import { openConnection, type Address } from '../upstream/connect.ts';
 import { UpstreamTimeout } from '../upstream/errors.ts';
@@ -34,7 +35,7 @@ interface MarkedHeaders {
 export async function openForwarder(
   address: Address,
   options: Omit<PoolOptions<ForwardedRequest>, 'connect'>,
-  usage: Pick<UsageSink, 'commit'>,
+  { usage, report }: { readonly usage: Pick<UsageSink, 'commit'>; readonly report: (error: unknown) => void },
 ): Promise<UpstreamClient> {
   const { hostname } = address.origin;
   const connect = connectorOf(address, options.connectMs);
@@ -49,7 +50,7 @@ export async function openForwarder(
     ...options,
     // It connects when it has a request to send.
     connect(owner, done) {
-      const made = new ClientConnection(address.origin, settings, connect, owner);
+      const made = new ClientConnection(address.origin, settings, connect, { owner, report });
       done(made);
       return () => made.close();
     },
@@ -60,7 +61,7 @@ export async function openForwarder(
   const app = Fastify({ logger: false });
   app.setErrorHandler((error, request, reply) => {
     reply.hijack();
-    underWay.get(request.raw)?.onFailure(error as Error);
+    underWay.get(request.raw)?.broke(error);
   });
   await app.register(fastifyHttpProxy, {
     upstream: address.origin.origin,
@@ -120,15 +121,16 @@ function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {
     const { socket, ready } = openConnection(address, {});
     const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
-    const failed = (error: Error): void => {
+    const failed = guardedOn(socket, (error: Error) => {
       clearTimeout(timer);
       done(error, null);
+    });
+    const connected = (): void => {
+      clearTimeout(timer);
+      done(null, socket);
+      socket.off('error', failed);
     };
     socket.once('error', failed);
-    socket.once(ready, () => {
-      clearTimeout(timer);
-      socket.off('error', failed);
-      done(null, socket);
-    });
+    socket.once(ready, guardedOn(socket, connected));
   };
 }

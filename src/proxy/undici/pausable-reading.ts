@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { breakConnection, guardedOn } from '../../http/guarded.ts';
 import type { HttpVersion } from '../upstream/message-head.ts';
 import { outliveFailedWrite } from '../upstream/failed-write.ts';
 
@@ -28,14 +29,25 @@ export class PausableReading {
     socket.read = (size?: number): unknown => {
       if (this.#paused) return null;
       const chunk: unknown = read(size);
-      if (this.#toHead && Buffer.isBuffer(chunk)) this.#readVersion(chunk);
+      try {
+        if (this.#toHead && Buffer.isBuffer(chunk)) this.#readVersion(chunk);
+      } catch (error) {
+        breakConnection(socket, error);
+      }
       return chunk;
     };
-    socket.on('error', (error) => this.onBroken?.(error));
+    socket.on(
+      'error',
+      guardedOn(socket, (error: Error) => this.onBroken?.(error)),
+    );
     outliveFailedWrite(socket, (error) => {
       this.#writeFailed = true;
       // The system reports a reset once, and a plain end from then on: undici would take a cut body for complete.
-      if (error.code !== 'EPIPE') socket.prependListener('end', () => this.onBroken?.(error));
+      if (error.code !== 'EPIPE')
+        socket.prependListener(
+          'end',
+          guardedOn(socket, () => this.onBroken?.(error)),
+        );
     });
   }
 

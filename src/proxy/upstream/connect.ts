@@ -1,8 +1,9 @@
 import { connect as connectTcp, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { guardedOn } from '../../http/guarded.ts';
 import { Connection } from './connection.ts';
 import { UpstreamTimeout } from './errors.ts';
-import type { HandOvers } from './hand-overs.ts';
+import type { ConnectionParts } from './hand-overs.ts';
 import { readBytes, ReadBuffer } from './response-parser.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
@@ -64,16 +65,15 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
  * Makes connections to one upstream, for a pool; for TLS each takes up the session of an earlier one.
  *
  * @param connectMs for a connection to be made
- * @param handOvers what requests go out with
- * @param host the `Host` of requests that name none
+ * @param parts of all its connections
  * @see PoolOptions.connect
  */
 export function connector(
   address: Address,
   connectMs: number,
-  handOvers: HandOvers,
-  host = address.origin.host,
+  parts: Pick<ConnectionParts, 'handOvers' | 'report'>,
 ) {
+  const { host } = address.origin;
   /** @see ReadBuffer */
   const shared = Buffer.allocUnsafeSlow(readBytes);
   let session: Buffer | undefined;
@@ -89,13 +89,16 @@ export function connector(
     let over = false;
     const settle = (made: Connection | Error): void => {
       clearTimeout(timer);
-      if (!over) done(made);
+      if (over) return;
       over = true;
+      done(made);
     };
     const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
-    socket.once(ready, () => settle(new Connection(socket, reading, { host, owner, handOvers })));
-    socket.once('error', settle);
-    socket.once('close', () => settle(new Error('the upstream closed the connection')));
+    const made = (): void => settle(new Connection(socket, reading, { host, owner, ...parts }));
+    const closed = (): void => settle(new Error('the upstream closed the connection'));
+    socket.once(ready, guardedOn(socket, made));
+    socket.once('error', guardedOn(socket, settle));
+    socket.once('close', guardedOn(socket, closed));
     return () => socket.destroy();
   };
 }

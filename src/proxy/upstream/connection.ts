@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
+import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
+import { ResponseFault } from './errors.ts';
 import { outliveFailedWrite } from './failed-write.ts';
-import { latin1, type ResponseHead } from './message-head.ts';
-import type { ConnectionParts, Departing, HandOvers, Leaving } from './hand-overs.ts';
+import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
 import { ResponseParser, type ReadBuffer, type ResponseEvents } from './response-parser.ts';
-import { requestHead, type BodySink, type OutgoingRequest, type BodySource } from './message-head.ts';
+import { latin1, requestHead, type BodySink, type BodySource } from './message-head.ts';
+import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**
@@ -16,12 +18,11 @@ export const mostUnsentBytes = 64 * 1024;
 const smallBytes = 16 * 1024;
 
 /** One connection to an upstream. It carries one request at a time, and is closed after one that did not end well. */
-export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing {
+export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing, Breakable {
   readonly #socket: Socket;
   readonly #reading: ReadBuffer;
-  readonly #host: string;
   readonly #owner: ConnectionOwner<ResponseHandler>;
-  readonly #handOvers: HandOvers;
+  readonly #parts: ConnectionParts;
   readonly #parser = new ResponseParser(this);
   #leaving: Leaving | null = null;
   #handler: ResponseHandler | null = null;
@@ -34,17 +35,18 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #writeError: NodeJS.ErrnoException | null = null;
 
   /** @param reading what the socket reads into */
-  constructor(socket: Socket, reading: ReadBuffer, { host, owner, handOvers }: ConnectionParts) {
+  constructor(socket: Socket, reading: ReadBuffer, parts: ConnectionParts) {
     this.#socket = socket;
     this.#reading = reading;
-    this.#host = host;
-    this.#owner = owner;
-    this.#handOvers = handOvers;
+    this.#owner = parts.owner;
+    this.#parts = parts;
     reading.reader = this;
-    socket.on('drain', () => this.#body?.resume());
-    socket.on('end', () => this.#onFin());
-    socket.on('error', (error) => this.#fail(error));
-    socket.on('close', () => this.#fail(new Error('the upstream closed the connection')));
+    const on = (event: string, listener: (error: Error) => void): void =>
+      void socket.on(event, guarded(this, listener));
+    on('drain', () => this.#body?.resume());
+    on('end', () => this.#onFin());
+    on('error', (error) => this.#fail(error));
+    on('close', () => this.#fail(new Error('the upstream closed the connection')));
   }
 
   /** Milliseconds for which the upstream keeps it open while idle; `null` if it does not say. */
@@ -61,16 +63,16 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     const { body } = request;
     let text: string;
     try {
-      text = requestHead(request, this.#host);
+      text = requestHead(request, this.#parts.host);
     } catch (error) {
       this.#handler = handler;
-      return this.#fail(error as Error);
+      return this.broke(error);
     }
     // One piece takes one system call.
     if (Buffer.isBuffer(body)) text += latin1(body, 0, body.length);
     handler.onReserved();
     this.#leaving = { request, handler, text };
-    this.#handOvers.enter(this);
+    this.#parts.handOvers.enter(this);
   }
 
   prepare(): boolean {
@@ -168,12 +170,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   read(length: number): void {
     this.#latestRead = length;
     if (this.#gone) return;
-    let taken: number;
-    try {
-      taken = this.#parser.feed(this.#reading.bytes, length);
-    } catch (error) {
-      return this.#fail(error as Error);
-    }
+    const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone || !this.#parser.over) return;
     // The connection is not used again after bytes that belong to no response, nor if the upstream responded before it
     // had the whole request: the next bytes could be taken for the response to another request.
@@ -198,15 +195,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   onEnd(trailers: readonly string[]): void {
-    const handler = this.#handler;
+    this.#handler?.onEnd(trailers);
     this.#handler = null;
-    try {
-      handler?.onEnd(trailers);
-    } catch (error) {
-      // `onFailure` is called for this, as for every other failure.
-      this.#handler = handler;
-      throw error;
-    }
   }
 
   #outliveFailedWrite(): void {
@@ -222,7 +212,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #onFin(): void {
     // A reset may be reported as an end, too; a write in progress learns the truth right after this.
     if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
-      setImmediate(() => this.#end());
+      setImmediate(guarded(this, () => this.#end()));
     else this.#end();
   }
 
@@ -239,6 +229,14 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.close();
   }
 
+  broke(error: unknown): void {
+    this.#handler ??= this.#leaving?.handler ?? null;
+    this.#leaving = null;
+    if (error instanceof ResponseFault) return this.#fail(error);
+    if (this.#handler === null) this.#parts.report(error);
+    this.#fail(new Fault(error));
+  }
+
   #fail(error: Error): void {
     const handler = this.#handler;
     this.#handler = null;
@@ -246,3 +244,6 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     handler?.onFailure(error);
   }
 }
+
+guardMethods(Connection, undefined, 'send', 'depart', 'read', 'close');
+guardMethods(Connection, false, 'prepare');

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { guardedOn } from '../../http/guarded.ts';
 
 type Written = (error?: Error | null) => void;
 
@@ -24,12 +25,12 @@ export function outliveFailedWrite(socket: Socket, failed: (error: NodeJS.ErrnoE
   const writeSeveral = writing._writev?.bind(socket);
   // A stream has one write in progress at a time.
   let latest: Written = () => undefined;
-  const written: Written = (error) => {
+  const written: Written = guardedOn(socket, (error?: Error | null) => {
     if (error === undefined || error === null) latest();
     // The socket's own destruction fails a write, too.
     else if (socket.destroyed) latest(error);
     else failed(error);
-  };
+  });
   writing._write = (chunk, encoding, done) => {
     latest = done;
     write(chunk, encoding, written);

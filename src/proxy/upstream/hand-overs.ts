@@ -1,3 +1,4 @@
+import type { Breakable } from '../../http/guarded.ts';
 import { methodKind, type MethodKind, type Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { Problem } from '../../domain/problem.ts';
@@ -12,6 +13,8 @@ export interface ConnectionParts {
   readonly owner: ConnectionOwner<ResponseHandler>;
   /** Batch that counts and sends its requests at the end of each tick. */
   readonly handOvers: HandOvers;
+  /** Logs an exception where no exchange does. */
+  readonly report: (error: unknown) => void;
 }
 
 /** A request that is about to be written. */
@@ -23,7 +26,7 @@ export interface Leaving {
 }
 
 /** A request that has a connection, and goes out at the end of this turn of the event loop. */
-export interface Departing {
+export interface Departing extends Breakable {
   /** Whether it is to be sent. It is counted then. */
   prepare(): boolean;
   /** Writes it, if it may still be sent. */
@@ -32,7 +35,8 @@ export interface Departing {
 
 /**
  * The requests that go out in this turn of the event loop. They are counted together before the first of them is written:
- * one write to the journal for all, and no request reaches an upstream that a crash could lose from the usage.
+ * one write to the journal for all, and no request reaches an upstream that a crash could lose from the usage. None of the
+ * requests throws ({@link Departing}), so each goes out whatever becomes of the others.
  */
 export class HandOvers {
   readonly #usage: Pick<UsageSink, 'commit'>;
@@ -53,7 +57,12 @@ export class HandOvers {
     this.#waiting = [];
     const going = waiting.filter((each) => each.prepare());
     if (going.length === 0) return;
-    this.#usage.commit();
+    try {
+      this.#usage.commit();
+    } catch (error) {
+      for (const each of going) each.broke(error);
+      return;
+    }
     for (const each of going) each.depart();
   };
 }

@@ -74,9 +74,9 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
   freed(slot: Slot<Handler>): void {
     const { share, idle } = slot.own;
-    this.#shares.giveBack(share);
     slot.idleSinceMs = this.#options.clock.monotonicMs();
     slot.isIdle = true;
+    this.#shares.giveBack(share);
     idle.push(slot);
     this.#idle.add(slot);
     if (share.tenant === null || !this.#shares.isLatest(this)) slot.connection?.close();

@@ -4,6 +4,7 @@ import type { LimitsConfig, RouteConfig } from '../../config.ts';
 import type { TenantConcurrency } from '../../limits/concurrency.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { UsageSink } from '../../ports/usage.ts';
+import type { FailureLog } from '../failure-log.ts';
 import { connector, type Address, type UpstreamTls, openConnection } from './connect.ts';
 import { Pool } from './pool.ts';
 import { ResponseFault } from './errors.ts';
@@ -25,19 +26,20 @@ export interface Upstream extends Address, UpstreamClient {
 
 /**
  * Notes in which version of HTTP an upstream has responded. @param inChunks the request was sent in chunks
- * @throws ResponseFault where the upstream did not see the body
+ * @returns a fault if the upstream did not see the body
  */
 export function noteVersion(
   upstream: Pick<Upstream, 'version'>,
   version: HttpVersion | null,
   status: number,
   inChunks: boolean,
-): void {
-  if (version === null) return;
+): ResponseFault | undefined {
+  if (version === null) return undefined;
   // Before an upstream of HTTP/1.1 may be another proxy that rejects in HTTP/1.0.
   if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
-  if (inChunks && version === '1.0' && status < 400)
-    throw new ResponseFault('HTTP/1.0, for a request in chunks');
+  return inChunks && version === '1.0' && status < 400
+    ? new ResponseFault('HTTP/1.0, for a request in chunks')
+    : undefined;
 }
 
 /** Dependencies of an upstream's connections besides its route. */
@@ -48,6 +50,7 @@ export interface UpstreamDeps {
   /** Batch that counts and sends requests at the end of each tick. */
   readonly handOvers: HandOvers;
   readonly usage: Pick<UsageSink, 'commit'>;
+  readonly failures: Pick<FailureLog, 'writeException'>;
 }
 
 /**
@@ -67,12 +70,17 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const options = { most: route.connections, shares: shares.connections, connectMs, clock: deps.clock };
   const most = route.webSockets ?? deps.limits.maxConnections;
   const upstream = { ...address, version: null, webSockets: new WebSocketPlaces(shares.webSockets, most) };
+  const report = (error: unknown): void =>
+    deps.failures.writeException(error, { route: route.prefix, requestId: null, code: null });
   if (route.client === 'undici') {
     // The import waits until it is needed.
     const { openForwarder } = await import('../undici/forwarder.ts');
-    return { ...upstream, ...(await openForwarder(address, options, deps.usage)) };
+    return { ...upstream, ...(await openForwarder(address, options, { usage: deps.usage, report })) };
   }
-  const connections = new Pool({ ...options, connect: connector(address, connectMs, deps.handOvers) });
+  const connections = new Pool({
+    ...options,
+    connect: connector(address, connectMs, { handOvers: deps.handOvers, report }),
+  });
   return {
     ...upstream,
     send: connections.send.bind(connections),

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { closeFrame, FrameTracker } from './frames.ts';
+import { guarded, type Breakable } from '../../http/guarded.ts';
 import { hangUp } from '../../http/hang-up.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
@@ -9,6 +10,12 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
  * reply.
  */
 const keepAliveMs = 60_000;
+
+/** Ends with an exception in its tunnel. */
+export interface TunnelUser extends Breakable {
+  /** Both connections are closed. It is called once. */
+  onClosed(): void;
+}
 
 /**
  * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes concern
@@ -24,25 +31,25 @@ export class Tunnel {
 
   /**
    * @param idleMs for how long one end may take nothing of what waits for it
-   * @param over called once, when both connections are closed
    */
-  constructor(client: Socket, upstream: Socket, idleMs: number, over: () => void) {
+  constructor(client: Socket, upstream: Socket, idleMs: number, exchange: TunnelUser) {
     this.#client = client;
     this.#upstream = upstream;
-    this.#in = new Flow(client, upstream, idleMs);
-    this.#out = new Flow(upstream, client, idleMs);
+    this.#in = new Flow(client, upstream, idleMs, exchange);
+    this.#out = new Flow(upstream, client, idleMs, exchange);
     let open = 2;
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
       socket.setTimeout(0).setNoDelay(true).setKeepAlive(true, keepAliveMs);
-      socket.once('close', () => {
+      const closed = (): void => {
+        open -= 1;
         const whole = socket.readableEnded && socket.writableFinished;
         if (!whole && !this.#ended) other.destroy();
-        open -= 1;
-        if (open === 0) over();
-      });
+        if (open === 0) exchange.onClosed();
+      };
+      socket.once('close', guarded(exchange, closed));
     }
   }
 
@@ -95,10 +102,16 @@ class Flow {
   readonly #from: Socket;
   readonly #to: Socket;
   readonly #timeout: IdleTimeout;
+  readonly #onData: (chunk: Buffer) => void;
+  readonly #onEnd: () => void;
+  readonly #onDrain: () => void;
 
-  constructor(from: Socket, to: Socket, idleMs: number) {
+  constructor(from: Socket, to: Socket, idleMs: number, exchange: TunnelUser) {
     this.#from = from;
     this.#to = to;
+    this.#onData = guarded(exchange, (chunk: Buffer) => this.#pass(chunk));
+    this.#onEnd = guarded(exchange, () => void this.#to.end());
+    this.#onDrain = guarded(exchange, () => void this.#from.resume());
     this.#timeout = new IdleTimeout(idleMs);
   }
 
@@ -119,13 +132,9 @@ class Flow {
     return this.#timeout.expired(waiting, this.#to.bytesWritten, nowMs);
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  #pass(chunk: Buffer): void {
     this.frames.feed(chunk);
     this.#to.write(chunk);
     if (this.#to.writableLength >= mostUnsentBytes) this.#from.pause();
-  };
-
-  readonly #onEnd = (): void => void this.#to.end();
-
-  readonly #onDrain = (): void => void this.#from.resume();
+  }
 }

@@ -2,10 +2,12 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import type { Problem } from '../../domain/problem.ts';
+import { guarded, guardMethods } from '../../http/guarded.ts';
 import { cutResponse } from '../../http/hang-up.ts';
 import type { Share } from '../../limits/shares.ts';
 import { clientGone, type RequestRecord } from '../../ports/request-record.ts';
-import { Exchange, type ResponseProgress } from '../exchange.ts';
+import type { ResponseProgress } from '../ending-exchange.ts';
+import { Exchange } from '../exchange.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { takeConnection } from '../ingress/accept-upgrades.ts';
 import { withoutNamed } from '../headers/header-rules.ts';
@@ -15,7 +17,7 @@ import type { RequestHead } from '../ingress/framing.ts';
 import { tooManyWebSockets, upstreamProblem } from '../problems.ts';
 import { connectTo } from '../upstream/upstream.ts';
 import { consentFault, prepareHandshake, rejectionFault, switchingProtocols } from './handshake.ts';
-import { Tunnel } from './tunnel.ts';
+import { Tunnel, type TunnelUser } from './tunnel.ts';
 
 /** Close code for a WebSocket whose access was revoked; 4000 to 4999 are for applications (RFC 6455 §7.4.2). */
 const revokedCloseCode = 4403;
@@ -30,7 +32,7 @@ const bodyHeaders: ReadonlySet<string> = new Set(['content-length']);
  * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents,
  * a tunnel passes frames from then on. It is counted once, when the request is sent.
  */
-export class WebSocketExchange extends Exchange {
+export class WebSocketExchange extends Exchange implements TunnelUser {
   #connection: Socket | null = null;
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
@@ -41,21 +43,31 @@ export class WebSocketExchange extends Exchange {
   start(head: RequestHead): void {
     const { socket } = this.request;
     socket.on('readable', this.#onReadable);
-    socket.once('end', () => {
-      if (this.state !== 'open' && this.state !== 'responding') socket.destroy();
-    });
-    socket.once('close', () => {
-      if (this.state === 'responding') this.finish(this.response.statusCode, 'client_gone');
-      else if (this.state !== 'open') this.finish(clientGone, 'client_gone');
-    });
+    socket.once(
+      'end',
+      guarded(this, () => this.#onClientEnd()),
+    );
+    socket.once(
+      'close',
+      guarded(this, () => this.#onClientClosed()),
+    );
     this.decideAbout(head);
   }
 
+  #onClientEnd(): void {
+    if (this.state !== 'open' && this.state !== 'responding') this.request.socket.destroy();
+  }
+
+  #onClientClosed(): void {
+    if (this.state === 'responding') this.finish(this.response.statusCode, 'client_gone');
+    else if (this.state !== 'open') this.finish(clientGone, 'client_gone');
+  }
+
   /** Notices that the client closed, though nothing is read from it yet; not where unread bytes came before the close. */
-  readonly #onReadable = (): void => {
+  readonly #onReadable = guarded(this, () => {
     const { socket } = this.request;
     if (socket.readableLength === 0) socket.read();
-  };
+  });
 
   /** Each WebSocket has a separate connection to the upstream, and a place among those of its route. */
   protected admitted(): void {
@@ -63,8 +75,10 @@ export class WebSocketExchange extends Exchange {
     if (this.#place === null) return this.reject(tooManyWebSockets);
     this.state = 'queued';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
-    const connection = connectTo(this.route.upstream, () => this.#prepare(connection));
-    connection.on('error', (error) => this.#failed(connection, error));
+    const ready = guarded(this, () => this.#prepare(connection));
+    const connection = connectTo(this.route.upstream, ready);
+    const failed = guarded(this, (error: Error) => this.#failed(connection, error));
+    connection.on('error', failed);
     this.#connection = connection;
   }
 
@@ -76,8 +90,10 @@ export class WebSocketExchange extends Exchange {
     const named = headers.some((text, i) => i % 2 === 0 && text === 'host');
     if (!named) headers.push('host', this.route.upstream.origin.host);
     const handshake = prepareHandshake(connection, this.target, headers);
-    handshake.on('error', (error) => this.#failed(connection, error));
-    handshake.once('socket', () => this.#send(handshake));
+    const failed = guarded(this, (error: Error) => this.#failed(connection, error));
+    handshake.on('error', failed);
+    const send = guarded(this, () => this.#send(handshake));
+    handshake.once('socket', send);
   }
 
   /** Sends the handshake if the decision still holds in this tick; otherwise decides again. */
@@ -97,8 +113,11 @@ export class WebSocketExchange extends Exchange {
     }
     this.state = 'sent';
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
-    handshake.once('upgrade', (response, upstream: Socket, head) => this.#upgraded(response, upstream, head));
-    handshake.once('response', (response) => this.#responded(response));
+    const upgraded = (response: IncomingMessage, upstream: Socket, head: Buffer): void =>
+      this.#upgraded(response, upstream, head);
+    handshake.once('upgrade', guarded(this, upgraded));
+    const responded = (response: IncomingMessage): void => this.#responded(response);
+    handshake.once('response', guarded(this, responded));
     handshake.end();
   }
 
@@ -111,7 +130,7 @@ export class WebSocketExchange extends Exchange {
     this.request.socket.off('readable', this.#onReadable);
     const { socket: client, head } = takeConnection(this.response);
     const { bodyIdleMs } = this.route.deps.limits;
-    this.#tunnel = new Tunnel(client, upstream, bodyIdleMs, () => this.finish(101, null));
+    this.#tunnel = new Tunnel(client, upstream, bodyIdleMs, this);
     client.write(switching);
     this.#tunnel.open(head, upstreamHead);
   }
@@ -132,14 +151,22 @@ export class WebSocketExchange extends Exchange {
     this.state = 'responding';
     // `flushHeaders()` would write the head as UTF-8, which turns one byte beyond ASCII into two.
     this.response.write('', 'latin1');
-    response.on('data', (chunk: Buffer) => (this.#responseBytes += chunk.length));
-    const cut = (error: unknown): void => this.finish(this.response.statusCode, 'cut_by_upstream', error);
+    const count = (chunk: Buffer): void => void (this.#responseBytes += chunk.length);
+    response.on('data', guarded(this, count));
+    const cut = guarded(this, (error: unknown) =>
+      this.finish(this.response.statusCode, 'cut_by_upstream', error),
+    );
     // Before `pipeline` destroys the client's connection because of this error: the log must not say that the client left.
     response.once('error', cut);
-    pipeline(response, this.response, (error) => {
+    const piped = (error: unknown): void => {
       if (error) cut(error);
       else this.finish(this.response.statusCode, null);
-    });
+    };
+    pipeline(response, this.response, guarded(this, piped));
+  }
+
+  onClosed(): void {
+    this.finish(101, null);
   }
 
   #headersOf({ statusCode = 0, rawHeaders }: IncomingMessage): string[] {
@@ -164,11 +191,11 @@ export class WebSocketExchange extends Exchange {
     else this.reject(full);
   }
 
-  protected closeOpen(): void {
+  protected override closeOpen(): void {
     this.#close(revokedCloseCode, 'access was withdrawn', 'withdrawn');
   }
 
-  goAway(): void {
+  override goAway(): void {
     if (this.state === 'open') this.#close(goingAwayCode, 'the gateway is going away', null);
   }
 
@@ -210,7 +237,10 @@ export class WebSocketExchange extends Exchange {
   #dropConnection(): void {
     this.#connection?.destroy();
     this.#connection = null;
-    if (this.#place !== null) this.route.upstream.webSockets.leave(this.#place);
+    const place = this.#place;
     this.#place = null;
+    if (place !== null) this.route.upstream.webSockets.leave(place);
   }
 }
+
+guardMethods(WebSocketExchange, undefined, 'start', 'check', 'goAway', 'onClosed');

@@ -121,6 +121,7 @@ t.test('a listener without upgrades serves offers, too', { skip: noCurl }, async
         request.on('end', () => respond(body, response));
       },
       clientError: (_error, socket) => socket.destroy(),
+      broke: (error) => t.error(error),
     },
     defaultLimits,
     null,

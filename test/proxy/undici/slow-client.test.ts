@@ -76,7 +76,10 @@ async function forwarding(
   });
   const origin = new URL(`http://127.0.0.1:${await listen(t, upstream)}`);
   const tls = { rejectUnauthorized: true, servername: '' } as const;
-  const client = await openForwarder({ origin, socketPath: null, tls }, options, noCounting);
+  const client = await openForwarder({ origin, socketPath: null, tls }, options, {
+    usage: noCounting,
+    report: (error) => t.error(error),
+  });
   t.teardown(() => client.close());
   let forwarded: (result: Forwarded) => void = () => undefined;
   const front = createHttpServer((request, response) => forwarded(send(client, request, response)));

@@ -11,7 +11,10 @@ t.test(
     const [client, clientEnd] = await pair(t);
     const [upstream, upstreamEnd] = await pair(t);
     let over = 0;
-    const tunnel = new Tunnel(client, upstream, 10_000, () => (over += 1));
+    const tunnel = new Tunnel(client, upstream, 10_000, {
+      onClosed: () => (over += 1),
+      broke: (error) => t.error(error),
+    });
     let received = '';
     clientEnd.on('data', (chunk: Buffer) => (received += chunk.toString('latin1')));
     tunnel.open(Buffer.alloc(0), Buffer.from('\x81\x03all', 'latin1'));
@@ -30,7 +33,10 @@ t.test('a tunnel is over once both ends are closed, and only then', async (t) =>
   const [client, clientEnd] = await pair(t);
   const [upstream, upstreamEnd] = await pair(t);
   let over = 0;
-  const tunnel = new Tunnel(client, upstream, 10_000, () => (over += 1));
+  const tunnel = new Tunnel(client, upstream, 10_000, {
+    onClosed: () => (over += 1),
+    broke: (error) => t.error(error),
+  });
   tunnel.open(Buffer.from('first '), Buffer.alloc(0));
   let received = '';
   upstreamEnd.on('data', (chunk: Buffer) => (received += chunk.toString()));

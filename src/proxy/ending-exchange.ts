@@ -1,0 +1,221 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ProblemError, problemStatus, type Problem } from '../domain/problem.ts';
+import { Fault, type Breakable } from '../http/guarded.ts';
+import { cutResponse } from '../http/hang-up.ts';
+import { bodyMayBeLong } from '../http/problem-reply.ts';
+import type { FactKey } from '../ports/facts.ts';
+import type { RequestRecord } from '../ports/request-record.ts';
+import type { RequestTrace } from '../ports/tracer.ts';
+import type { ActiveExchange } from './active-exchanges.ts';
+import { Decision } from './decision.ts';
+import type { ExchangeState } from './exchange-states.ts';
+import { withRateLimit } from './headers/rate-limit.ts';
+import type { FilteredHeaders } from './headers/response-headers.ts';
+import { withoutQuery } from './ingress/target.ts';
+import { ownFault, upstreamProblem } from './problems.ts';
+import type { Route } from './route.ts';
+import { Counted } from './upstream/hand-overs.ts';
+import { writeProblem } from './write-problem.ts';
+
+/** Status and bytes of bodies, as far as an exchange has come. */
+export interface ResponseProgress {
+  readonly status: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+}
+
+/**
+ * The end of an exchange, however it comes: with the upstream's response, a problem, a cut, or an exception in the gateway's
+ * own code, which ends this exchange alone.
+ */
+export abstract class EndingExchange implements ActiveExchange, Breakable {
+  slot = 0;
+  state: ExchangeState = 'deciding';
+  /** When the present wait began: for a connection, or for the upstream. Monotonic. */
+  protected waitingSinceMs = 0;
+  /** From the hand-over to the upstream's head; `null` before that. */
+  protected upstreamMs: number | null = null;
+  protected readonly route: Route;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** As the client sent it. */
+  protected readonly target: string;
+  protected readonly requestId: string;
+  protected readonly decision: Decision;
+  protected readonly counted: Counted;
+  /** `null` where requests are not traced. */
+  protected readonly trace: RequestTrace | null;
+  readonly #startedMs: number;
+  /** Of the body of a problem, where that was the response. */
+  #problemBytes: number | null = null;
+  #limit: Problem['limit'];
+  /** An exception is logged once. */
+  #logged = false;
+
+  constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
+    this.route = route;
+    this.request = request;
+    this.response = response;
+    this.target = request.url ?? '';
+    this.requestId = requestId;
+    this.#startedMs = route.deps.clock.monotonicMs();
+    this.trace = route.deps.tracer?.begin(request, route.config.prefix) ?? null;
+    this.decision = new Decision(route, this.trace);
+    this.counted = new Counted(route.deps.usage, request.method ?? '');
+    route.deps.exchanges.enter(this);
+  }
+
+  abstract dependsOn(): readonly FactKey[];
+  abstract revoke(): boolean;
+  abstract keyChanged(): void;
+  abstract goAway(): void;
+  abstract noteUse(): void;
+  abstract check(nowMs: number): void;
+  /** Lets go of the upstream and of the request's body. */
+  protected abstract release(): void;
+  /** Status and body bytes of the response so far, and of the request. */
+  protected abstract progress(): ResponseProgress;
+
+  /** Responds with a problem, and nothing else. @param cause for the log */
+  protected reject(problem: Problem, cause?: unknown): void {
+    if (this.state === 'finished') return;
+    const { names, problemTypeBase } = this.route.deps;
+    const tenant = this.decision.admission?.permit.resolvedTenant;
+    const headers = tenant === undefined ? [] : [names.resolvedTenant, tenant];
+    if (bodyMayBeLong(this.request)) this.response.shouldKeepAlive = false;
+    this.#problemBytes = writeProblem(this.response, problem, {
+      target: this.target,
+      requestId: this.requestId,
+      typeBase: problemTypeBase,
+      headers: this.withOwn(headers),
+    });
+    this.#limit = problem.limit;
+    this.finish(problemStatus(problem.code), problem.code, cause);
+  }
+
+  /** Ends it early: with a problem where the client has not been sent anything yet, with a cut otherwise. */
+  protected endEarly(problem: Problem, code: RequestRecord['code']): void {
+    if (this.state !== 'responding') return this.reject(problem);
+    this.finish(this.progress().status, code);
+    cutResponse(this.response);
+  }
+
+  noteBytes(): void {
+    const { bytesIn, bytesOut } = this.progress();
+    this.counted.noteBytes(bytesIn, this.#problemBytes ?? bytesOut);
+  }
+
+  /** Notes how it ended and lets go of everything. The first call counts. */
+  protected finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
+    if (this.state === 'finished') return;
+    this.state = 'finished';
+    try {
+      this.#tell(status, code, cause);
+    } finally {
+      this.#letGo();
+    }
+  }
+
+  #tell(status: number, code: RequestRecord['code'], cause: unknown): void {
+    this.noteBytes();
+    this.counted.end(status);
+    const { deps } = this.route;
+    const record = this.#record(status, code);
+    if (cause !== undefined) deps.failures.write(cause, record);
+    deps.observe(record);
+    this.trace?.end(record);
+  }
+
+  /** Each of these does nothing when it is called again. */
+  #letGo(): void {
+    try {
+      this.route.deps.exchanges.leave(this);
+      this.decision.leave();
+    } finally {
+      this.release();
+    }
+  }
+
+  #record(status: number, code: RequestRecord['code']): RequestRecord {
+    const { admission, caller, keyId } = this.decision;
+    const { bytesIn, bytesOut } = this.progress();
+    return {
+      requestId: this.requestId,
+      method: this.request.method ?? '',
+      path: withoutQuery(this.target),
+      route: this.route.config.prefix,
+      status,
+      code,
+      limit: this.#limit,
+      reason: admission?.permit.reason ?? null,
+      keyId,
+      caller: caller?.accountId ?? null,
+      resolvedTenant: admission?.permit.resolvedTenant ?? null,
+      durationMs: this.route.deps.clock.monotonicMs() - this.#startedMs,
+      upstreamMs: this.upstreamMs,
+      bytesIn,
+      bytesOut: this.#problemBytes ?? bytesOut,
+      head: this.request,
+    };
+  }
+
+  /** Ends it with a problem where the client has not been sent anything yet, with a cut otherwise. */
+  broke(error: unknown): void {
+    const isOut = this.state === 'finished' && this.response.writableEnded;
+    try {
+      this.#endBroken(error);
+    } catch (another) {
+      this.#logException(another);
+      this.#abandon();
+    }
+    if (isOut || this.#problemBytes !== null) return;
+    cutResponse(this.response);
+    // An upgrade has taken it from the response.
+    this.request.socket.destroy();
+  }
+
+  #endBroken(error: unknown): void {
+    const isProblem = error instanceof ProblemError;
+    if (!isProblem) this.#logException(error);
+    if (this.response.headersSent || this.state === 'open')
+      this.finish(this.progress().status, ownFault.code);
+    else if (isProblem) this.reject(error.problem, error.cause);
+    // Behind the request, the likeliest cause of an exception is the upstream's response.
+    else this.reject(this.state === 'sent' ? upstreamProblem(error) : ownFault);
+  }
+
+  /** Lets go of what can be let go of, after one exception behind another. */
+  #abandon(): void {
+    try {
+      this.finish(problemStatus(ownFault.code), ownFault.code);
+      this.#letGo();
+    } catch (error) {
+      this.#logException(error);
+    }
+  }
+
+  #logException(error: unknown): void {
+    if (this.#logged) return;
+    this.#logged = true;
+    const { requestId, route } = this;
+    const exception: unknown = error instanceof Fault ? error.cause : error;
+    route.deps.failures.writeException(exception, {
+      requestId,
+      route: route.config.prefix,
+      code: ownFault.code,
+    });
+  }
+
+  /** What the client gets of the upstream's headers, with the gateway's own. */
+  protected responseHeaders(status: number, rawHeaders: readonly string[]): FilteredHeaders {
+    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
+    return this.route.deps.responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
+  }
+
+  /** Puts what the gateway says of limits and to browsers in the place of what is said there. Flat lists of names and values. */
+  protected withOwn(headers: string[]): string[] {
+    const { rateLimit } = this.decision;
+    const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);
+    return this.route.cors?.replace(limited, this.request.headers.origin) ?? limited;
+  }
+}
