@@ -67,13 +67,21 @@ const nothing: Got = {
   response: { status: 0, fields: [], trailers: [], body: '', state: 'partial', interim: 0, end: 0 },
 };
 
-function send(socket: Socket, key: string, { token, plan }: Exchange): void {
+const offer = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+];
+
+function send(socket: Socket, key: string, { token, plan, offers = false }: Exchange): void {
   const { lines, body } = framed(plan.requestBody);
   const head = [
     `${plan.method} /responses/${token} HTTP/1.1`,
     'Host: gateway.test',
     `Authorization: Bearer ${key}`,
     ...lines,
+    ...(offers ? offer : []),
   ];
   if (plan.method !== 'GET' && plan.method !== 'HEAD') head.push('X-Service-Acting-Tenant: self');
   socket.write(Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1'));

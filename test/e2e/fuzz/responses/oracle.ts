@@ -54,6 +54,20 @@ export function check(
   return { ending, faults };
 }
 
+/**
+ * The same for a request that offers a WebSocket. No drawn response consents to that, and what else is to reach the client is
+ * left open here.
+ */
+export function checkOffer(exchange: Exchange, got: Got): ReturnType<typeof check> {
+  const faults: string[] = [];
+  for (const [word] of got.bytes.matchAll(anyToken))
+    if (word !== exchange.token) faults.push(`the response holds ${word}, which is another exchange's`);
+  if (got.late) faults.push('no response to a handshake, and no end of the connection');
+  if (got.response.status === 101) faults.push('a WebSocket without consent');
+  if (got.response.state === 'malformed') faults.push('the response to a handshake breaks the protocol');
+  return { ending: endingOf(got), faults };
+}
+
 function endingOf({ response }: Got): Ending {
   if (response.status === 0) return 'nothing';
   if (isOwnRejection(response)) return 'rejected';

@@ -6,7 +6,7 @@ import type { Tally } from '../tally.ts';
 import { startWorld } from '../world.ts';
 import { ask } from './client.ts';
 import { drawPlan } from './generate.ts';
-import { check } from './oracle.ts';
+import { check, checkOffer } from './oracle.ts';
 import { planFrom, tokenOf, type ResponsePlan } from './plan.ts';
 import { startPlannedUpstream, type Exchange } from './upstream.ts';
 
@@ -66,6 +66,25 @@ export async function runResponses(t: Scope, options: RunOptions): Promise<void>
     for (const plan of late) await tryOut([plan], false, true);
   };
 
+  /** The same response, to a handshake. */
+  const offerWebSocket = async (plan: ResponsePlan): Promise<void> => {
+    const asked: ResponsePlan = { ...plan, method: 'GET', requestBody: 'none' };
+    const exchange: Exchange = {
+      token: tokenOf(numbers++),
+      plan: asked,
+      offers: true,
+      arrivals: 0,
+      orphaned: false,
+    };
+    upstream.exchanges.set(exchange.token, exchange);
+    const [mine] = await ask(world.port, world.parent.key, [exchange], false);
+    setTimeout(() => upstream.exchanges.delete(exchange.token), 5_000).unref();
+    if (mine === undefined) return;
+    const { ending, faults } = checkOffer(exchange, mine);
+    for (const fault of faults) failures.note(fault, exchange, mine.bytes);
+    tally.count('handshake', ending, mine.response.status);
+  };
+
   const lane = async (): Promise<void> => {
     for (;;) {
       const plans: ResponsePlan[] = [];
@@ -74,6 +93,7 @@ export async function runResponses(t: Scope, options: RunOptions): Promise<void>
         plans.push(plan);
       if (plans.length === 0 || tally.hopeless) return;
       await tryOut(plans, random.chance(0.4));
+      await Promise.all(plans.map(offerWebSocket));
       if (!world.running()) throw new Error(`the gateway has ended:\n${world.output()}`);
     }
   };

@@ -10,6 +10,8 @@ import { anyToken, token, type ResponsePlan } from './plan.ts';
 export interface Exchange {
   readonly token: string;
   readonly plan: ResponsePlan;
+  /** The request offers to go on as a WebSocket. */
+  readonly offers?: boolean;
   /** Times it came to the upstream. */
   arrivals: number;
   /** It came on a connection that its upstream had just ended: nothing can be expected. */
@@ -76,7 +78,8 @@ class Connection {
     this.#text = this.#text.slice(end);
     for (const request of requests) this.#take(request, true);
     if (unfinished !== undefined && rest === 'partial') this.#take(unfinished, false);
-    if (rest === 'malformed' || rest === 'opaque') {
+    // Behind a handshake nothing may come without consent, which no response here gives.
+    if (rest === 'malformed' || (rest === 'opaque' && this.#text !== '')) {
       this.#onFault(
         `the upstream was sent what is no request: ${JSON.stringify(this.#text.slice(0, 300))}`,
         undefined,
