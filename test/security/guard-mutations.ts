@@ -78,8 +78,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'handshake-response',
-    source: 'src/proxy/websocket/handshake.ts',
-    guard: 'if (httpVersionMajor !== 1) return `the upstream responded with HTTP/${httpVersionMajor}`;',
+    source: 'src/proxy/upstream/response-parser.ts',
+    guard:
+      "if (this.#interimCount > mostInterimResponses) throw new ResponseFault('too many 1xx before it');",
     instead: '',
   },
   {

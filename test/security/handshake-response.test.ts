@@ -14,6 +14,16 @@ const rejected: readonly (readonly [what: string, response: string])[] = [
   ),
   ['another version of HTTP', 'HTTP/2.0 403 Forbidden\r\nContent-Length: 0\r\n\r\n'],
   ['a control character in a header', 'HTTP/1.1 403 No\r\nX: a\x01b\r\nContent-Length: 0\r\n\r\n'],
+  ['a line that ends without CR', 'HTTP/1.1 403 No\nContent-Length: 0\n\n'],
+  ['two lengths', 'HTTP/1.1 403 No\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n'],
+  [
+    'a length and chunks',
+    'HTTP/1.1 403 No\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  [
+    '5,000 interim responses',
+    `${'HTTP/1.1 102 Wait\r\n\r\n'.repeat(5_000)}HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n`,
+  ],
 ];
 
 t.test('a rejected handshake that cannot be passed on is 502, and the next request is served', async (t) => {

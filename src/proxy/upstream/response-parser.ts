@@ -36,6 +36,7 @@ export class ResponseParser {
   head: ResponseHead | null = null;
   readonly #events: ResponseEvents;
   #toHead = false;
+  #mayUpgrade = false;
   #interimCount = 0;
   /** Part of a head that has come in so far. */
   #text = '';
@@ -46,11 +47,17 @@ export class ResponseParser {
     this.#events = events;
   }
 
-  /** Expects the response to a request. @param toHead whether the request is a HEAD */
-  begin(toHead: boolean): void {
+  /**
+   * Expects the response to a request.
+   *
+   * @param toHead whether the request is a HEAD
+   * @param mayUpgrade whether it asked for another protocol; a 101 ends the response then, and the bytes behind it are that protocol's
+   */
+  begin(toHead: boolean, mayUpgrade = false): void {
     this.over = false;
     this.head = null;
     this.#toHead = toHead;
+    this.#mayUpgrade = mayUpgrade;
     this.#interimCount = 0;
     this.#chunks = null;
   }
@@ -109,7 +116,12 @@ export class ResponseParser {
   }
 
   #take(head: ResponseHead): void {
-    if (head.status === 101) throw new ResponseFault('an upgrade that was not asked for');
+    if (head.status === 101) {
+      if (!this.#mayUpgrade) throw new ResponseFault('an upgrade that was not asked for');
+      this.head = head;
+      this.over = true;
+      return this.#events.onHead(head);
+    }
     if (head.status < 200) {
       this.#interimCount += 1;
       if (this.#interimCount > mostInterimResponses) throw new ResponseFault('too many 1xx before it');

@@ -1,61 +1,149 @@
 import { createHash } from 'node:crypto';
-import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { guarded, type Breakable } from '../../http/guarded.ts';
+import { ResponseFault } from '../upstream/errors.ts';
+import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
+import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
 
-/** Responses with a larger head are rejected. */
-const maxResponseHeadBytes = 64 * 1024;
+/** Hears how a handshake goes. It ends with an exception in the handshake. */
+export interface HandshakeUser extends Breakable {
+  /** The upstream consents to a WebSocket. @param rest bytes behind its response, which are frames */
+  onConsent(response: ResponseHead, rest: Buffer): void;
+  /** The upstream responds without an upgrade. */
+  onHead(response: ResponseHead): void;
+  /** A part of the body. Returns `false` if the next one should wait for {@link Handshake.resume}. */
+  onBody(chunk: Buffer): boolean;
+  onEnd(): void;
+  /** Neither of these comes, or the rest of the response does not. */
+  onFailure(error: Error): void;
+}
 
-/**
- * Prepares a request for a WebSocket on a connection; `end()` sends it. Names, values and target stay as given.
- *
- * @param headers flat list of names and values, without those of the connection
- */
-export function prepareHandshake(
-  connection: Socket,
-  target: string,
-  headers: readonly string[],
-): ClientRequest {
-  return sendRequest({
-    createConnection: () => connection,
-    method: 'GET',
-    path: target,
-    headers: [...headers, 'connection', 'Upgrade', 'upgrade', 'websocket'],
-    maxHeaderSize: maxResponseHeadBytes,
-    insecureHTTPParser: false,
-  });
+/** The opening handshake of a WebSocket (RFC 6455 §4), on a connection of its own to the upstream. */
+export class Handshake implements ResponseEvents {
+  readonly #socket: Socket;
+  readonly #text: string;
+  readonly #key: string;
+  readonly #user: HandshakeUser;
+  readonly #parser = new ResponseParser(this);
+  readonly #onData: (chunk: Buffer) => void;
+  #bytes: Buffer = Buffer.alloc(0);
+  #over = false;
+
+  /**
+   * @param headers flat list of names and values, without those of the connection; names, values and target stay as given
+   * @param host for requests without one, which HTTP/1.1 needs (RFC 9112 §3.2)
+   * @param key `Sec-WebSocket-Key` of the client
+   * @throws Error on characters that would end a line early
+   */
+  constructor(socket: Socket, { target, headers, host, key }: HandshakeRequest, user: HandshakeUser) {
+    const named = [...headers, 'connection', 'Upgrade', 'upgrade', 'websocket'];
+    this.#text = requestHead({ method: 'GET', target, headers: named, body: null }, host);
+    this.#socket = socket;
+    this.#key = key;
+    this.#user = user;
+    this.#onData = guarded(user, (chunk: Buffer) => this.#read(chunk));
+  }
+
+  send(): void {
+    const socket = this.#socket;
+    socket.on('data', this.#onData);
+    const ended = (): void => this.#onFin();
+    socket.once('end', guarded(this.#user, ended));
+    const failed = (error: Error): void => this.#fail(error);
+    socket.once('error', guarded(this.#user, failed));
+    const closed = (): void => this.#fail(new Error('the upstream closed the connection'));
+    socket.once('close', guarded(this.#user, closed));
+    this.#parser.begin(false, true);
+    socket.write(this.#text, 'latin1');
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  onEarlyHints(): void {
+    // A page opens no WebSocket by itself, so nobody would use them.
+  }
+
+  onHead(head: ResponseHead): void {
+    if (head.status !== 101) this.#user.onHead(head);
+  }
+
+  onBytes(_bytes: Buffer, from: number, to: number): void {
+    if (this.#over || this.#user.onBody(this.#bytes.subarray(from, to))) return;
+    this.#socket.pause();
+  }
+
+  onEnd(): void {
+    this.#over = true;
+    this.#user.onEnd();
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#over) return;
+    this.#bytes = chunk;
+    let taken: number;
+    try {
+      taken = this.#parser.feed(chunk, chunk.length);
+    } catch (error) {
+      if (error instanceof ResponseFault) return this.#fail(error);
+      throw error;
+    }
+    const { head } = this.#parser;
+    if (head?.status === 101) this.#consent(head, chunk.subarray(taken));
+  }
+
+  #consent(head: ResponseHead, rest: Buffer): void {
+    const fault = consentFault(head, this.#key);
+    if (fault !== undefined) return this.#fail(new ResponseFault(fault));
+    this.#over = true;
+    this.#socket.off('data', this.#onData);
+    this.#user.onConsent(head, rest);
+  }
+
+  #onFin(): void {
+    if (this.#over) return;
+    try {
+      this.#parser.close();
+    } catch (error) {
+      if (error instanceof ResponseFault) return this.#fail(error);
+      throw error;
+    }
+  }
+
+  #fail(error: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#user.onFailure(error);
+  }
+}
+
+/** A request for a WebSocket. */
+export interface HandshakeRequest {
+  readonly target: string;
+  readonly headers: readonly string[];
+  readonly host: string;
+  readonly key: string;
 }
 
 /**
- * Returns the reason why a response is not the upstream's consent to a WebSocket (RFC 6455 §4.1); `undefined` if it is.
+ * Returns the reason why a 101 is not the upstream's consent to a WebSocket (RFC 6455 §4.1); `undefined` if it is.
  * Without consent no bytes may pass: they would not be frames, and could be the response to another client's request.
  */
-export function consentFault({ statusCode, headers }: IncomingMessage, key: string): string | undefined {
-  if (statusCode !== 101) return `the upstream upgraded with status ${statusCode}`;
-  if (headers.upgrade?.toLowerCase() !== 'websocket') return 'the upstream upgraded to something else';
-  const options = (headers.connection ?? '').toLowerCase().split(',');
-  if (!options.some((option) => option.trim() === 'upgrade'))
-    return 'the upstream sent 101 without an upgrade';
-  if (headers['transfer-encoding'] !== undefined) return 'the upstream announced a body after 101';
-  return headers['sec-websocket-accept'] === acceptOf(key)
-    ? undefined
-    : 'the upstream sent 101 for another key';
+function consentFault({ headers }: ResponseHead, key: string): string | undefined {
+  if (fieldOf(headers, 'upgrade').toLowerCase() !== 'websocket') return 'an upgrade to something else';
+  const options = fieldOf(headers, 'connection').toLowerCase().split(',');
+  if (!options.some((option) => option.trim() === 'upgrade')) return '101 without an upgrade';
+  if (fieldOf(headers, 'transfer-encoding') !== '') return 'a body behind 101';
+  return fieldOf(headers, 'sec-websocket-accept') === acceptOf(key) ? undefined : '101 for another key';
 }
 
-/** HTAB, SP, VCHAR and obs-text in Latin-1 (RFC 9112 §4). */
-const reasonPhrase = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-/**
- * Returns the fault of a response that rejects a WebSocket; `undefined` if it has none. Node's parser accepts any three
- * digits as a status and any reason phrase, but writing some of them throws.
- */
-export function rejectionFault(response: IncomingMessage): string | undefined {
-  const { httpVersionMajor, statusCode = 0, statusMessage = '' } = response;
-  if (httpVersionMajor !== 1) return `the upstream responded with HTTP/${httpVersionMajor}`;
-  if (statusCode === 101) return 'the upstream sent 101 without an upgrade';
-  if (statusCode < 200) return `the upstream sent status ${statusCode}`;
-  return reasonPhrase.test(statusMessage)
-    ? undefined
-    : 'the upstream sent a control character in its reason phrase';
+/** Returns the values of a field, joined by commas; empty if it is not there. */
+function fieldOf(headers: readonly string[], name: string): string {
+  const values: string[] = [];
+  for (let i = 0; i < headers.length; i += 2)
+    if (headers[i]?.toLowerCase() === name) values.push(headers[i + 1] as string);
+  return values.join(',');
 }
 
 /** Returns the head of the 101 response for the client. @param headers flat list of names and values */

@@ -1,6 +1,4 @@
-import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { pipeline } from 'node:stream';
 import type { Problem } from '../../domain/problem.ts';
 import { guarded, guardMethods } from '../../http/guarded.ts';
 import { cutResponse } from '../../http/hang-up.ts';
@@ -10,13 +8,14 @@ import type { ResponseProgress } from '../ending-exchange.ts';
 import { Exchange } from '../exchange.ts';
 import { IdleTimeout } from '../idle-timeout.ts';
 import { takeConnection } from '../ingress/accept-upgrades.ts';
-import { withoutNamed } from '../headers/header-rules.ts';
 import { withRateLimit } from '../headers/rate-limit.ts';
 import { pushUpgradeOption } from '../headers/response-headers.ts';
 import type { RequestHead } from '../ingress/framing.ts';
 import { tooManyWebSockets, upstreamProblem } from '../problems.ts';
+import { mostUnsentBytes } from '../upstream/connection.ts';
+import type { ResponseHead } from '../upstream/message-head.ts';
 import { connectTo } from '../upstream/upstream.ts';
-import { consentFault, prepareHandshake, rejectionFault, switchingProtocols } from './handshake.ts';
+import { Handshake, switchingProtocols, type HandshakeUser } from './handshake.ts';
 import { Tunnel, type TunnelUser } from './tunnel.ts';
 
 /** Close code for a WebSocket whose access was revoked; 4000 to 4999 are for applications (RFC 6455 §7.4.2). */
@@ -26,14 +25,13 @@ const goingAwayCode = 1001;
 /** The client broke a rule that has no code of its own (RFC 6455 §7.4.1). */
 const policyCode = 1008;
 
-const bodyHeaders: ReadonlySet<string> = new Set(['content-length']);
-
 /**
  * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents,
  * a tunnel passes frames from then on. It is counted once, when the request is sent.
  */
-export class WebSocketExchange extends Exchange implements TunnelUser {
+export class WebSocketExchange extends Exchange implements HandshakeUser, TunnelUser {
   #connection: Socket | null = null;
+  #handshake: Handshake | null = null;
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
@@ -77,28 +75,24 @@ export class WebSocketExchange extends Exchange implements TunnelUser {
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
     const ready = guarded(this, () => this.#prepare(connection));
     const connection = connectTo(this.route.upstream, ready);
-    const failed = guarded(this, (error: Error) => this.#failed(connection, error));
-    connection.on('error', failed);
+    const failed = (error: Error): void => {
+      if (this.#connection === connection) this.#failed(error);
+    };
+    connection.on('error', guarded(this, failed));
     this.#connection = connection;
   }
 
   #prepare(connection: Socket): void {
     if (this.#connection !== connection) return;
-    // Some clients state that they send no body; a handshake states nothing about one.
-    const headers = withoutNamed(this.upstreamHeaders(), bodyHeaders);
-    // The client's `Host` may be empty, but HTTP/1.1 needs one (RFC 9112 §3.2).
-    const named = headers.some((text, i) => i % 2 === 0 && text === 'host');
-    if (!named) headers.push('host', this.route.upstream.origin.host);
-    const handshake = prepareHandshake(connection, this.target, headers);
-    const failed = guarded(this, (error: Error) => this.#failed(connection, error));
-    handshake.on('error', failed);
-    const send = guarded(this, () => this.#send(handshake));
-    handshake.once('socket', send);
+    const { host } = this.route.upstream.origin;
+    const key = this.request.headers['sec-websocket-key'] ?? '';
+    const request = { target: this.target, headers: this.upstreamHeaders(), host, key };
+    this.#send(new Handshake(connection, request, this));
   }
 
   /** Sends the handshake if the decision still holds in this tick; otherwise decides again. */
-  #send(handshake: ClientRequest): void {
-    if (this.state !== 'queued') return void handshake.destroy();
+  #send(handshake: Handshake): void {
+    if (this.state !== 'queued') return;
     if (!this.decision.stillHolds()) {
       this.#dropConnection();
       return this.decideAgain();
@@ -112,19 +106,14 @@ export class WebSocketExchange extends Exchange implements TunnelUser {
       return this.decideAgain();
     }
     this.state = 'sent';
+    this.#handshake = handshake;
     this.waitingSinceMs = this.route.deps.clock.monotonicMs();
-    const upgraded = (response: IncomingMessage, upstream: Socket, head: Buffer): void =>
-      this.#upgraded(response, upstream, head);
-    handshake.once('upgrade', guarded(this, upgraded));
-    const responded = (response: IncomingMessage): void => this.#responded(response);
-    handshake.once('response', guarded(this, responded));
-    handshake.end();
+    handshake.send();
   }
 
-  #upgraded(response: IncomingMessage, upstream: Socket, upstreamHead: Buffer): void {
-    if (this.state !== 'sent') return void upstream.destroy();
-    const fault = consentFault(response, this.request.headers['sec-websocket-key'] ?? '');
-    if (fault !== undefined) return this.#failed(upstream, new Error(fault));
+  onConsent(response: ResponseHead, rest: Buffer): void {
+    const upstream = this.#connection;
+    if (this.state !== 'sent' || upstream === null) return;
     const switching = switchingProtocols(this.#headersOf(response));
     this.state = 'open';
     this.request.socket.off('readable', this.#onReadable);
@@ -132,54 +121,52 @@ export class WebSocketExchange extends Exchange implements TunnelUser {
     const { bodyIdleMs } = this.route.deps.limits;
     this.#tunnel = new Tunnel(client, upstream, bodyIdleMs, this);
     client.write(switching);
-    this.#tunnel.open(head, upstreamHead);
+    this.#tunnel.open(head, rest);
   }
 
-  /** Passes on a response without an upgrade. */
-  #responded(response: IncomingMessage): void {
-    if (this.state !== 'sent' || this.#connection === null) return;
-    try {
-      const fault = rejectionFault(response);
-      if (fault !== undefined) throw new Error(fault);
-      const headers = this.#headersOf(response);
-      pushUpgradeOption(response.statusCode ?? 0, headers, this.response);
-      // `writeHead` checks every character, and throws before it has written one.
-      this.response.writeHead(response.statusCode ?? 0, response.statusMessage, headers);
-    } catch (error) {
-      return this.#failed(this.#connection, error);
-    }
+  onHead(response: ResponseHead): void {
+    if (this.state !== 'sent') return;
+    const headers = this.#headersOf(response);
+    pushUpgradeOption(response.status, headers, this.response);
+    this.response.writeHead(response.status, response.reason, headers);
     this.state = 'responding';
     // `flushHeaders()` would write the head as UTF-8, which turns one byte beyond ASCII into two.
     this.response.write('', 'latin1');
-    const count = (chunk: Buffer): void => void (this.#responseBytes += chunk.length);
-    response.on('data', guarded(this, count));
-    const cut = guarded(this, (error: unknown) =>
-      this.finish(this.response.statusCode, 'cut_by_upstream', error),
-    );
-    // Before `pipeline` destroys the client's connection because of this error: the log must not say that the client left.
-    response.once('error', cut);
-    const piped = (error: unknown): void => {
-      if (error) cut(error);
-      else this.finish(this.response.statusCode, null);
-    };
-    pipeline(response, this.response, guarded(this, piped));
+    const drained = (): void => this.#handshake?.resume();
+    this.response.on('drain', guarded(this, drained));
+    const finished = (): void => this.finish(this.response.statusCode, null);
+    this.response.once('finish', guarded(this, finished));
+  }
+
+  onBody(chunk: Buffer): boolean {
+    this.#responseBytes += chunk.length;
+    this.response.write(chunk);
+    return this.response.writableLength < mostUnsentBytes;
+  }
+
+  onEnd(): void {
+    this.response.end();
+  }
+
+  onFailure(error: Error): void {
+    if (this.state !== 'responding') return this.#failed(error);
+    this.finish(this.response.statusCode, 'cut_by_upstream', error);
+    // The response is cut, so that the client does not take a part for the whole.
+    cutResponse(this.response);
   }
 
   onClosed(): void {
     this.finish(101, null);
   }
 
-  #headersOf({ statusCode = 0, rawHeaders }: IncomingMessage): string[] {
-    const { responseHeaders, clock } = this.route.deps;
-    this.upstreamMs = clock.monotonicMs() - this.waitingSinceMs;
-    const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
-    const { headers } = responseHeaders.headers(statusCode, rawHeaders, this.requestId, tenant);
+  #headersOf({ status, headers: rawHeaders }: ResponseHead): string[] {
+    this.upstreamMs = this.route.deps.clock.monotonicMs() - this.waitingSinceMs;
+    const { headers } = this.responseHeaders(status, rawHeaders);
     const { rateLimit } = this.decision;
     return rateLimit === null ? headers : withRateLimit(headers, rateLimit);
   }
 
-  #failed(connection: Socket, error: unknown): void {
-    if (this.#connection !== connection) return;
+  #failed(error: Error): void {
     if (this.state !== 'queued' && this.state !== 'sent') return;
     this.#endWithout(upstreamProblem(error), error);
   }
