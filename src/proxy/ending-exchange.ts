@@ -31,22 +31,22 @@ export interface ResponseProgress {
 export abstract class EndingExchange implements ActiveExchange, Breakable {
   slot = 0;
   state: ExchangeState = 'deciding';
-  /** When the present wait began: for a connection, or for the upstream. Monotonic. */
+  /** Start of the present wait, for a connection or for the upstream. Monotonic. */
   protected waitingSinceMs = 0;
-  /** From the hand-over to the upstream's head; `null` before that. */
+  /** Milliseconds from the hand-over to the upstream's head; `null` before that. */
   protected upstreamMs: number | null = null;
   protected readonly route: Route;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** As the client sent it. */
+  /** Target as the client sent it. */
   protected readonly target: string;
   protected readonly requestId: string;
   protected readonly decision: Decision;
   protected readonly counted: Counted;
-  /** `null` where requests are not traced. */
+  /** `null` if requests are not traced. */
   protected readonly trace: RequestTrace | null;
   readonly #startedMs: number;
-  /** Of the body of a problem, where that was the response. */
+  /** Bytes of a problem's body, if that was the response. */
   #problemBytes: number | null = null;
   #limit: Problem['limit'];
   /** An exception is logged once. */
@@ -71,12 +71,12 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   abstract goAway(): void;
   abstract noteUse(): void;
   abstract check(nowMs: number): void;
-  /** Lets go of the upstream and of the request's body. */
+  /** Releases the upstream and the request's body. */
   protected abstract release(): void;
   /** Status and body bytes of the response so far, and of the request. */
   protected abstract progress(): ResponseProgress;
 
-  /** Responds with a problem, and nothing else. @param cause for the log */
+  /** Responds with a problem and nothing else. @param cause for the log */
   protected reject(problem: Problem, cause?: unknown): void {
     if (this.state === 'finished') return;
     const { names, problemTypeBase } = this.route.deps;
@@ -93,7 +93,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.finish(problemStatus(problem.code), problem.code, cause);
   }
 
-  /** Ends it early: with a problem where the client has not been sent anything yet, with a cut otherwise. */
+  /** Ends it early: with a problem if the client has received nothing yet, else with a cut. */
   protected endEarly(problem: Problem, code: RequestRecord['code']): void {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
@@ -105,7 +105,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.counted.noteBytes(bytesIn, this.#problemBytes ?? bytesOut);
   }
 
-  /** Notes how it ended and lets go of everything. The first call counts. */
+  /** Notes how it ended and releases everything. Only the first call counts. */
   protected finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
     if (this.state === 'finished') return;
     this.state = 'finished';
@@ -212,7 +212,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     return this.route.deps.responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
   }
 
-  /** Puts what the gateway says of limits and to browsers in the place of what is said there. Flat lists of names and values. */
+  /** Replaces the upstream's headers about limits and CORS by the gateway's own. Flat lists of names and values. */
   protected withOwn(headers: string[]): string[] {
     const { rateLimit } = this.decision;
     const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);

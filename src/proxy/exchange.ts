@@ -72,7 +72,7 @@ export abstract class Exchange extends EndingExchange {
     else this.reject(problem);
   }
 
-  /** The headers the upstream gets, of plain requests and of upgrades alike. Flat list of names and values. */
+  /** Headers for the upstream, for plain requests and for upgrades. Flat list of names and values. */
   protected upstreamHeaders(): string[] {
     const { config, deps, upstream } = this.route;
     const { rawHeaders, socket } = this.request;

@@ -56,7 +56,7 @@ export const accessRevoked: Problem = {
 /** An exception in the gateway's own code ended the request. */
 export const ownFault = { code: 'internal', detail: 'The gateway failed.' } as const satisfies Problem;
 
-/** The problem for a failure on the way to the upstream. It names neither host nor port, nor what went wrong there. */
+/** Problem for a failure on the way to the upstream. It names neither host nor port, nor the fault there. */
 export function upstreamProblem(error: unknown): Problem {
   const { code } = (error ?? {}) as { code?: unknown };
   return error instanceof UpstreamTimeout || code === 'ETIMEDOUT' ? timedOut : unreachable;

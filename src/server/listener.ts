@@ -71,7 +71,7 @@ export function createListener(
   server.on('clientError', (error, socket) =>
     guardedOn(socket as Socket, () => current.clientError(error, socket as Socket))(),
   );
-  // Node stops acting by itself as soon as one of these has a listener.
+  // Node stops acting by itself as soon as one of these events has a listener.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     if (application[event] === undefined) continue;
     const serve = guardedServe((request, response) => current[event]?.(request, response));
@@ -108,7 +108,7 @@ function guardedServe(serve: Application['request']): Application['request'] {
   };
 }
 
-/** Without the second, which is none of Node's own, TLS clients that say HTTP/1.0 are rejected (`curl --http1.0`). */
+/** Without the second name, which Node lacks, TLS clients that offer HTTP/1.0 are rejected (`curl --http1.0`). */
 const ALPNProtocols = ['http/1.1', 'http/1.0'];
 
 function readTls({ certFile, keyFile }: NonNullable<ListenConfig['tls']>): { cert: Buffer; key: Buffer } {

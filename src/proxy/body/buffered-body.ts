@@ -15,7 +15,7 @@ const mostHeldBytes = 256 * 1024;
 const mostHeldInAll = 64 * 1024 * 1024;
 const leastCapacity = 1024;
 
-/** Is told what becomes of a body. */
+/** Hears of the events of a body. */
 export interface BodyHandler extends Breakable {
   onBuffered(content: Buffer): void;
   /**

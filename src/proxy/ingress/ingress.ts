@@ -116,7 +116,9 @@ export interface Dispatcher {
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;
 }
 
-/** Makes the one way in: whatever event Node reports a request with, the ingress reads it and it goes to one destination. */
+/**
+ * Makes the only way in: the ingress reads each request, from whichever event of Node, and sends it to one destination.
+ */
 export function dispatcher({
   ingress,
   shedding,

@@ -16,9 +16,9 @@ interface ClientParts {
   readonly report: (error: unknown) => void;
 }
 
-/** One of undici's clients, which has one connection at a time and carries one request at a time. */
+/** One of undici's clients. It has one connection and one request at a time. */
 export class ClientConnection implements PooledConnection<ForwardedRequest>, Breakable {
-  /** undici sees to it itself. */
+  /** undici handles `Keep-Alive` itself. */
   readonly keepAliveMs = null;
   /** Reading from the present connection; `null` before there is one. */
   reading: PausableReading | null = null;
@@ -48,7 +48,7 @@ export class ClientConnection implements PooledConnection<ForwardedRequest>, Bre
   send(_request: OutgoingRequest, forwarded: ForwardedRequest): void {
     forwarded.dispatch(this.#client, this, (error) => {
       if (error !== null) return this.close();
-      // undici looks at what came in behind the response before the connection is used again.
+      // undici checks the bytes behind the response before the connection is used again.
       setImmediate(this.#free);
     });
   }

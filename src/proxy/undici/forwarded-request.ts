@@ -19,9 +19,11 @@ export interface ForwardedOptions {
   readonly usage: Pick<UsageSink, 'commit'>;
 }
 
-/** One request on its way through undici: tells the exchange what becomes of it, as a connection of our own would. */
+/**
+ * One request on its way through undici. It reports the same events to the exchange as the gateway's own connections.
+ */
 export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, Breakable {
-  /** Grows with everything that goes out, and from the head of the response on with what comes in. */
+  /** Grows with all sent bytes, and from the head of the response on with received ones. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
@@ -190,7 +192,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 guardMethods(ForwardedRequest, undefined, 'dispatch', 'onRequestStart', 'onResponseStart');
 guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
 
-/** @fastify/http-proxy destroys the body of a response whose client has left; ours is the exchange's to end. */
+/** @fastify/http-proxy destroys the response's body if the client has left; but ending it is up to the exchange. */
 const unused = { destroy: () => undefined };
 
 /** undici reads a reason as UTF-8, which loses bytes beyond ASCII; Node would refuse to write the result. */

@@ -42,7 +42,7 @@ export class PausableReading {
     );
     outliveFailedWrite(socket, (error) => {
       this.#writeFailed = true;
-      // The system reports a reset once, and a plain end from then on: undici would take a cut body for complete.
+      // The system reports a reset once, and a plain end after that: undici would take a cut body for complete.
       if (error.code !== 'EPIPE')
         socket.prependListener(
           'end',

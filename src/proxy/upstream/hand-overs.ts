@@ -25,9 +25,9 @@ export interface Leaving {
   readonly text: string;
 }
 
-/** A request that has a connection, and goes out at the end of this turn of the event loop. */
+/** A request that has a connection, and is sent at the end of this turn of the event loop. */
 export interface Departing extends Breakable {
-  /** Whether it is to be sent. It is counted then. */
+  /** Returns whether it may be sent, and counts it then. */
   prepare(): boolean;
   /** Writes it, if it may still be sent. */
   depart(): void;

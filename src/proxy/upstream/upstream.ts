@@ -35,7 +35,7 @@ export function noteVersion(
   inChunks: boolean,
 ): ResponseFault | undefined {
   if (version === null) return undefined;
-  // Before an upstream of HTTP/1.1 may be another proxy that rejects in HTTP/1.0.
+  // In front of an HTTP/1.1 upstream may be another proxy that rejects requests in HTTP/1.0.
   if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
   return inChunks && version === '1.0' && status < 400
     ? new ResponseFault('HTTP/1.0, for a request in chunks')

@@ -61,7 +61,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     else if (this.state !== 'open') this.finish(clientGone, 'client_gone');
   }
 
-  /** Notices that the client closed, though nothing is read from it yet; not where unread bytes came before the close. */
+  /** Notices that the client has closed, though nothing is read from it yet; unread bytes before the close hide it. */
   readonly #onReadable = guarded(this, () => {
     const { socket } = this.request;
     if (socket.readableLength === 0) socket.read();
