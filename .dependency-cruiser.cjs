@@ -19,7 +19,7 @@ const layers = {
   retention: ['timing', 'ports', 'domain'],
   adapters: ['ports', 'domain'],
   proxy: ['authz', 'limits', 'http', 'ports', 'domain'],
-  api: ['authz', 'http', 'ports', 'domain'],
+  api: ['authz', 'limits', 'http', 'ports', 'domain'],
   ops: ['http', 'timing', 'coherence', 'ports', 'domain'],
   server: ['http', 'ports', 'domain'],
 };

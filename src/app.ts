@@ -4,7 +4,7 @@ import { noteKeyUse } from './api/guard.ts';
 import { management } from './api/management.ts';
 import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
-import type { DestinationOf } from './api/explanation.ts';
+import type { DestinationOf } from './api/explain/explanation.ts';
 import { operatorApiIsOn } from './api/operator/operator-token.ts';
 import { ownRoutes } from './api/operator/own-routes.ts';
 import type { ReplicasDeps } from './api/operator/replicas.ts';
@@ -53,10 +53,7 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly rateLimiter: RateLimiter;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<
-    UsageStore,
-    'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile' | 'writesByDefault'
-  >;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   /** Counts requests. */

@@ -5,7 +5,7 @@ import type { Directory } from '../ports/directory.ts';
 import type { EventStore } from '../ports/events.ts';
 import type { TenantStore } from '../ports/tenant-store.ts';
 import type { UsageStore } from '../ports/usage.ts';
-import type { DestinationOf } from './explanation.ts';
+import type { DestinationOf } from './explain/explanation.ts';
 import type { FindOperation } from './operations.ts';
 
 /** Dependencies of the management endpoints. */

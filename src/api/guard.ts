@@ -6,12 +6,12 @@ import {
   type ManagementDecision,
 } from '../authz/management-call.ts';
 import type { ParentCaller } from '../domain/caller.ts';
-import type { AccountId } from '../domain/ids.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
+import { ChangeRate } from '../limits/change-rate.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ManagementDeps } from './deps.ts';
@@ -144,58 +144,4 @@ function tooManyChanges({ perSecond }: ChangeRate, waitMs: number): Problem {
     retryAfter: Math.ceil(waitMs / 1000),
     limit: 'changes',
   };
-}
-
-/** Seconds' worth of changes that may come at once. */
-const burstS = 10;
-const leastRoom = 1_000;
-/** Shorter waits are rounding errors, milliseconds. */
-const nothingMs = 0.001;
-
-/**
- * Rate limit on changes that replicas must confirm: a token bucket per parent, stored as the time at which it is full again.
- * Each such change costs every replica a read and a commit, and displaces an older one from the log.
- *
- * A change is counted when it is made, because most creates need no confirmation. Concurrent changes may thus exceed the
- * rate together; later changes wait for the excess.
- */
-export class ChangeRate {
-  readonly perSecond: number;
-  readonly #costMs: number;
-  #fullAtMs = new Map<AccountId, number>();
-  #room = leastRoom;
-
-  /** @param perSecond changes a second; 0 means no limit */
-  constructor(perSecond: number) {
-    this.perSecond = perSecond;
-    this.#costMs = 1000 / perSecond;
-  }
-
-  /** Number of parents in memory. */
-  get size(): number {
-    return this.#fullAtMs.size;
-  }
-
-  /** Milliseconds until a parent may make another change; 0 if it may now. @param nowMs monotonic time */
-  waitMs(parent: AccountId, nowMs: number): number {
-    if (this.perSecond === 0) return 0;
-    const emptyMs = (this.#fullAtMs.get(parent) ?? nowMs) - nowMs;
-    const waitMs = emptyMs - (this.perSecond * burstS - 1) * this.#costMs;
-    return waitMs > nothingMs ? waitMs : 0;
-  }
-
-  /** Counts a change. */
-  count(parent: AccountId, nowMs: number): void {
-    if (this.perSecond === 0) return;
-    const fullAtMs = Math.max(this.#fullAtMs.get(parent) ?? nowMs, nowMs) + this.#costMs;
-    if (!this.#fullAtMs.has(parent)) this.#makeRoom(nowMs);
-    this.#fullAtMs.set(parent, fullAtMs);
-  }
-
-  /** Removes parents whose buckets are full once there are many. */
-  #makeRoom(nowMs: number): void {
-    if (this.#fullAtMs.size < this.#room) return;
-    this.#fullAtMs = new Map([...this.#fullAtMs].filter(([, fullAtMs]) => fullAtMs > nowMs));
-    this.#room = Math.max(leastRoom, 2 * this.#fullAtMs.size);
-  }
 }

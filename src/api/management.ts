@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { parseAccountId } from '../domain/ids.ts';
 import { notFound } from '../http/not-found.ts';
 import { grantableToSubAccount, managementScopes } from '../domain/scope.ts';
 import { keyLifeRoutes } from './api-keys/key-life.ts';
@@ -8,7 +7,7 @@ import { apiKeyRoutes, type ApiKeyRoutesRules } from './api-keys/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { referencePaths } from './reference/reference.ts';
 import { claimPrefix } from './rest/claim-prefix.ts';
-import { actingRoute } from './acting.ts';
+import { actingRoute } from './explain/acting.ts';
 import { callerRoute } from './caller.ts';
 import { onboardingRoute } from './onboarding.ts';
 import { installJsonBodies } from './rest/json-body.ts';
@@ -27,7 +26,7 @@ import type { ManagementDeps } from './deps.ts';
  * reference, which `parentReference` handles.
  */
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
-  const { config, tenants } = deps;
+  const { config } = deps;
   deps.onOperations?.(collectOperations(app, referencePaths));
   const countChange = installGuard(app, deps);
   installJsonBodies(app, config.limits);
@@ -51,11 +50,7 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     const keyRules: ApiKeyRoutesRules<ScopedAccess> = {
       path: '/:owner_id/api-keys',
       ownerField: 'sub_account_id',
-      owner: async (request, text) => {
-        const id = parseAccountId(text);
-        const account = id && (await tenants.getSubAccount(callerOf(request).accountId, id));
-        return account?.id ?? null;
-      },
+      parent: (request) => callerOf(request).accountId,
       caller: callerOf,
       grantable: grantableToSubAccount,
       read: { scope: managementScopes.read },

@@ -74,6 +74,27 @@ export function breakConnection(socket: Socket, error: unknown): void {
   socket.destroy(new Fault(error));
 }
 
+/** Makes a listener for new connections whose exception ends the connection, and nothing else. */
+export function guardedConnection(listener: (socket: Socket) => void): (socket: Socket) => void {
+  return (socket) => guardedOn(socket, listener)(socket);
+}
+
+/** Makes a function whose exception ends a connection, and nothing else. @param instead what a caller gets then */
+export function guardedAnswer<Args extends unknown[], Answer>(
+  socket: Socket,
+  answer: (...args: Args) => Answer,
+  instead: Answer,
+): (...args: Args) => Answer {
+  return (...args) => {
+    try {
+      return answer(...args);
+    } catch (error) {
+      breakConnection(socket, error);
+      return instead;
+    }
+  };
+}
+
 /** Makes a callback whose exception ends a connection, and nothing else. */
 export function guardedOn<Args extends unknown[]>(
   socket: Socket,

@@ -22,10 +22,11 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
   hungUp.add(socket);
   socket.end();
   discardInput(socket, most.bytes);
-  const cut = (): void => void socket.destroy();
+  const cut = guardedOn(socket, () => void socket.destroy());
   socket.setTimeout(most.silentMs, cut);
   const timer = setTimeout(cut, most.ms).unref();
-  socket.once('close', () => clearTimeout(timer));
+  const closed = (): void => clearTimeout(timer);
+  socket.once('close', guardedOn(socket, closed));
 }
 
 /** Discards further input, up to `mostBytes`, then cuts the connection. Node's parser gets none of it. */

@@ -3,6 +3,7 @@ import type { Server, ServerOptions } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { LimitsConfig } from '../config.ts';
+import { guardedConnection, guardedOn } from './guarded.ts';
 import { hangUp } from './hang-up.ts';
 import { routerOptions } from './router-options.ts';
 
@@ -35,21 +36,22 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
   // By default Node keeps 1,000 headers and silently drops the rest, even Authorization and Content-Length.
   server.maxHeadersCount = 0;
   server.maxConnections = limits.maxConnections;
-  server.on('connection', hardenConnection);
+  const harden = guardedConnection(hardenConnection);
+  server.on('connection', harden);
   // With TLS, requests are on the encrypted socket, not on the one below it.
-  server.on('secureConnection', hardenConnection);
+  server.on('secureConnection', harden);
   if (server instanceof TlsServer) boundHandshakes(server);
 }
 
 /** As long as for a head. Node's own `handshakeTimeout` could not be changed by a reload. */
 function boundHandshakes(server: Server): void {
   // Node's TLS reads from below JavaScript: to its socket a handshake is silence, however it drips.
-  server.on('connection', (below: Socket) => {
-    below.setTimeout(server.headersTimeout, () => below.destroy());
-  });
-  server.on('secureConnection', (secure: Socket & { readonly _parent?: Socket }) => {
-    secure._parent?.setTimeout(0);
-  });
+  const bound = (below: Socket): void =>
+    void below.setTimeout(server.headersTimeout, () => void below.destroy());
+  const unbound = (secure: Socket & { readonly _parent?: Socket }): void =>
+    void secure._parent?.setTimeout(0);
+  server.on('connection', guardedConnection(bound));
+  server.on('secureConnection', guardedConnection(unbound));
 }
 
 function hardenConnection(socket: Socket): void {
@@ -57,13 +59,9 @@ function hardenConnection(socket: Socket): void {
   socket.on('error', ignore);
   // Node calls this after the last response of a connection. Its own function closes both directions at once, so that a
   // client that is still sending can lose the response.
-  socket.destroySoon = hangUpThis;
+  socket.destroySoon = guardedOn(socket, () => hangUp(socket));
   // Node caches the address at the first read; after the client has left it could not be read any more.
   void socket.remoteAddress;
-}
-
-function hangUpThis(this: Socket): void {
-  hangUp(this);
 }
 
 function ignore(): void {

@@ -27,7 +27,8 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
     onSilent();
   };
   const timer = setInterval(guardedOn(socket, look), silentMs / looks).unref();
-  request.once('close', () => clearInterval(timer));
+  const closed = (): void => clearInterval(timer);
+  request.once('close', guardedOn(socket, closed));
 }
 
 /**
@@ -45,7 +46,8 @@ export function boundRest(response: ServerResponse, most: typeof mostDiscarded =
     });
     watchBody(request, most.silentMs, end);
     const timer = setTimeout(end, most.ms).unref();
-    request.once('close', () => clearTimeout(timer));
+    const closed = (): void => clearTimeout(timer);
+    request.once('close', guardedOn(socket, closed));
   };
   response.once('finish', guardedOn(socket, finished));
 }

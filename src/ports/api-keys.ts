@@ -89,10 +89,17 @@ export interface KeyHolder {
   readonly status: 'active' | 'deactivated' | 'suspended';
 }
 
-/** A key with its account. */
-export interface HeldKey {
-  readonly key: ApiKey;
+/** Account of a key, and its parent. */
+export interface KeyHolding {
   readonly account: KeyHolder & { readonly externalId: string | null };
   /** Parent of the account; `null` if the account is a parent. */
   readonly parent: KeyHolder | null;
 }
+
+/** A key with its account. */
+export interface HeldKey extends KeyHolding {
+  readonly key: ApiKey;
+}
+
+/** A key after a change, with its account if the change was to find that out. */
+export type ChangedKey = ApiKey & { readonly holding?: KeyHolding };

@@ -5,6 +5,7 @@ import type { Limits } from '../domain/limits/limits.ts';
 import type { ChangedBy, IdempotencyClaim, Operator, Replay } from './changes.ts';
 import type { Seq } from './facts.ts';
 import type {
+  ChangedKey,
   HeldKey,
   ImportedKeys,
   ImportRejected,
@@ -194,10 +195,13 @@ export interface TenantStore {
   ): Promise<Committed<SubAccount> | null>;
 
   /**
-   * Mints a key for any account. Callers must have checked that the account is theirs.
+   * Mints a key.
    *
    * @param limit most active keys of the account if its parent has no limit of its own
    * @param caller author of the change, in whose turn it runs; operators do not take turns
+   * @param parent parent that the account must have, `null` if it must be a parent itself; without it, any account
+   * will do. The other changes of keys take it, too.
+   * @throws ProblemError `not_found` for an account of another parent, as for one that does not exist
    */
   createKey(
     account: AccountId,
@@ -205,6 +209,7 @@ export interface TenantStore {
     limit: number,
     claim?: IdempotencyClaim | null,
     caller?: ChangedBy,
+    parent?: AccountId | null,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   /**
    * Imports keys for a parent and its sub-accounts, all of them or none; `null` if there is no such parent. Clients may use
@@ -229,13 +234,18 @@ export interface TenantStore {
   findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
   /** Digest of a key of any account, by which decisions look it up. No response contains it. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
-  /** Returns `'inactive'` for a new `expiresAt` of a key that is no longer active; names can always change. */
+  /**
+   * Returns `'inactive'` for a new `expiresAt` of a key that is no longer active; names can always change.
+   *
+   * @param account account of the key; `null` for operators, who know only the key: then the result has its `holding`
+   */
   updateKey(
-    account: AccountId,
+    account: AccountId | null,
     key: KeyId,
     change: KeyChange,
     caller?: ChangedBy,
-  ): Promise<Committed<ApiKey> | KeyInactive | null>;
+    parent?: AccountId | null,
+  ): Promise<Committed<ChangedKey> | KeyInactive | null>;
   /**
    * Mints a key that replaces another one of the account, which is revoked or expires soon. Limits on keys do not apply, but
    * at most two keys of a lineage are active afterwards.
@@ -243,19 +253,21 @@ export interface TenantStore {
    * @returns the new key
    */
   rotateKey(
-    account: AccountId,
+    account: AccountId | null,
     key: KeyId,
     rotation: KeyRotation,
     claim?: IdempotencyClaim | null,
     caller?: ChangedBy,
-  ): Promise<Committed<ApiKey> | KeyInactive | KeyRotated | null>;
+    parent?: AccountId | null,
+  ): Promise<Committed<ChangedKey> | KeyInactive | KeyRotated | null>;
   /** Idempotent, like {@link setSubAccountStatus}. */
   revokeKey(
-    account: AccountId,
+    account: AccountId | null,
     key: KeyId,
     claim?: IdempotencyClaim | null,
     caller?: ChangedBy,
-  ): Promise<Committed<ApiKey> | null>;
+    parent?: AccountId | null,
+  ): Promise<Committed<ChangedKey> | null>;
   /**
    * Revokes all keys of an account, expired ones too, at one position. Idempotent, like {@link setSubAccountStatus}.
    *
@@ -265,5 +277,6 @@ export interface TenantStore {
     account: AccountId,
     claim?: IdempotencyClaim | null,
     caller?: ChangedBy,
+    parent?: AccountId | null,
   ): Promise<Committed<number> | null>;
 }

@@ -91,41 +91,6 @@ export interface PrunedDays {
   readonly most: number;
 }
 
-/** Days to compare with their hours. */
-export interface UsageComparison {
-  /** Parent whose accounts are compared; `null` for all accounts. */
-  readonly parent: AccountId | null;
-  /** Start of the first day, UTC, milliseconds since 1970. */
-  readonly firstMs: number;
-  /** End of the last day. */
-  readonly endMs: number;
-  /** `next` of the previous call; `null` for the first. */
-  readonly after: AccountId | null;
-  /** Sets days that differ to the sums of their hours. */
-  readonly mend: boolean;
-}
-
-/** A day that is not the sum of its hours. */
-export interface UsageDifference {
-  readonly accountId: AccountId;
-  readonly parentId: AccountId;
-  readonly keyId: KeyId;
-  /** Date such as `2026-01-31`, UTC. */
-  readonly day: string;
-  /** `null` if there are no hours. */
-  readonly byHours: UsageCounts | null;
-  /** `null` if there is no day. */
-  readonly byDays: UsageCounts | null;
-}
-
-/** Result of one comparison. */
-export interface ComparedUsage {
-  readonly accounts: number;
-  readonly differences: readonly UsageDifference[];
-  /** `after` of the next call; `null` at the end. */
-  readonly next: AccountId | null;
-}
-
 /** Consecutive rows of a journal. The rows of a journal are numbered and added in order. */
 export interface UsageBatch {
   /** Unique name of the journal. */
@@ -192,11 +157,6 @@ export interface UsageStore {
   pruneHours(portion: PrunedHours): Promise<{ readonly deleted: number; readonly next: AccountId | null }>;
   /** Deletes days past their retention and resolves to their number. Does nothing while another replica prunes. */
   pruneDays(portion: PrunedDays): Promise<number>;
-  /**
-   * Compares days with the sums of their hours, some accounts at a time.
-   * @returns `null` while days are still being added up ({@link rollUp})
-   */
-  reconcile(comparison: UsageComparison): Promise<ComparedUsage | null>;
   /**
    * Keys of a parent that wrote without the acting header.
    * @param sinceMs start of a day, UTC, at most eight days ago: earlier writes are not kept

@@ -109,10 +109,9 @@ export class Decision {
 
   /** Gives the slot back; the request is no longer admitted. */
   leave(): void {
-    const place = this.#place;
+    if (this.#place !== null) this.#route.deps.concurrency.leave(this.#place);
     this.#place = null;
     this.admission = null;
-    if (place !== null) this.#route.deps.concurrency.leave(place);
   }
 
   /**

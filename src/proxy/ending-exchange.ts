@@ -164,6 +164,8 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     const isOut = this.state === 'finished' && this.response.writableEnded;
     try {
       this.#endBroken(error);
+      // It may have finished before, without all of this.
+      this.#letGo();
     } catch (another) {
       this.#logException(another);
       this.#abandon();

@@ -21,7 +21,8 @@ interface StateRules {
  * - `ready`: admitted in this very tick.
  * - `queued`: waits for a connection, or for the end of the turn of the event loop. The decision is looked at again in the tick
  *   that sends the request.
- * - `sent`: it was written to the upstream.
+ * - `sent`: it was written to the upstream. A safe request whose reused connection ended without a response is `queued` once
+ *   more.
  * - `responding`: the client has been sent the head of the upstream's response.
  * - `open`: a WebSocket; frames go to and fro.
  * - `finished`: counted and logged.
@@ -31,7 +32,7 @@ export const exchangeStates: Readonly<Record<ExchangeState, StateRules>> = {
   receiving: { next: ['queued', 'finished'], onRevocation: 'decides again' },
   ready: { next: ['deciding', 'queued', 'finished'], onRevocation: 'decides again' },
   queued: { next: ['deciding', 'sent', 'finished'], onRevocation: 'decides again' },
-  sent: { next: ['responding', 'open', 'finished'], onRevocation: 'rejects' },
+  sent: { next: ['queued', 'responding', 'open', 'finished'], onRevocation: 'rejects' },
   responding: { next: ['finished'], onRevocation: 'cuts' },
   open: { next: ['finished'], onRevocation: 'closes' },
   finished: { next: [], onRevocation: 'over' },

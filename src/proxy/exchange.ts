@@ -47,21 +47,17 @@ export abstract class Exchange extends EndingExchange {
 
   #decide(): void {
     const decision = this.decision.fromMemory();
-    if (decision === undefined) void this.#decideByLookUp();
+    if (decision === undefined) this.#decideByLookUp().catch((error: unknown) => this.broke(error));
     else this.#act(decision);
   }
 
   async #decideByLookUp(): Promise<void> {
-    try {
-      const { directory, addressOf } = this.route.deps;
-      const lookup = directory.lookUp(networkOf(addressOf(this.request)));
-      let decision: Admission | Rejection | undefined;
-      while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
-      // Nothing is awaited between the decision and its effect, so the decision still holds.
-      this.#act(decision);
-    } catch (error) {
-      this.broke(error);
-    }
+    const { directory, addressOf } = this.route.deps;
+    const lookup = directory.lookUp(networkOf(addressOf(this.request)));
+    let decision: Admission | Rejection | undefined;
+    while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
+    // Nothing is awaited between the decision and its effect, so the decision still holds.
+    this.#act(decision);
   }
 
   #act(decision: Admission | Rejection): void {

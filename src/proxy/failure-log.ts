@@ -8,8 +8,9 @@ export interface FailureLogger {
 
 /** Members of a log line about a failed exchange besides the error. */
 export interface FailedExchange {
-  readonly route: string;
-  /** `null` where no exchange was on the connection. */
+  /** `null` for what serves all routes. */
+  readonly route: string | null;
+  /** `null` outside of an exchange. */
   readonly requestId: string | null;
   readonly code: string | null;
 }
@@ -28,7 +29,7 @@ export class FailureLog {
     this.#clock = clock;
   }
 
-  write(error: unknown, { route, requestId, code }: FailedExchange): void {
+  write(error: unknown, { route, requestId, code }: FailedExchange & { readonly route: string }): void {
     const nowMs = this.#clock.monotonicMs();
     const last = this.#routes.get(route);
     if (last !== undefined && nowMs < last.untilMs) {
@@ -42,6 +43,7 @@ export class FailureLog {
 
   /** Logs each exception in the gateway's own code: no two need have the same cause. */
   writeException(error: unknown, { route, requestId, code }: FailedExchange): void {
-    this.#log.error({ err: error, code, route, request_id: requestId }, 'an exception ended an exchange');
+    const ended = requestId === null ? 'an exception ended no exchange' : 'an exception ended an exchange';
+    this.#log.error({ err: error, code, route, request_id: requestId }, ended);
   }
 }

@@ -8,10 +8,9 @@ import { ResponseWriter } from './body/response-writer.ts';
 import { discardRest, StreamedBody, type BodyProgress } from './body/streamed-body.ts';
 import type { ResponseProgress } from './ending-exchange.ts';
 import { Exchange } from './exchange.ts';
-import type { CorsPolicy } from './headers/cors.ts';
 import { SideTimeouts } from './idle-timeout.ts';
 import type { RequestHead } from './ingress/framing.ts';
-import { isPreflight } from './ingress/preflight.ts';
+import { isPreflight, respondToPreflight } from './ingress/preflight.ts';
 import { accessRevoked, lengthRequired, tooSlow, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
 import type { AnsweredHead, InFlightRequest, ResponseHandler } from './upstream/upstream-client.ts';
@@ -34,6 +33,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   #timeouts: SideTimeouts | null = null;
   /** It has had its connection since the turn of the event loop in which it was decided. */
   #sameTurn = false;
+  #repeated = false;
 
   constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
     super(route, request, response, requestId);
@@ -46,16 +46,11 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
     this.response.on('close', this.#onClose);
     const { cors, config } = this.route;
-    if (cors !== null && isPreflight(this.request, head)) this.#respondToPreflight(cors);
-    else if (config.preflight === 'pass' && isPreflight(this.request, head)) this.admitted();
+    if (cors !== null && isPreflight(this.request, head)) {
+      respondToPreflight(this.response, cors.preflight(this.request.headers.origin), this.requestId);
+      this.finish(204, null);
+    } else if (config.preflight === 'pass' && isPreflight(this.request, head)) this.admitted();
     else this.decideAbout(head);
-  }
-
-  /** A browser sends no key with it, and no upstream needs to hear of it. */
-  #respondToPreflight(cors: CorsPolicy): void {
-    const headers = cors.preflight(this.request.headers.origin);
-    this.response.writeHead(204, [...headers, 'x-request-id', this.requestId]).end();
-    this.finish(204, null);
   }
 
   protected admitted(): void {
@@ -126,7 +121,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   onSending(inFlight: InFlightRequest): boolean {
     if (!this.decision.mayAct()) {
-      this.counted.takeBack();
+      if (!this.#repeated) this.counted.takeBack();
       this.decideAgain();
       return false;
     }
@@ -174,10 +169,19 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     cutResponse(this.response);
   }
 
+  onUnanswered(): boolean {
+    this.#inFlight = null;
+    if (this.state !== 'sent' || this.#repeated) return false;
+    this.#repeated = true;
+    this.#timeouts = null;
+    this.state = 'queued';
+    this.waitingSinceMs = this.route.deps.clock.monotonicMs();
+    return true;
+  }
+
   onRefused(error: Error): void {
     const full = this.state === 'finished' ? undefined : this.counted.handOver(this.decision);
-    if (full === undefined) this.onFailure(error);
-    else this.reject(full);
+    return full === undefined ? this.onFailure(error) : this.reject(full);
   }
 
   readonly #onClose = guarded(this, () => {
@@ -234,13 +238,12 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   #abort(): void {
-    const inFlight = this.#inFlight;
+    this.#inFlight?.abort();
     this.#inFlight = null;
-    inFlight?.abort();
   }
 }
 
 guardMethods(HttpExchange, undefined, 'start', 'check', 'onBuffered', 'onNotHeld', 'onReserved');
 guardMethods(HttpExchange, undefined, 'onEarlyHints', 'onHead', 'onEnd', 'onFailure', 'onRefused');
-guardMethods(HttpExchange, false, 'onHandOver', 'onSending');
+guardMethods(HttpExchange, false, 'onHandOver', 'onSending', 'onUnanswered');
 guardMethods(HttpExchange, true, 'onBody');

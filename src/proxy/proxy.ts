@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { credentialReader } from '../authz/authenticate.ts';
 import type { Config } from '../config.ts';
+import { guarded } from '../http/guarded.ts';
 import { clientAddresses, trustedPeers } from '../http/trusted-proxies.ts';
 import type { TenantConcurrency } from '../limits/concurrency.ts';
 import type { Shedding } from '../limits/load-shedding.ts';
@@ -18,6 +19,7 @@ import { outboundHeaders } from './headers/request-headers.ts';
 import { responseHeaderFilter } from './headers/response-headers.ts';
 import { HttpExchange } from './http-exchange.ts';
 import type { RequestHead } from './ingress/framing.ts';
+import { ownFault } from './problems.ts';
 import type { Route, RouteDeps } from './route.ts';
 import { HandOvers } from './upstream/hand-overs.ts';
 import { openUpstream } from './upstream/upstream.ts';
@@ -87,12 +89,16 @@ export async function openProxy({
   rules,
   ...deps
 }: ProxyDeps): Promise<Proxy> {
+  const failures = new FailureLog(logger, clock);
+  // Rounds go over all exchanges. After an exception the next round comes all the same.
+  const broke = (error: unknown): void =>
+    failures.writeException(error, { route: null, requestId: null, code: ownFault.code });
   const shared: RouteDeps = {
     ...deps,
     directory,
     clock,
-    failures: new FailureLog(logger, clock),
-    handOvers: new HandOvers(deps.usage),
+    failures,
+    handOvers: new HandOvers(deps.usage, broke),
     names: config.headers,
     isTrusted: trustedPeers(config.trustedProxies),
     addressOf: clientAddresses(config.trustedProxies),
@@ -105,9 +111,12 @@ export async function openProxy({
   const routes = await openRoutes(shared, config);
   const { exchanges } = deps;
   const unfollow = exchanges.follow(directory);
-  const uncollect = deps.usage.onCollect(() => exchanges.noteBytes());
-  const checking = setInterval(() => exchanges.check(clock.monotonicMs()), checkInterval(config)).unref();
-  const noting = setInterval(() => exchanges.noteUse(), useNotedEveryMs).unref();
+  const noteBytes = guarded({ broke }, () => exchanges.noteBytes());
+  const check = guarded({ broke }, () => exchanges.check(clock.monotonicMs()));
+  const noteUse = guarded({ broke }, () => exchanges.noteUse());
+  const uncollect = deps.usage.onCollect(noteBytes);
+  const checking = setInterval(check, checkInterval(config)).unref();
+  const noting = setInterval(noteUse, useNotedEveryMs).unref();
 
   return {
     take(index, head, request, response) {

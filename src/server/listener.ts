@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { ListenConfig, LimitsConfig } from '../config.ts';
-import { breakConnection, guardedOn, reportFaults } from '../http/guarded.ts';
+import { breakConnection, guardedConnection, reportFaults } from '../http/guarded.ts';
 import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
 import { serveOffers } from './offers.ts';
 
@@ -60,17 +60,20 @@ export function createListener(
   serveOffers(server, tls !== null, (...offer) => current.upgrade?.(...offer) ?? false);
   hardenServer(server, limits);
   server.keepAliveTimeout = limits.keepAliveMs;
-  server.prependListener(tls === null ? 'connection' : 'secureConnection', (socket: Socket) =>
-    reportFaults(socket, (error) => current.broke(error)),
-  );
+  const opened = (socket: Socket): void => reportFaults(socket, (error) => current.broke(error));
+  server.prependListener(tls === null ? 'connection' : 'secureConnection', guardedConnection(opened));
 
   server.on(
     'request',
     guardedServe((request, response) => current.request(request, response)),
   );
-  server.on('clientError', (error, socket) =>
-    guardedOn(socket as Socket, () => current.clientError(error, socket as Socket))(),
-  );
+  server.on('clientError', (error, socket) => {
+    try {
+      current.clientError(error, socket as Socket);
+    } catch (exception) {
+      breakConnection(socket as Socket, exception);
+    }
+  });
   // Node stops acting by itself as soon as one of these events has a listener.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     if (application[event] === undefined) continue;

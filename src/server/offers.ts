@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { guardedOn } from '../http/guarded.ts';
+import { breakConnection } from '../http/guarded.ts';
 import { hangUp, readAfterParser } from '../http/hang-up.ts';
 import { headBytes, mustWait, UnreadRequests } from './pipelining.ts';
 
@@ -35,7 +35,11 @@ export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade):
     unread.readAgain(socket, Buffer.concat([headBytes(request, 'upgrade'), behind]));
   };
   for (const event of ['upgrade', 'connect'])
-    server.on(event, (request: IncomingMessage, stream: unknown, behind: Buffer) =>
-      guardedOn(request.socket, serve)(request, stream, behind),
-    );
+    server.on(event, (request: IncomingMessage, stream: unknown, behind: Buffer) => {
+      try {
+        serve(request, stream, behind);
+      } catch (error) {
+        breakConnection(request.socket, error);
+      }
+    });
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { guardedOn } from '../http/guarded.ts';
+import { guardedAnswer, guardedConnection, guardedOn } from '../http/guarded.ts';
 import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
@@ -30,7 +30,7 @@ export class UnreadRequests {
     const opened = secure ? 'secureConnection' : 'connection';
     this.#server = server;
     this.#readRequests = server.listeners(opened)[0] as (socket: Socket) => void;
-    server.on(opened, endReadingEarly);
+    server.on(opened, guardedConnection(endReadingEarly));
   }
 
   /** Reads `bytes` and then the rest of a connection, whose parser has ended its reading. */
@@ -111,7 +111,7 @@ function endReadingEarly(socket: Parsing): void {
   const { parser } = socket;
   if (!parser) return;
   const { onIncoming } = parser;
-  parser.onIncoming = (request, keepAlive) => {
+  const incoming = (request: IncomingMessage, keepAlive: boolean): number => {
     if (mustWait(socket)) {
       // Makes Node emit `upgrade`, or drop the request with its connection if there were no listener.
       (request as { upgrade: boolean }).upgrade = true;
@@ -121,4 +121,6 @@ function endReadingEarly(socket: Parsing): void {
     // Node 25 and later read the body of a request that offers an upgrade.
     return request.upgrade === true ? 2 : answer;
   };
+  // Behind an exception Node reads nothing more.
+  parser.onIncoming = guardedAnswer(socket, incoming, 2);
 }

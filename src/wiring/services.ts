@@ -93,7 +93,6 @@ export async function openServices(
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
       kept: (parent) => store.usage.kept(parent),
       writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),
-      reconcile: (comparison) => store.usage.reconcile(comparison),
     },
     usageReplay: engine.usageReplay,
     counting: engine.usage,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { ChangeRate } from '../../src/api/guard.ts';
+import { ChangeRate } from '../../src/limits/change-rate.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { startApis, type Apis, type Parent } from '../support/apis.ts';

@@ -1,14 +1,22 @@
 /** What shells complete. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter } from 'node:path';
 import { join } from 'node:path';
 import t from 'tap';
-import { cli, tempFolder } from '../support/process.ts';
+import { cli, dist, tempFolder } from '../support/process.ts';
 
 async function scriptFor(shell: string): Promise<string> {
   const { code, stdout, stderr } = await cli({}, 'completion', shell);
   if (code !== 0) throw new Error(stderr);
   return stdout;
+}
+
+/** An environment in which `tenancy-gateway` is a program. */
+function withProgram(folder: string): NodeJS.ProcessEnv {
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${join(dist, 'cli.js')}' "$@"\n`;
+  writeFileSync(join(folder, 'tenancy-gateway'), program, { mode: 0o755 });
+  return { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH'] ?? ''}` };
 }
 
 /** Whether there is such a shell here. */
@@ -19,6 +27,7 @@ function has(shell: string): boolean {
 t.test('bash completes commands, options, values of options, and names of files', async (t) => {
   const folder = tempFolder(t);
   writeFileSync(join(folder, 'completion.bash'), await scriptFor('bash'));
+  const env = withProgram(folder);
   mkdirSync(join(folder, 'here'));
   writeFileSync(join(folder, 'here', 'my gateway.yaml'), '');
   /** What TAB gives behind `line`, in a bash that has nothing else. */
@@ -34,6 +43,7 @@ t.test('bash completes commands, options, values of options, and names of files'
     const run = spawnSync('bash', ['--noprofile', '--norc', '-u', '-c', script, 'bash', ...words], {
       cwd: join(folder, 'here'),
       encoding: 'utf8',
+      env,
     });
     t.same([run.status, run.stderr], [0, ''], line);
     return run.stdout.split('\n').filter((word) => word !== '');
@@ -55,18 +65,43 @@ t.test('bash completes commands, options, values of options, and names of files'
   t.same(completed('tenancy-gateway keys show '), []);
   t.same(completed('tenancy-gateway config check my'), ['my gateway.yaml']);
   t.ok(completed('tenancy-gateway keys rotate --').includes('--expires-in'));
+  t.notOk(completed('tenancy-gateway comp').includes('complete'));
 });
 
-for (const shell of ['zsh', 'fish'])
-  t.test(`${shell} gets every command and option, in words that it can read`, async (t) => {
-    const script = await scriptFor(shell);
-    for (const word of ['rotate', 'expires-in', 'suspended', 'whoami']) t.match(script, word);
-    if (!has(shell)) return t.comment(`there is no ${shell} here to read it (apt-get install ${shell})`);
-    const file = join(tempFolder(t), 'script');
-    writeFileSync(file, script);
-    const run = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
-    t.same([run.status, run.stderr], [0, '']);
-  });
+t.test('fish completes the same, with descriptions', async (t) => {
+  const script = await scriptFor('fish');
+  if (!has('fish')) return t.comment('there is no fish here to read it (apt-get install fish)');
+  const folder = tempFolder(t);
+  const env = withProgram(folder);
+  const completed = (line: string): string => {
+    const run = spawnSync('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'`], {
+      encoding: 'utf8',
+      env,
+    });
+    t.same([run.status, run.stderr], [0, ''], line);
+    return run.stdout;
+  };
+  t.match(completed('tenancy-gateway keys ro'), /^rotate\t.+\n$/);
+  t.equal(completed('tenancy-gateway accounts list --status s'), 'suspended\n');
+  t.match(completed(`tenancy-gateway config check ${folder}/ten`), /tenancy-gateway/);
+});
+
+t.test('zsh completes the same, with descriptions', async (t) => {
+  const script = await scriptFor('zsh');
+  if (!has('zsh')) return t.comment('there is no zsh here to read it (apt-get install zsh)');
+  const env = withProgram(tempFolder(t));
+  // What the script hands to zsh's own function, in place of a terminal with a key to press.
+  const asked = (...words: readonly string[]): string => {
+    const shown = `compdef() { }; _files() { print -r -- files }; _describe() { print -rl -- "\${(@P)2}" }`;
+    const at = `words=(${words.map((word) => `'${word}'`).join(' ')}); CURRENT=$#words; _tenancy_gateway`;
+    const run = spawnSync('zsh', ['-f', '-c', `${shown}\n${script}\n${at}`], { encoding: 'utf8', env });
+    t.same([run.status, run.stderr], [0, ''], words.join(' '));
+    return run.stdout;
+  };
+  t.match(asked('tenancy-gateway', 'keys', 'ro'), /^rotate:.+\n$/);
+  t.equal(asked('tenancy-gateway', 'accounts', 'list', '--status', 's'), 'suspended\n');
+  t.match(asked('tenancy-gateway', 'config', 'check', ''), /^files\n/);
+});
 
 t.test('of a shell that is not known, those that are are named', async (t) => {
   t.match(await cli({}, 'completion', 'csh'), { code: 64, stderr: /bash, zsh, fish/ });

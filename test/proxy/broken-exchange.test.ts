@@ -162,11 +162,11 @@ t.test(
   async (t) => {
     let full = true;
     const steps: string[] = [];
-    const handOvers = new HandOvers({
-      commit: () => {
-        if (full) throw new Error(exception);
-      },
-    });
+    const reported: unknown[] = [];
+    const commit = (): void => {
+      if (full) throw new Error(exception);
+    };
+    const handOvers = new HandOvers({ commit }, (error) => reported.push(error));
     const departing = (name: string): Departing => ({
       prepare: () => true,
       depart: () => steps.push(`send ${name}`),
@@ -179,5 +179,28 @@ t.test(
     handOvers.enter(departing('c'));
     await new Promise(setImmediate);
     t.same(steps, ['end a', 'end b', 'send c']);
+    t.equal(reported.length, 1);
   },
 );
+
+t.test('an exception in what serves a whole turn takes none of its requests along', async (t) => {
+  let throws = true;
+  const commit = (): void => {
+    if (throws) {
+      throws = false;
+      throw new Error(exception);
+    }
+  };
+  const reported: unknown[] = [];
+  const handOvers = new HandOvers({ commit }, (error) => reported.push(error));
+  const steps: string[] = [];
+  for (const name of ['a', 'b'])
+    handOvers.enter({
+      prepare: () => true,
+      depart: () => steps.push(`send ${name}`),
+      broke: () => steps.push(`end ${name}`),
+    });
+  await new Promise(setImmediate);
+  t.same(steps, ['send a', 'send b']);
+  t.match(reported, [{ message: exception }]);
+});

@@ -12,7 +12,7 @@ import { openWebSocket, startWebSocketUpstream } from '../support/websockets.ts'
 
 t.test('all that goes out in a turn is counted first, then written down once, then sent', async (t) => {
   const steps: string[] = [];
-  const handOvers = new HandOvers({ commit: () => steps.push('commit') });
+  const handOvers = new HandOvers({ commit: () => steps.push('commit') }, (error) => t.error(error));
   const departing = (name: string, wanted = true): Departing => ({
     prepare: () => steps.push(`count ${name}`) > 0 && wanted,
     depart: () => steps.push(`send ${name}`),

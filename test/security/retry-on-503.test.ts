@@ -15,24 +15,27 @@ t.test('what an upstream rejects is not sent again', async (t) => {
   }
 });
 
-t.test('what an upstream breaks off is not sent again, on fresh and on used connections', async (t) => {
-  let kept = 0;
-  const upstream = await startTcpUpstream(t, (socket) => {
-    // Every other request gets a response, so that the next one finds a connection that was used before.
-    if (kept++ % 2 === 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-    else socket.destroy();
-  });
-  const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 1 } } });
-  for (const method of ['GET', 'HEAD', 'PUT', 'POST', 'DELETE']) {
-    const [good, bad] = [
-      await call('GET', '/'),
-      await call(method, '/', { body: method === 'POST' ? 'x' : '' }),
-    ];
-    t.equal(good.status, 200);
-    t.equal(bad.status, 502, method);
-  }
-  t.equal(upstream.heads, 10);
-});
+t.test(
+  'what an upstream breaks off is not sent again on a fresh connection, nor a write on a used one',
+  async (t) => {
+    let kept = 0;
+    const upstream = await startTcpUpstream(t, (socket) => {
+      // Every other request gets a response, so that the next one finds a connection that was used before.
+      if (kept++ % 2 === 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
+      else socket.destroy();
+    });
+    const { call } = await startGateway(t, { routes: { '/': { upstream: upstream.url, connections: 1 } } });
+    for (const method of ['PATCH', 'PUT', 'POST', 'DELETE']) {
+      const [good, bad] = [
+        await call('GET', '/'),
+        await call(method, '/', { body: method === 'POST' ? 'x' : '' }),
+      ];
+      t.equal(good.status, 200);
+      t.equal(bad.status, 502, method);
+    }
+    t.equal(upstream.heads, 8);
+  },
+);
 
 t.test('a request without a response is not sent again when its time is over', async (t) => {
   const upstream = await startTcpUpstream(t, () => undefined);

@@ -121,7 +121,6 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
       kept: (parent) => store.usage.kept(parent),
       writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),
-      reconcile: (comparison) => store.usage.reconcile(comparison),
     }),
     usageReplay: null,
     counting: noCounting,

@@ -174,11 +174,6 @@ class Maker {
         return { keys: [{ account_id: this.#parent.id, ...key }] };
       case 'importAccountApiKeys':
         return { keys: [key] };
-      case 'reconcileUsage': {
-        const today = new Date().toISOString().slice(0, 10);
-        const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-        return { from: today, to: tomorrow };
-      }
       case 'exportUsage': {
         const hourMs = 3_600_000;
         const hour = Math.floor(Date.now() / hourMs) * hourMs;
@@ -206,8 +201,6 @@ function notFoundCall({ id, path }: Operation, call: Sent): Sent {
   switch (id) {
     case 'getUsage':
       return { ...call, path: `${path}?sub_account_id=${unknown}` };
-    case 'reconcileUsage':
-      return { ...call, body: { ...call.body, account_id: unknown } };
     case 'explainRequest':
       return { ...call, body: { ...call.body, key_id: unknown } };
     default:

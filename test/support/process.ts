@@ -10,7 +10,7 @@ import type { Scope } from './servers.ts';
 import { unusedPort } from './unused-port.ts';
 import { usageFolder } from './usage-folder.ts';
 
-const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
+export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /** A process whose output is kept. */
 class Program {

@@ -24,13 +24,14 @@ export function openConnections(
 ) {
   const clock = { nowMs: 0, wallMs: () => 0, monotonicMs: () => clock.nowMs };
   const origin = new URL(url);
+  const report = (error: unknown): void => {
+    throw error;
+  };
   const connect = connector({ origin, socketPath: null, tls }, connectMs, {
-    handOvers: new HandOvers(noCounting),
-    report: (error) => {
-      throw error;
-    },
+    handOvers: new HandOvers(noCounting, report),
+    report,
   });
-  const connections = new Pool({ connect, most, shares, connectMs, clock });
+  const connections = new Pool({ connect, most, shares, connectMs, clock, report });
   t.teardown(() => connections.close());
   return { connections, clock };
 }
@@ -69,6 +70,7 @@ export function ask(
         onBody: (chunk) => chunks.push(chunk) > 0,
         onEnd: () => resolve(Buffer.concat(chunks).toString('latin1')),
         onFailure: reject,
+        onUnanswered: () => false,
         onRefused: reject,
         ...hears,
       },

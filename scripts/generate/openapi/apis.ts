@@ -95,8 +95,6 @@ export const operatorApi: Api = {
     'ImportApiKeys/properties/keys/items': 'ImportedApiKeyRow',
     'ImportAccountApiKeys/properties/keys/items': 'ImportedApiKey',
     'ImportedRows/properties/data/items': 'ImportedRow',
-    'Reconciliation/properties/data/items': 'ReconciledDay',
-    'Reconciliation/properties/data/items/properties/by_hours/anyOf/0': 'UsageCounts',
     'ReplicaList/properties/data/items': 'Replica',
     'UsageReport/properties/data/items': 'UsageRow',
   },

@@ -97,7 +97,7 @@ function parametersOf(api: Api, schemas: Schemas, route: CollectedRoute, text: O
       name: rename(name),
       in: 'path',
       required: true,
-      ...inPath(rename(name), schema as Json),
+      ...inPath(rename(name), schema as Json, text),
     })),
     ...Object.entries((querystring?.['properties'] ?? {}) as Json).map(([name, schema]) => ({
       name,
@@ -111,8 +111,8 @@ function parametersOf(api: Api, schemas: Schemas, route: CollectedRoute, text: O
   ];
 }
 
-function inPath(name: string, schema: Json): Json {
-  const text = pathTexts[name];
+function inPath(name: string, schema: Json, { anyAccount }: OperationText): Json {
+  const text = pathTexts[anyAccount && name === 'account_id' ? 'any_account_id' : name];
   if (text === undefined)
     throw new Error(`the path parameter ${name} has no text: add it to pathTexts in operation.ts`);
   const [description, more, example] = text;
@@ -122,6 +122,11 @@ function inPath(name: string, schema: Json): Json {
 const id = { format: 'uuid' };
 const pathTexts: Readonly<Record<string, readonly [description: string, schema: Json, example: string]>> = {
   account_id: ['The id of the parent account.', id, '0197b7e0-4c9d-7a31-9d6e-2f6b8f7a1c11'],
+  any_account_id: [
+    'The id of the account: a parent or a sub-account.',
+    id,
+    '0197b7e0-4c9d-7a31-9d6e-2f6b8f7a1c11',
+  ],
   sub_id: ['The id of the sub-account.', id, '0197b7e1-0f52-7c44-8a90-7b1d3c5e9f02'],
   key_id: ['The id of the key.', id, '0197b7e2-3c61-7e55-92a1-8c2e4d6f0a13'],
   event_id: ['The id of the event.', id, '019a0f3e-6c1d-7a40-8000-05c1d2e3f4a5'],

@@ -22,6 +22,8 @@ export interface OperationText {
   /** Codes of its kind that it never has. */
   readonly never?: readonly ProblemCode[];
   readonly headers?: readonly ResponseHeader[];
+  /** The account in the path may be a sub-account, too. */
+  readonly anyAccount?: true;
   /** A POST that takes no `Idempotency-Key`. */
   readonly noIdempotency?: true;
   /** The report may be CSV, too. */

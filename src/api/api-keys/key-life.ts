@@ -1,12 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import type { ApiKey } from '../../domain/api-key.ts';
-import { parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
+import { parseAccountId, parseKeyId, type AccountId, type KeyId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { KeyRotated } from '../../ports/api-keys.ts';
+import type { ChangedKey, KeyRotated } from '../../ports/api-keys.ts';
 import type { ChangedBy } from '../../ports/changes.ts';
 import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
 import { claimantOf } from '../changed-by.ts';
@@ -40,96 +39,93 @@ export interface KeyLifeDeps {
 
 /** A key and the account that holds it. */
 export interface KeyPlace {
-  readonly account: AccountId;
+  /** `null` if only the key is known: then the changed key has its `holding`. */
+  readonly account: AccountId | null;
+  /** What the account must be, as for `TenantStore.createKey`. */
+  readonly parent?: AccountId | null;
   readonly id: KeyId;
 }
 
 /** A requested change of a key. */
-export interface KeyToChange<Place extends KeyPlace> {
-  /** Looks the key up; called after the request itself is validated. @throws ProblemError `not_found` */
-  readonly find: () => Promise<Place>;
+export interface KeyToChange {
+  /** Reads the path; called after the request itself is validated. @throws ProblemError `not_found` */
+  readonly find: () => KeyPlace;
   /** Key of the parent, or operator, that asks for the change. */
   readonly caller: ChangedBy;
   /** Counts changes; absent if there is no limit. */
   readonly countChange?: CountChange | undefined;
 }
 
-/** A key after a change. */
-export interface ChangedKey<Place extends KeyPlace> {
-  readonly key: ApiKey;
-  readonly place: Place;
-}
-
 /** A new key with its secrets, which only the first response holds. */
-export interface RotatedKey<Place extends KeyPlace> extends ChangedKey<Place> {
+export interface RotatedKey {
+  readonly key: ChangedKey;
   readonly secrets: { readonly api_key?: string; readonly client_secret?: string };
   /** Time of the state that is shown, milliseconds since 1970. */
   readonly asOfMs: number;
 }
 
 /** Changes a key as a PATCH asks. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
-export async function updateKey<Place extends KeyPlace>(
+export async function updateKey(
   deps: KeyLifeDeps,
-  { find, caller, countChange }: KeyToChange<Place>,
+  { find, caller, countChange }: KeyToChange,
   { name, expires_at: expiry, limits }: Static<typeof updateBody>,
   reply: FastifyReply,
-): Promise<ChangedKey<Place>> {
+): Promise<ChangedKey> {
   const change = {
     ...(name !== undefined && { name }),
     ...(expiry !== undefined && { expiresAt: readExpiry(expiry, deps.clock.wallMs()) }),
     ...(limits !== undefined && { limits: keyLimitsOf(limits) }),
   };
-  const place = await find();
-  const { account, id } = place;
-  const made = stillActive(found(await deps.tenants.updateKey(account, id, change, caller), 'API key'));
-  return { key: await enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange), place };
+  const { account, parent, id } = find();
+  const made = stillActive(
+    found(await deps.tenants.updateKey(account, id, change, caller, parent), 'API key'),
+  );
+  return enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
 }
 
 /** Replaces a key by a new one. @throws ProblemError as {@link updateKey} */
-export async function rotateKey<Place extends KeyPlace>(
+export async function rotateKey(
   deps: KeyLifeDeps,
-  { find, caller, countChange }: KeyToChange<Place>,
+  { find, caller, countChange }: KeyToChange,
   request: FastifyRequest<{ Body: Static<typeof rotateBody> }>,
   reply: FastifyReply,
-): Promise<RotatedKey<Place>> {
+): Promise<RotatedKey> {
   const claim = idempotencyClaim(request, claimantOf(caller));
   const nowMs = deps.clock.wallMs();
   const { expires_in: overlapS, expires_at: expiry = null } = request.body;
   const draft = { overlapS, expiresAt: readExpiry(expiry, nowMs) };
   const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, deps.randomBytes);
-  const place = await find();
-  const { account, id } = place;
+  const { account, parent, id } = find();
   const made = notRotated(
-    stillActive(found(await deps.tenants.rotateKey(account, id, stored, claim, caller), 'API key')),
+    stillActive(found(await deps.tenants.rotateKey(account, id, stored, claim, caller, parent), 'API key')),
   );
   const key = await enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
   reply.code(201).header('cache-control', 'no-store');
   noteReplay(reply, made);
   // Secrets are not stored, so a replay cannot show them.
   return made.replayed
-    ? { key, place, secrets: {}, asOfMs: key.createdAt.getTime() }
-    : { key, place, secrets: { api_key: apiKey, client_secret: clientSecret }, asOfMs: nowMs };
+    ? { key, secrets: {}, asOfMs: key.createdAt.getTime() }
+    : { key, secrets: { api_key: apiKey, client_secret: clientSecret }, asOfMs: nowMs };
 }
 
 /** Revokes a key; idempotent. @throws ProblemError `not_found` */
-export async function revokeKey<Place extends KeyPlace>(
+export async function revokeKey(
   deps: KeyLifeDeps,
-  { find, caller, countChange }: KeyToChange<Place>,
+  { find, caller, countChange }: KeyToChange,
   reply: FastifyReply,
-): Promise<ChangedKey<Place>> {
+): Promise<ChangedKey> {
   const claim = idempotencyClaim(reply.request, claimantOf(caller));
-  const place = await find();
-  const { account, id } = place;
-  const committed = found(await deps.tenants.revokeKey(account, id, claim, caller), 'API key');
+  const { account, parent, id } = find();
+  const committed = found(await deps.tenants.revokeKey(account, id, claim, caller, parent), 'API key');
   noteReplay(reply, committed);
-  return { key: await enforced(committed, deps.barrier, reply, deps.enforcedHeader, countChange), place };
+  return enforced(committed, deps.barrier, reply, deps.enforcedHeader, countChange);
 }
 
 /** Adds the routes that change, rotate and revoke keys of one account. */
 export function keyLifeRoutes<Access>(
   app: RoutesWith<Access>,
   deps: KeyLifeDeps,
-  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'owner' | 'caller' | 'write'> & {
+  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'parent' | 'caller' | 'write'> & {
     readonly countChange?: CountChange;
   },
 ): void {
@@ -138,9 +134,10 @@ export function keyLifeRoutes<Access>(
   const keyOf = (
     request: FastifyRequest,
     params: { readonly owner_id: string; readonly key_id: string },
-  ): KeyToChange<KeyPlace> => ({
-    find: async () => ({
-      account: found(await rules.owner(request, params.owner_id), ownerThing(ownerField)),
+  ): KeyToChange => ({
+    find: () => ({
+      account: found(parseAccountId(params.owner_id), ownerThing(ownerField)),
+      parent: rules.parent(request),
       id: found(parseKeyId(params.key_id), 'API key'),
     }),
     caller: rules.caller(request),
@@ -154,7 +151,7 @@ export function keyLifeRoutes<Access>(
       config: rules.write,
     },
     async (request, reply) => {
-      const { key } = await updateKey(deps, keyOf(request, request.params), request.body, reply);
+      const key = await updateKey(deps, keyOf(request, request.params), request.body, reply);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },
   );
@@ -178,7 +175,7 @@ export function keyLifeRoutes<Access>(
       config: { ...rules.write, action: true },
     },
     async (request, reply) => {
-      const { key } = await revokeKey(deps, keyOf(request, request.params), reply);
+      const key = await revokeKey(deps, keyOf(request, request.params), reply);
       return apiKeyToBody(key, ownerField, clock.wallMs());
     },
   );
@@ -192,7 +189,7 @@ function stillActive<T extends object>(made: T | 'inactive'): T {
   });
 }
 
-function notRotated(made: Committed<ApiKey> | KeyRotated): Committed<ApiKey> {
+function notRotated(made: Committed<ChangedKey> | KeyRotated): Committed<ChangedKey> {
   if (!('newest' in made)) return made;
   throw new ProblemError({
     code: 'key_rotated',

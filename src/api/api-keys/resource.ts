@@ -17,7 +17,7 @@ import type { NewApiKey } from '../../ports/api-keys.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { displayName } from '../rest/display-name.ts';
 import { keyLimits, limitsBody, limitsToBody } from '../rest/limits.ts';
-import type { Thing } from '../../http/not-found.ts';
+import type { Thing } from '../../domain/no-such.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
 /** Member that names the account of a key: `account_id` in the operator API, `sub_account_id` in the management API. */

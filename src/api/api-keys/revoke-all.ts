@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { parseAccountId } from '../../domain/ids.ts';
 import { found } from '../../http/not-found.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
@@ -23,7 +24,9 @@ const revokedBody = closed({ revoked: Type.Integer() });
 export function revokeAllRoute<Access>(
   app: RoutesWith<Access>,
   { tenants, barrier, enforcedHeader }: RevokeAllDeps,
-  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'owner' | 'caller' | 'write'> & {
+  rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'write'> & {
+    /** As for the other routes; without it the account may be any. */
+    readonly parent?: ApiKeyRoutesRules<Access>['parent'];
     readonly countChange?: CountChange;
   },
 ): void {
@@ -37,8 +40,9 @@ export function revokeAllRoute<Access>(
       const caller = rules.caller(request);
       const claim = idempotencyClaim(request, claimantOf(caller));
       const thing = ownerThing(rules.ownerField);
-      const owner = found(await rules.owner(request, request.params.owner_id), thing);
-      const committed = found(await tenants.revokeAllKeys(owner, claim, caller), thing);
+      const owner = found(parseAccountId(request.params.owner_id), thing);
+      const parent = rules.parent?.(request);
+      const committed = found(await tenants.revokeAllKeys(owner, claim, caller, parent), thing);
       noteReplay(reply, committed);
       return { revoked: await enforced(committed, barrier, reply, enforcedHeader, rules.countChange) };
     },

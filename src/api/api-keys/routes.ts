@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { parseKeyId, type AccountId } from '../../domain/ids.ts';
+import { parseAccountId, parseKeyId, type AccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { misspelledManagementScope } from '../../domain/scope.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -27,7 +27,7 @@ import { invalidField } from '../../http/invalid-request.ts';
 
 /** Dependencies of the routes. */
 export interface ApiKeyRoutesDeps {
-  readonly tenants: Pick<TenantStore, 'createKey' | 'listKeys' | 'getKey'>;
+  readonly tenants: Pick<TenantStore, 'createKey' | 'listKeys' | 'getKey' | 'getParent' | 'getSubAccount'>;
   readonly clock: Clock;
   readonly randomBytes: (size: number) => Uint8Array;
   readonly keysPerAccount: number;
@@ -41,8 +41,8 @@ export interface ApiKeyRoutesRules<Access> {
   readonly path: `${string}/:owner_id/api-keys`;
   /** Member that names the owner in responses. */
   readonly ownerField: OwnerField;
-  /** Finds the account in the path; `null` if the caller may not manage its keys. */
-  readonly owner: (request: FastifyRequest, id: string) => Promise<AccountId | null>;
+  /** Parent whose sub-accounts the paths name; `null` if they name parents. */
+  readonly parent: (request: FastifyRequest) => AccountId | null;
   /** Key of the parent, or operator, that makes the call. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
@@ -63,6 +63,13 @@ export function apiKeyRoutes<Access>(
 ): void {
   const { tenants, clock, randomBytes } = deps;
   const { path, ownerField } = rules;
+  /** Looks up the owner for a call that only reads; changes look it up in their own statement. */
+  const ownerOf = async (request: FastifyRequest, text: string): Promise<AccountId> => {
+    const id = found(parseAccountId(text), ownerThing(ownerField));
+    const parent = rules.parent(request);
+    const account = parent === null ? await tenants.getParent(id) : await tenants.getSubAccount(parent, id);
+    return found(account, ownerThing(ownerField)).id;
+  };
 
   app.post(
     path,
@@ -81,13 +88,13 @@ export function apiKeyRoutes<Access>(
         if (fault !== undefined) throw invalidField(`/scopes/${index}`, fault);
       });
       const expiresAt = readExpiry(expiry ?? null, nowMs);
-      const owner = found(await rules.owner(request, request.params.owner_id), ownerThing(ownerField));
+      const owner = found(parseAccountId(request.params.owner_id), ownerThing(ownerField));
 
       const draft = { name, scopes, expiresAt, ...(limits && { limits: keyLimitsOf(limits) }) };
       const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, randomBytes);
       const key = withinLimit(
         found(
-          await tenants.createKey(owner, stored, deps.keysPerAccount, claim, caller),
+          await tenants.createKey(owner, stored, deps.keysPerAccount, claim, caller, rules.parent(request)),
           ownerThing(ownerField),
         ),
         'API keys',
@@ -116,7 +123,7 @@ export function apiKeyRoutes<Access>(
       // Without a filter the list is named as in 0.1.0, so that cursors of 0.1.0 stay valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
-      const owner = found(await rules.owner(request, request.params.owner_id), ownerThing(ownerField));
+      const owner = await ownerOf(request, request.params.owner_id);
       const nowMs = clock.wallMs();
       return writePage(
         await tenants.listKeys(owner, page, tenantOf(rules.caller(request))),
@@ -134,7 +141,7 @@ export function apiKeyRoutes<Access>(
       config: rules.read,
     },
     async (request) => {
-      const owner = found(await rules.owner(request, request.params.owner_id), ownerThing(ownerField));
+      const owner = await ownerOf(request, request.params.owner_id);
       const id = found(parseKeyId(request.params.key_id), 'API key');
       const key = found(await tenants.getKey(owner, id, tenantOf(rules.caller(request))), 'API key');
       return apiKeyToBody(key, ownerField, clock.wallMs());

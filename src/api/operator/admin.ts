@@ -1,5 +1,4 @@
 import type { FastifyContextConfig, FastifyInstance } from 'fastify';
-import { parseAccountId } from '../../domain/ids.ts';
 import { importRoute } from '../api-keys/import.ts';
 import { keyLifeRoutes } from '../api-keys/key-life.ts';
 import { revokeAllRoute } from '../api-keys/revoke-all.ts';
@@ -14,7 +13,6 @@ import { installValidation } from '../rest/validation.ts';
 import { accountRoutes } from './accounts.ts';
 import { anyKeyRoutes } from './keys.ts';
 import { operatorEventRoutes } from './events.ts';
-import { reconcileRoute } from './reconcile.ts';
 import { operatorUsageRoute } from './usage.ts';
 import { usageExportRoute } from './usage-export.ts';
 import type { AdminDeps } from './deps.ts';
@@ -46,7 +44,7 @@ export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): 
 }
 
 function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
-  const { config, tenants } = deps;
+  const { config } = deps;
   const keyDeps = {
     ...deps,
     enforcedHeader: config.headers.enforced,
@@ -57,29 +55,22 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   subAccountRoutes(app, deps);
   importRoutes(app, deps);
   importRoute(app, keyDeps);
-  const keyRules: ApiKeyRoutesRules<FastifyContextConfig> = {
+  const anyAccount: Omit<ApiKeyRoutesRules<FastifyContextConfig>, 'parent'> = {
     path: '/accounts/:owner_id/api-keys',
     ownerField: 'account_id',
-    owner: async (_request, text) => {
-      const id = parseAccountId(text);
-      return (id && (await tenants.getParent(id))?.id) ?? null;
-    },
     caller: operatorOf,
     // Operators mint the keys that manage sub-accounts.
     grantable: () => true,
     read: {},
     write: {},
   };
+  const keyRules = { ...anyAccount, parent: () => null };
   apiKeyRoutes(app, keyDeps, keyRules);
   keyLifeRoutes(app, keyDeps, keyRules);
-  // The account may be a sub-account, too: the store finds out whether it exists.
-  revokeAllRoute(app, keyDeps, {
-    ...keyRules,
-    owner: (_request, text) => Promise.resolve(parseAccountId(text) ?? null),
-  });
+  // The account may be a sub-account, too.
+  revokeAllRoute(app, keyDeps, anyAccount);
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);
-  reconcileRoute(app, deps);
   usageExportRoute(app, deps);
   operatorEventRoutes(app, deps);
   deps.more?.(app);

@@ -19,10 +19,7 @@ export interface AdminDeps {
   };
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<
-    UsageStore,
-    'report' | 'completeness' | 'parentOf' | 'kept' | 'reconcile' | 'writesByDefault'
-  >;
+  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   readonly barrier: Barrier;

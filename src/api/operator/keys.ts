@@ -5,15 +5,8 @@ import { parseAccountId, parseKeyId } from '../../domain/ids.ts';
 import { found } from '../../http/not-found.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
-import type { HeldKey, KeyFilter } from '../../ports/api-keys.ts';
-import {
-  revokeKey,
-  rotateKey,
-  updateKey,
-  type KeyLifeDeps,
-  type KeyPlace,
-  type KeyToChange,
-} from '../api-keys/key-life.ts';
+import type { ChangedKey, HeldKey, KeyFilter } from '../../ports/api-keys.ts';
+import { revokeKey, rotateKey, updateKey, type KeyLifeDeps, type KeyToChange } from '../api-keys/key-life.ts';
 import {
   apiKeyFields,
   apiKeyToBody,
@@ -70,13 +63,8 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
     return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0], 'API key');
   };
 
-  const keyOf = (
-    request: FastifyRequest<{ Params: Static<typeof path> }>,
-  ): KeyToChange<KeyPlace & { readonly before: HeldKey }> => ({
-    find: async () => {
-      const before = await held(request.params.key_id);
-      return { account: before.key.accountId, id: before.key.id, before };
-    },
+  const keyOf = (request: FastifyRequest<{ Params: Static<typeof path> }>): KeyToChange => ({
+    find: () => ({ account: null, id: found(parseKeyId(request.params.key_id), 'API key') }),
     caller: operatorOf(request),
   });
 
@@ -121,8 +109,7 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
     '/api-keys/:key_id',
     { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: keyBody } } },
     async (request, reply) => {
-      const { key, place } = await updateKey(deps, keyOf(request), request.body, reply);
-      return toBody({ ...place.before, key }, clock.wallMs());
+      return changedToBody(await updateKey(deps, keyOf(request), request.body, reply), clock.wallMs());
     },
   );
 
@@ -130,8 +117,8 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
     '/api-keys/:key_id/rotate',
     { schema: { params: path, querystring: noQuery, body: rotateBody, response: { 201: rotatedBody } } },
     async (request, reply) => {
-      const { key, place, secrets, asOfMs } = await rotateKey(deps, keyOf(request), request, reply);
-      return { ...toBody({ ...place.before, key }, asOfMs), ...secrets };
+      const { key, secrets, asOfMs } = await rotateKey(deps, keyOf(request), request, reply);
+      return { ...changedToBody(key, asOfMs), ...secrets };
     },
   );
 
@@ -142,10 +129,13 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
       config: { action: true },
     },
     async (request, reply) => {
-      const { key, place } = await revokeKey(deps, keyOf(request), reply);
-      return toBody({ ...place.before, key }, clock.wallMs());
+      return changedToBody(await revokeKey(deps, keyOf(request), reply), clock.wallMs());
     },
   );
+}
+
+function changedToBody({ holding, ...key }: ChangedKey, nowMs: number): Static<typeof keyBody> {
+  return toBody({ key, ...found(holding, 'API key') }, nowMs);
 }
 
 function closedHolder() {

@@ -1,5 +1,5 @@
 import type { TypedApp } from '../rest/typebox.ts';
-import { explainRoute, type ExplainDeps } from './explain.ts';
+import { explainRoute, type ExplainDeps } from '../explain/explain.ts';
 import { replicasRoute, type ReplicasDeps } from './replicas.ts';
 import { whoamiRoute, type WhoamiDeps } from './whoami.ts';
 

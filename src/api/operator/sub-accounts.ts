@@ -45,14 +45,11 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
     { schema: { params: path, querystring: noQuery, body: createBody, response: { 201: subAccountBody } } },
     async (request, reply) => {
       const claim = idempotencyClaim(request, operatorCaller);
-      const parent = found(
-        await tenants.getParent(found(parseAccountId(request.params.account_id), 'account')),
-        'account',
-      );
+      const parent = found(parseAccountId(request.params.account_id), 'account');
       const { id: given, name, external_id: externalId = null, metadata = {}, limits } = request.body;
       const id = uuidV7(clock.wallMs(), randomBytes(10)) as AccountId;
       const made = await tenants.createSubAccount(
-        parent.id,
+        parent,
         { id, ...readGivenId(given), name, externalId, metadata, ...limitsMember(limits) },
         config.limits.subAccountsPerParent,
         claim,
@@ -62,7 +59,7 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       const account = await enforced(committed, barrier, reply, config.headers.enforced);
       noteReplay(reply, committed);
       reply.code(201);
-      return { ...subAccountToBody(account), ...(await warningsOf(deps, parent.id, committed)) };
+      return { ...subAccountToBody(account), ...(await warningsOf(deps, parent, committed)) };
     },
   );
 

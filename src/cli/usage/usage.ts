@@ -5,9 +5,7 @@ import { accountFilters, accountForms } from '../find-account.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
 import { table } from '../output.ts';
-import { reconcileCommand } from './reconcile.ts';
 import { usageExportCommand } from './export.ts';
-import { usageTopCommand } from './top.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 import { pastForms, readPeriod, repeatable } from '../times.ts';
 
@@ -67,9 +65,7 @@ export function usageCommand(program: Command, context: Context): void {
     const report = await readList<Report>(context, '/usage', options, filters);
     context.output().result(report, () => show(report, repeatable(options, period)));
   });
-  reconcileCommand(usage, context);
   usageExportCommand(usage, context);
-  usageTopCommand(usage, context);
 }
 
 async function writeCsv(

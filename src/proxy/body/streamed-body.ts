@@ -90,12 +90,14 @@ export function discardRest(request: IncomingMessage): void {
   }
   const { socket } = request;
   let discarded = 0;
-  const timer = setTimeout(() => socket.destroy(), mostDiscarded.ms).unref();
+  const cut = guardedOn(socket, () => void socket.destroy());
+  const timer = setTimeout(cut, mostDiscarded.ms).unref();
   const count = (chunk: Buffer): void => {
     discarded += chunk.length;
     if (discarded > mostDiscarded.bytes) socket.destroy();
   };
   request.on('data', guardedOn(socket, count));
-  request.on('close', () => clearTimeout(timer));
+  const closed = (): void => clearTimeout(timer);
+  request.on('close', guardedOn(socket, closed));
   request.resume();
 }

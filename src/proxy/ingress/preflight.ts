@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHead } from './framing.ts';
 
 /**
@@ -14,4 +14,17 @@ export function isPreflight({ method, headers }: IncomingMessage, head: RequestH
     head.authorization.length === 0 &&
     head.apiKeys.length === 0
   );
+}
+
+/**
+ * Responds to a preflight: a browser sends no key with it, and no upstream needs to hear of it.
+ *
+ * @param headers flat list of names and values
+ */
+export function respondToPreflight(
+  response: ServerResponse,
+  headers: readonly string[],
+  requestId: string,
+): void {
+  response.writeHead(204, [...headers, 'x-request-id', requestId]).end();
 }

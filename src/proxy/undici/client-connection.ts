@@ -60,8 +60,8 @@ export class ClientConnection implements PooledConnection<ForwardedRequest>, Bre
 
   close(): void {
     if (this.#gone) return;
-    this.#gone = true;
     void this.#client.destroy();
     this.#owner.gone();
+    this.#gone = true;
   }
 }

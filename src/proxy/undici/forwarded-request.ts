@@ -148,8 +148,10 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   broke(error: unknown): void {
-    this.#controller?.abort(new Fault(error));
-    this.onFailure(new Fault(error));
+    const fault = new Fault(error);
+    this.#controller?.abort(fault);
+    this.#leave(fault);
+    this.onFailure(fault);
   }
 
   resume(): void {
@@ -189,7 +191,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 }
 
-guardMethods(ForwardedRequest, undefined, 'dispatch', 'onRequestStart', 'onResponseStart');
+guardMethods(ForwardedRequest, undefined, 'onRequestStart', 'onResponseStart');
 guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
 
 /** @fastify/http-proxy destroys the response's body if the client has left; but ending it is up to the exchange. */

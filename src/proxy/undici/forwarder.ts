@@ -34,7 +34,7 @@ interface MarkedHeaders {
  */
 export async function openForwarder(
   address: Address,
-  options: Omit<PoolOptions<ForwardedRequest>, 'connect'>,
+  options: Omit<PoolOptions<ForwardedRequest>, 'connect' | 'report'>,
   { usage, report }: { readonly usage: Pick<UsageSink, 'commit'>; readonly report: (error: unknown) => void },
 ): Promise<UpstreamClient> {
   const { hostname } = address.origin;
@@ -48,6 +48,7 @@ export async function openForwarder(
   };
   const pool = new Pool<ForwardedRequest>({
     ...options,
+    report,
     // It connects when it has a request to send.
     connect(owner, done) {
       const made = new ClientConnection(address.origin, settings, connect, { owner, report });
@@ -120,17 +121,24 @@ function viewOf(request: IncomingMessage): IncomingMessage {
 function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {
     const { socket, ready } = openConnection(address, {});
-    const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
+    const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
+    const timer = setTimeout(late, connectMs);
+    let over = false;
     const failed = guardedOn(socket, (error: Error) => {
       clearTimeout(timer);
+      if (over) return;
+      over = true;
       done(error, null);
     });
     const connected = (): void => {
       clearTimeout(timer);
       done(null, socket);
+      over = true;
       socket.off('error', failed);
     };
     socket.once('error', failed);
+    const closed = (): void => failed(new Error('the upstream closed the connection'));
+    socket.once('close', guardedOn(socket, closed));
     socket.once(ready, guardedOn(socket, connected));
   };
 }

@@ -74,6 +74,6 @@ export class PausableReading {
     this.#toHead = true;
     this.onBroken = null;
     // Ends a connection that takes no more bytes, before undici puts the next request on it.
-    if (this.#writeFailed) process.nextTick(() => this.#socket.destroy());
+    if (this.#writeFailed) process.nextTick(guardedOn(this.#socket, () => void this.#socket.destroy()));
   }
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { ResponseFault } from './errors.ts';
 import { latin1, parseFieldLines } from './message-head.ts';
 
@@ -8,6 +9,15 @@ export type OnBytes = (bytes: Buffer, from: number, to: number) => void;
 const mostOverheadBytes = 16 * 1024;
 /** At most 13 hexadecimal digits, which JavaScript holds exactly; then any extensions. */
 const sizeLine = /^([0-9a-f]{1,13})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/i;
+
+/** Writes bytes that are not empty as one chunk (RFC 9112 §7.1). */
+export function writeChunk(socket: Socket, bytes: Buffer): void {
+  socket.cork();
+  socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+  socket.write(bytes);
+  socket.write('\r\n', 'latin1');
+  socket.uncork();
+}
 
 /**
  * Reads a body in chunks (RFC 9112 §7.1), strictly: every line ends with CRLF, and every chunk ends at its stated size.

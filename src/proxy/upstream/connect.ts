@@ -83,9 +83,11 @@ export function connector(
   ): (() => void) => {
     const reading = new ReadBuffer(shared);
     const { socket, ready } = openConnection(address, { onread: reading.onread, session });
-    socket.on('session', (latest: Buffer) => (session = latest));
+    const renewed = (latest: Buffer): void => void (session = latest);
+    socket.on('session', guardedOn(socket, renewed));
     // The failure may be the upstream's rejection of the session, so the next connection has none.
-    socket.on('error', () => (session = undefined));
+    const rejected = (): void => void (session = undefined);
+    socket.on('error', guardedOn(socket, rejected));
     let over = false;
     const settle = (made: Connection | Error): void => {
       clearTimeout(timer);
@@ -93,7 +95,8 @@ export function connector(
       over = true;
       done(made);
     };
-    const timer = setTimeout(() => socket.destroy(new UpstreamTimeout('accept a connection')), connectMs);
+    const late = guardedOn(socket, () => void socket.destroy(new UpstreamTimeout('accept a connection')));
+    const timer = setTimeout(late, connectMs);
     const made = (): void => settle(new Connection(socket, reading, { host, owner, ...parts }));
     const closed = (): void => settle(new Error('the upstream closed the connection'));
     socket.once(ready, guardedOn(socket, made));

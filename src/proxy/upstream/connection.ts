@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
+import { methodKind } from '../../domain/acting-decision.ts';
 import { Fault, guarded, guardMethods, type Breakable } from '../../http/guarded.ts';
 import { ResponseFault } from './errors.ts';
 import { outliveFailedWrite } from './failed-write.ts';
 import type { ConnectionParts, Departing, Leaving } from './hand-overs.ts';
 import { ResponseParser, type ReadBuffer, type ResponseEvents } from './response-parser.ts';
+import { writeChunk } from './chunked-body.ts';
 import { latin1, requestHead, type BodySink, type BodySource } from './message-head.ts';
 import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
@@ -32,6 +34,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #latestRead = 0;
   #gone = false;
   #outlivesFailedWrite = false;
+  /** A safe request without a body on a reused connection, until a byte comes. */
+  #unanswered: OutgoingRequest | null = null;
   #writeError: NodeJS.ErrnoException | null = null;
 
   /** @param reading what the socket reads into */
@@ -60,25 +64,20 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   send(request: OutgoingRequest, handler: ResponseHandler): void {
-    const { body } = request;
-    let text: string;
-    try {
-      text = requestHead(request, this.#parts.host);
-    } catch (error) {
-      this.#handler = handler;
-      return this.broke(error);
-    }
-    // One piece takes one system call.
-    if (Buffer.isBuffer(body)) text += latin1(body, 0, body.length);
     handler.onReserved();
-    this.#leaving = { request, handler, text };
+    this.#leaving = { request, handler, text: '' };
     this.#parts.handOvers.enter(this);
   }
 
   prepare(): boolean {
     // The connection has ended meanwhile.
     if (this.#leaving === null) return false;
-    if (this.#leaving.handler.onHandOver()) return true;
+    const { request, handler } = this.#leaving;
+    const { body } = request;
+    this.#leaving.text = requestHead(request, this.#parts.host);
+    // One piece takes one system call.
+    if (Buffer.isBuffer(body)) this.#leaving.text += latin1(body, 0, body.length);
+    if (handler.onHandOver()) return true;
     this.#leaving = null;
     this.#owner.free();
     return false;
@@ -93,6 +92,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (!handler.onSending(this)) return this.#owner.free();
     const { body, method } = request;
     this.#handler = handler;
+    const isReused = this.#parser.head !== null;
+    this.#unanswered = isReused && body === null && methodKind(method) === 'read' ? request : null;
     this.#parser.begin(method === 'HEAD');
     if (body === null) {
       this.#socket.write(text, 'latin1');
@@ -115,11 +116,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#body?.length !== undefined) {
       this.#socket.write(chunk);
     } else {
-      this.#socket.cork();
-      this.#socket.write(`${chunk.length.toString(16)}\r\n`, 'latin1');
-      this.#socket.write(chunk);
-      this.#socket.write('\r\n', 'latin1');
-      this.#socket.uncork();
+      writeChunk(this.#socket, chunk);
     }
     return this.#socket.writableLength < mostUnsentBytes;
   }
@@ -149,10 +146,10 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   #close(error: Error): void {
     if (this.#gone) return;
-    this.#gone = true;
     this.#body = null;
     this.#socket.destroy();
     this.#owner.gone();
+    this.#gone = true;
     const leaving = this.#leaving;
     this.#leaving = null;
     if (leaving === null) return;
@@ -169,6 +166,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   /** Takes `length` bytes that the socket has read into the buffer. */
   read(length: number): void {
     this.#latestRead = length;
+    this.#unanswered = null;
     if (this.#gone) return;
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone || !this.#parser.over) return;
@@ -239,11 +237,14 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   #fail(error: Error): void {
     const handler = this.#handler;
-    this.#handler = null;
+    const unanswered = error instanceof Fault ? null : this.#unanswered;
     this.#close(error);
-    handler?.onFailure(error);
+    this.#handler = null;
+    if (unanswered !== null && handler?.onUnanswered() === true) this.#owner.giveBack(unanswered, handler);
+    else handler?.onFailure(error);
   }
 }
 
 guardMethods(Connection, undefined, 'send', 'depart', 'read', 'close');
 guardMethods(Connection, false, 'prepare');
+guardMethods(Connection, Buffer.alloc(1), 'nextBuffer');

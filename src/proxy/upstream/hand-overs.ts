@@ -1,4 +1,4 @@
-import type { Breakable } from '../../http/guarded.ts';
+import { guarded, type Breakable } from '../../http/guarded.ts';
 import { methodKind, type MethodKind, type Permit } from '../../domain/acting-decision.ts';
 import type { Caller } from '../../domain/caller.ts';
 import type { Problem } from '../../domain/problem.ts';
@@ -21,8 +21,8 @@ export interface ConnectionParts {
 export interface Leaving {
   readonly request: OutgoingRequest;
   readonly handler: ResponseHandler;
-  /** Its head, and its body if that is in one piece. */
-  readonly text: string;
+  /** Its head, and its body if that is in one piece; empty until it is prepared. */
+  text: string;
 }
 
 /** A request that has a connection, and is sent at the end of this turn of the event loop. */
@@ -35,36 +35,53 @@ export interface Departing extends Breakable {
 
 /**
  * The requests that go out in this turn of the event loop. They are counted together before the first of them is written:
- * one write to the journal for all, and no request reaches an upstream that a crash could lose from the usage. None of the
- * requests throws ({@link Departing}), so each goes out whatever becomes of the others.
+ * one write to the journal for all, and no request reaches an upstream that a crash could lose from the usage. After an
+ * exception each is counted and sent by itself, so the others go out whatever becomes of one.
  */
-export class HandOvers {
+export class HandOvers implements Breakable {
   readonly #usage: Pick<UsageSink, 'commit'>;
+  readonly #report: (error: unknown) => void;
   #waiting: Departing[] = [];
+  #leaving: readonly Departing[] = [];
 
-  constructor(usage: Pick<UsageSink, 'commit'>) {
+  /** @param report logs an exception in what serves all requests of a turn */
+  constructor(usage: Pick<UsageSink, 'commit'>, report: (error: unknown) => void) {
     this.#usage = usage;
+    this.#report = report;
   }
 
   enter(departing: Departing): void {
     // Immediates run right after the reads of this turn, before anything else is read.
-    if (this.#waiting.push(departing) === 1) setImmediate(this.#send);
+    if (this.#waiting.push(departing) === 1) setImmediate(this.#turn);
   }
 
-  readonly #send = (): void => {
-    const waiting = this.#waiting;
+  readonly #turn = guarded(this, () => {
+    this.#leaving = this.#waiting;
     // A request that is decided again enters once more, and is sent in the next turn.
     this.#waiting = [];
+    this.#send(this.#leaving);
+  });
+
+  /** Sends each request of the turn by itself: one of them may be the cause. */
+  broke(error: unknown): void {
+    this.#report(error);
+    for (const each of [...this.#leaving, ...this.#waiting.splice(0)]) this.#sendAlone(each);
+  }
+
+  #send(waiting: readonly Departing[]): void {
     const going = waiting.filter((each) => each.prepare());
     if (going.length === 0) return;
-    try {
-      this.#usage.commit();
-    } catch (error) {
-      for (const each of going) each.broke(error);
-      return;
-    }
+    this.#usage.commit();
     for (const each of going) each.depart();
-  };
+  }
+
+  #sendAlone(departing: Departing): void {
+    try {
+      this.#send([departing]);
+    } catch (error) {
+      departing.broke(error);
+    }
+  }
 }
 
 /** A decided request. `admission` is `null` for a preflight. */

@@ -1,9 +1,10 @@
 import type { AccountId } from '../../domain/ids.ts';
+import { Fault, guarded } from '../../http/guarded.ts';
 import type { Shares, SharingPool } from '../../limits/shares.ts';
 import { UpstreamTimeout } from './errors.ts';
 import type { AdmittedAs, OutgoingRequest } from './message-head.ts';
 import { IdleOrder, Slot, type OwnConnections } from './slots.ts';
-import type { PoolOptions } from './upstream-client.ts';
+import type { PooledConnection, PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
 /**
@@ -13,7 +14,7 @@ import { WaitingRequests, type Failing } from './waiting-requests.ts';
 const idle = { mostMs: 4000, marginMs: 2000 };
 
 /**
- * Connections to one upstream. No request is sent twice.
+ * Connections to one upstream.
  *
  * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them
  * for its response. So a connection is made for one tenant and one caller, and carries no requests of others: a parent
@@ -42,10 +43,11 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#shares = options.shares;
     this.#waiting = new WaitingRequests(options.clock, options.shares.waits);
     this.#shares.join(this);
-    this.#sweep = setInterval(() => this.#tidy(), 1000).unref();
+    const tidy = guarded({ broke: options.report }, () => this.#tidy());
+    this.#sweep = setInterval(tidy, 1000).unref();
   }
 
-  /** Sends a request, once. */
+  /** Sends a request. */
   send(request: OutgoingRequest, handler: Handler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
     const own = this.#ownerOf(request.admission);
@@ -85,8 +87,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   ended(slot: Slot<Handler>): void {
+    if (!this.#slots.delete(slot)) return;
     const { share, idle } = slot.own;
-    this.#slots.delete(slot);
     if (slot.isIdle) {
       idle.splice(idle.lastIndexOf(slot), 1);
       this.#idle.remove(slot);
@@ -113,11 +115,16 @@ export class Pool<Handler extends Failing> implements SharingPool {
     return own;
   }
 
-  #carry(slot: Slot<Handler>, request: OutgoingRequest, handler: Handler): void {
-    this.#shares.take(slot.own.share);
-    slot.connection?.send(request, handler);
+  #carry({ connection }: Slot<Handler>, request: OutgoingRequest, handler: Handler): void {
+    try {
+      connection?.send(request, handler);
+    } catch (error) {
+      connection?.close();
+      handler.onFailure(new Fault(error));
+    }
   }
 
+  /** Takes an idle connection, with its place. */
   #takeIdle(own: OwnConnections<Handler>): Slot<Handler> | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
@@ -127,6 +134,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
         own.idle.pop();
         this.#idle.remove(slot);
         slot.isIdle = false;
+        this.#shares.take(own.share);
         return slot;
       }
     }
@@ -159,22 +167,38 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   #connect(own: OwnConnections<Handler>): void {
+    const slot = new Slot(own, this);
     this.#shares.take(own.share);
     own.opening += 1;
-    if (this.#shares.taken + this.#idle.size > this.#options.most) this.#idle.oldest?.connection?.close();
-    const slot = new Slot(own, this);
     this.#slots.add(slot);
-    slot.giveUp = this.#options.connect(slot, (made) => {
-      own.opening -= 1;
-      const next = this.#waiting.end(own);
-      if (made instanceof Error) {
-        next?.handler.onRefused(made);
-        return this.ended(slot);
-      }
-      slot.connection = made;
-      if (next === undefined) this.freed(slot);
-      else made.send(next.request, next.handler);
-    });
+    try {
+      if (this.#shares.taken + this.#idle.size > this.#options.most) this.#idle.oldest?.connection?.close();
+      slot.giveUp = this.#options.connect(slot, (made) => {
+        try {
+          this.#opened(slot, made);
+        } catch (error) {
+          if (!(made instanceof Error)) made.close();
+          this.#opened(slot, new Fault(error));
+        }
+      });
+    } catch (error) {
+      this.#opened(slot, new Fault(error));
+    }
+  }
+
+  /** Takes the connection that was made, or the reason why there is none. Only the first call for a slot counts. */
+  #opened(slot: Slot<Handler>, made: PooledConnection<Handler> | Error): void {
+    if (!slot.isOpening) return;
+    slot.isOpening = false;
+    slot.own.opening -= 1;
+    const next = this.#waiting.end(slot.own);
+    if (made instanceof Error) {
+      next?.handler.onRefused(made);
+      return this.ended(slot);
+    }
+    slot.connection = made;
+    if (next === undefined) this.freed(slot);
+    else this.#carry(slot, next.request, next.handler);
   }
 
   /**

@@ -28,6 +28,7 @@ export class Slot<Handler extends Failing> {
   /** `null` while it is being made. */
   connection: PooledConnection<Handler> | null = null;
   giveUp: (() => void) | null = null;
+  isOpening = true;
   isIdle = false;
   idleSinceMs = 0;
   /** Neighbours among the idle slots; only {@link IdleOrder} writes to them. */
@@ -49,6 +50,8 @@ export class Slot<Handler extends Failing> {
   }
 
   giveBack(request: OutgoingRequest, handler: Handler): void {
+    // The upstream has likely ended the others, too: each was idle for longer.
+    for (const { connection } of [...this.own.idle]) connection?.close();
     this.#pool.send(request, handler);
   }
 }

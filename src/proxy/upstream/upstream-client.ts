@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Shares } from '../../limits/shares.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { OutgoingRequest } from './message-head.ts';
-import type { HttpVersion, ResponseHead } from './message-head.ts';
+import type { HttpVersion, OutgoingRequest, ResponseHead } from './message-head.ts';
 
 /** Client that sends the requests of one route to its upstream. */
 export interface UpstreamClient {
-  /** Sends one request, once. @param client the request as it came, and its response */
+  /** Sends one request. @param client the request as it came, and its response */
   send(request: OutgoingRequest, handler: ResponseHandler, client: ClientMessages): void;
   /** Ends all connections, together with their requests. */
   close(): void;
@@ -56,6 +55,12 @@ export interface ResponseHandler {
   /** @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
   onFailure(error: Error): void;
+  /**
+   * The reused connection of a safe request without a body ended before a byte of the response came: the upstream has
+   * likely closed it as idle (RFC 9112 §9.3.1). Returns whether the request is to be sent once more; {@link onReserved}
+   * follows then.
+   */
+  onUnanswered(): boolean;
   /** No connection could be made for it: the upstream refuses, or cannot be reached. */
   onRefused(error: Error): void;
 }
@@ -64,7 +69,10 @@ export interface ResponseHandler {
 export interface ConnectionOwner<Handler = never> {
   /** The connection can take another request. */
   free(): void;
-  /** Nothing of this request was written, so it needs another connection. Called after {@link gone}. */
+  /**
+   * Sends a request on another connection, because the upstream ended this one while it was idle, or right after. Called
+   * after {@link gone}.
+   */
   giveBack(request: OutgoingRequest, handler: Handler): void;
   /** The connection has ended. */
   gone(): void;
@@ -99,4 +107,6 @@ export interface PoolOptions<Handler> {
   /** Milliseconds that a request waits for a connection. */
   readonly connectMs: number;
   readonly clock: Clock;
+  /** Logs an exception outside of an exchange. */
+  readonly report: (error: unknown) => void;
 }

@@ -67,11 +67,12 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const address = { origin, socketPath, tls: tlsOf(route.tls, origin.hostname) };
   const shares = deps.concurrency.sharesOf(route);
   const { connectMs } = route.timeouts;
-  const options = { most: route.connections, shares: shares.connections, connectMs, clock: deps.clock };
-  const most = route.webSockets ?? deps.limits.maxConnections;
-  const upstream = { ...address, version: null, webSockets: new WebSocketPlaces(shares.webSockets, most) };
   const report = (error: unknown): void =>
     deps.failures.writeException(error, { route: route.prefix, requestId: null, code: null });
+  const most = route.connections;
+  const options = { most, shares: shares.connections, connectMs, clock: deps.clock };
+  const places = new WebSocketPlaces(shares.webSockets, route.webSockets ?? deps.limits.maxConnections);
+  const upstream = { ...address, version: null, webSockets: places };
   if (route.client === 'undici') {
     // The import waits until it is needed.
     const { openForwarder } = await import('../undici/forwarder.ts');
@@ -79,6 +80,7 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   }
   const connections = new Pool({
     ...options,
+    report,
     connect: connector(address, connectMs, { handOvers: deps.handOvers, report }),
   });
   return {

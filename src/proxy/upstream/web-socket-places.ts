@@ -29,7 +29,8 @@ export class WebSocketPlaces {
   }
 
   leave(share: Share): void {
-    this.#shares.giveBack(share);
+    // An exchange calls this again after an exception, so what counts comes last.
     this.#shares.release(share);
+    this.#shares.giveBack(share);
   }
 }

@@ -224,9 +224,8 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #dropConnection(): void {
     this.#connection?.destroy();
     this.#connection = null;
-    const place = this.#place;
+    if (this.#place !== null) this.route.upstream.webSockets.leave(this.#place);
     this.#place = null;
-    if (place !== null) this.route.upstream.webSockets.leave(place);
   }
 }
 

@@ -33,6 +33,7 @@ export interface World {
   /** What it wrote to its log and to standard error so far; of a long text the end. */
   readonly output: () => string;
   readonly running: () => boolean;
+  readonly child: ChildProcess;
 }
 
 export interface WorldOptions {
@@ -42,6 +43,8 @@ export interface WorldOptions {
   readonly config: string;
   /** Program of the gateway; a `.ts` file is run as it is. */
   readonly gateway: string;
+  /** Module that is loaded before the gateway; it may exchange messages with this process. */
+  readonly preload?: string;
 }
 
 export const builtGateway = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
@@ -54,7 +57,8 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
   const config = join(tempFolder(t), 'gateway.yaml');
   writeFileSync(config, options.config);
   const loader = options.gateway.endsWith('.ts') ? ['--import', register] : [];
-  const child = spawn(process.execPath, [...loader, options.gateway], {
+  const preload = options.preload === undefined ? [] : ['--import', options.preload];
+  const child = spawn(process.execPath, [...loader, ...preload, options.gateway], {
     env: {
       PATH: process.env['PATH'],
       CONFIG: config,
@@ -66,7 +70,7 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
       COHERENCE_LEASE_MS: '10000',
       LOG_LEVEL: 'error',
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(options.preload === undefined ? [] : ['ipc' as const])],
   });
   const output = collect(child);
   const running = (): boolean => child.exitCode === null && child.signalCode === null;
@@ -83,7 +87,7 @@ export async function startWorld(t: Scope, options: WorldOptions): Promise<World
     { limitMs: 60_000, everyMs: 25 },
   );
   const accounts = await makeAccounts(`http://127.0.0.1:${port}`, internalUrl);
-  return { port, internalUrl, ...accounts, output, running };
+  return { port, internalUrl, ...accounts, output, running, child };
 }
 
 async function makeAccounts(

@@ -110,6 +110,7 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
         return true;
       },
       onEarlyHints: () => undefined,
+      onUnanswered: () => false,
       onHead: () => undefined,
       onBody: (chunk) => {
         text += chunk.toString();

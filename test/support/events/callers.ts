@@ -70,6 +70,19 @@ export class Callers {
     return this.#send({ method: 'POST', path: subAccounts + path, body, key, to: 'call', once: true });
   }
 
+  /** A POST by the parent's key, or by an operator through the API or the command line. @param whole operator's path */
+  async post(
+    by: NamedOperator | undefined,
+    key: string,
+    path: string,
+    whole: string,
+    cli: string,
+  ): Promise<void> {
+    if (by === undefined) await this.parent(key, 'POST', path);
+    else if (this.takesCli()) await this.cli(by, ...cli.split(' '));
+    else await this.operator(by, 'POST', whole);
+  }
+
   async #send(ask: Ask, status?: number): Promise<HttpResponse> {
     const response = await insist(this.#options.gateways, this.#options.random, ask);
     if (status === undefined ? response.status < 300 : response.status === status) return response;

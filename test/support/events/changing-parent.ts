@@ -11,6 +11,7 @@ export interface ExpectedEvent {
   /** The id of the parent's key, or the name of the operator. */
   readonly by: string;
   readonly previous?: Readonly<Record<string, unknown>>;
+  readonly step: number;
 }
 
 interface Key {
@@ -28,7 +29,7 @@ interface Sub {
 /** How often each is done. */
 const weights = {
   ...{ create: 3, put: 2, rename: 5, status: 6, mint: 5, revoke: 5 },
-  ...{ update: 2, import: 1, suspend: 1, refused: 3 },
+  ...{ revokeAll: 1, update: 2, import: 1, suspend: 1, refused: 3 },
 };
 type Action = keyof typeof weights;
 const lots = (Object.keys(weights) as Action[]).flatMap((action) =>
@@ -44,6 +45,7 @@ export class ChangingParent {
   #keyId = '';
   #name = 'Parent';
   #number = 0;
+  #step = 0;
   readonly #subs: Sub[] = [];
   readonly #keys: Key[] = [];
   readonly #imported: { readonly sha256: string; readonly name: string }[] = [];
@@ -73,6 +75,7 @@ export class ChangingParent {
 
   /** Does something, which may change nothing. */
   async step(): Promise<void> {
+    this.#step += 1;
     const action = this.#random.pick(lots);
     await {
       create: () => this.#create(),
@@ -81,6 +84,7 @@ export class ChangingParent {
       status: () => this.#setStatus(this.#random.pick(this.#subs)),
       mint: () => this.#mint(),
       revoke: () => this.#revoke(),
+      revokeAll: () => this.#revokeAll(),
       update: () => this.#update(),
       import: () => this.#import(),
       suspend: () => this.#suspend(),
@@ -133,10 +137,9 @@ export class ChangingParent {
       ['reactivate', 'active'],
     ] as const);
     const operator = this.#callers.sometimesOperator();
-    if (operator === undefined) await this.#callers.parent(this.key, 'POST', `/${sub.id}/${action}`);
-    else if (this.#callers.takesCli())
-      await this.#callers.cli(operator, 'sub-accounts', action, this.id, sub.id);
-    else await this.#callers.operator(operator, 'POST', `${this.#path}/sub-accounts/${sub.id}/${action}`);
+    const whole = `${this.#path}/sub-accounts/${sub.id}/${action}`;
+    const cli = `sub-accounts ${action} ${this.id} ${sub.id}`;
+    await this.#callers.post(operator, this.key, `/${sub.id}/${action}`, whole, cli);
     if (sub.status === status) return;
     const type = status === 'active' ? 'sub_account.reactivated' : 'sub_account.deactivated';
     this.#expect(type, sub.id, operator?.name ?? this.#keyId);
@@ -161,16 +164,19 @@ export class ChangingParent {
     if (this.#keys.length === 0) return;
     const key = this.#random.pick(this.#keys);
     const operator = key.sub === null ? this.#callers.anyOperator() : this.#callers.sometimesOperator();
-    if (operator === undefined)
-      await this.#callers.parent(this.key, 'POST', `/${key.sub?.id ?? ''}/api-keys/${key.id}/revoke`);
-    else if (this.#callers.takesCli()) await this.#callers.cli(operator, 'keys', 'revoke', key.id);
-    else await this.#callers.operator(operator, 'POST', `/api-keys/${key.id}/revoke`);
-    if (key.revoked) return;
-    this.#expect('api_key.revoked', key.id, operator?.name ?? this.#keyId, {
-      status: 'active',
-      revoked_at: null,
-    });
-    key.revoked = true;
+    const path = `/api-keys/${key.id}/revoke`;
+    const cli = `keys revoke ${key.id}`;
+    await this.#callers.post(operator, this.key, `/${key.sub?.id ?? ''}${path}`, path, cli);
+    this.#expectRevoked([key], operator?.name ?? this.#keyId);
+  }
+
+  async #revokeAll(): Promise<void> {
+    const sub = this.#random.pick(this.#subs);
+    const operator = this.#callers.sometimesOperator();
+    const path = `/${sub.id}/api-keys/revoke-all`;
+    await this.#callers.post(operator, this.key, path, `/accounts${path}`, `keys revoke --all ${sub.id}`);
+    const keys = this.#keys.filter((key) => key.sub === sub);
+    this.#expectRevoked(keys, operator?.name ?? this.#keyId);
   }
 
   async #update(): Promise<void> {
@@ -227,7 +233,14 @@ export class ChangingParent {
   }
 
   #expect(type: string, of: string, by: string, previous?: ExpectedEvent['previous']): void {
-    this.expected.push({ type, of, by, ...(previous && { previous }) });
+    this.expected.push({ type, of, by, step: this.#step, ...(previous && { previous }) });
+  }
+
+  #expectRevoked(keys: readonly Key[], by: string): void {
+    for (const key of keys) {
+      if (!key.revoked) this.#expect('api_key.revoked', key.id, by, { status: 'active', revoked_at: null });
+      key.revoked = true;
+    }
   }
 
   #newName(): string {

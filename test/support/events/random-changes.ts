@@ -75,14 +75,15 @@ function check(
   found: readonly ShownEvent[],
   operators: readonly NamedOperator[],
 ): void {
-  const shown = found.map(({ type, actor, data }) => ({
+  const shown = found.map(({ type, actor, data, request_id: call }) => ({
     type,
-    of: data.object['id'],
+    of: String(data.object['id']),
     by: actor.kind === 'operator' ? actor.name : actor.key_id,
+    call,
   }));
   t.same(
-    sortedWithinImports(shown),
-    sortedWithinImports(expected.map(({ type, of, by }) => ({ type, of, by }))),
+    sortedWithinCalls(shown),
+    sortedWithinCalls(expected.map(({ type, of, by, step }) => ({ type, of, by, call: step }))),
     'exactly the events of the changes, in their order',
   );
   const wrong = expected.filter(({ previous }, i) => {
@@ -101,15 +102,22 @@ function check(
   t.same(leaked, [], 'no secret');
 }
 
-/** The keys of one import have one time; their order in the file is not kept. */
-function sortedWithinImports<T extends { readonly type: string; readonly of: unknown }>(
-  events: readonly T[],
-): T[] {
-  const runs: T[][] = [];
+/** The events of one call have one time and no order among them; those of one thing keep theirs. */
+function sortedWithinCalls(
+  events: readonly {
+    readonly type: string;
+    readonly of: string;
+    readonly by: unknown;
+    readonly call: unknown;
+  }[],
+): object[] {
+  const calls: (typeof events)[number][][] = [];
   for (const event of events) {
-    const run = runs.at(-1);
-    if (event.type === 'api_key.created' && run?.at(-1)?.type === event.type) run.push(event);
-    else runs.push([event]);
+    const last = calls.at(-1);
+    if (last !== undefined && last[0]?.call === event.call) last.push(event);
+    else calls.push([event]);
   }
-  return runs.flatMap((run) => run.sort((a, b) => (String(a.of) < String(b.of) ? -1 : 1)));
+  return calls
+    .flatMap((call) => call.sort((a, b) => (a.of === b.of ? 0 : a.of < b.of ? -1 : 1)))
+    .map(({ type, of, by }) => ({ type, of, by }));
 }

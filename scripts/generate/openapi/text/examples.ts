@@ -170,15 +170,6 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   HeldApiKeyList: { data: [heldKey], ...lastPage },
   RotatedApiKey: { ...heldKey, id: newKey, rotated_from: accountKey, ...secrets },
   UsageReport: { ...report, data: [{ account_id: account, ...row, ...counted }], ...lastPage },
-  ReconcileUsage: { from: '2026-03-01', to: '2026-03-02' },
-  Reconciliation: {
-    from: '2026-03-01T00:00:00.000Z',
-    to: '2026-03-02T00:00:00.000Z',
-    accounts: 2,
-    mended: false,
-    data: [],
-    ...lastPage,
-  },
   ExportUsage: { from: '2026-03-01', to: '2026-03-02', dry_run: true },
   ExportedUsage: {
     from: '2026-03-01T00:00:00.000Z',

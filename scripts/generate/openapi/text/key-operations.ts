@@ -89,6 +89,7 @@ function keyEnds(path: string, { infix, whose, all }: KeyTexts): OperationTexts 
       tag,
       summary: 'Revoke all keys of an account',
       description: `Revokes all keys of ${all}, expired ones too, and no key of another account. From the 2xx on each of them is 401 \`api_key_revoked\` on every replica, and what they have open is closed. All replicas confirm once for all keys. Takes no body. It cannot be undone.`,
+      anyAccount: true,
       responses: { 200: ['RevokedApiKeys', 'All keys are revoked.'] },
       headers: ['Enforced', 'Replayed'],
     },

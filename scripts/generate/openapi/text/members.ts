@@ -15,9 +15,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   'HeldApiKey.account_id': 'The account that has the key, parent or sub-account.',
   'RotatedApiKey.account_id': 'The account that has the key, parent or sub-account.',
   'Explanation.account_id': 'The account that has the key, parent or sub-account.',
-  'ReconcileUsage.account_id': 'Only this parent and its sub-accounts; all accounts unless given.',
   accounts: 'Accounts.',
-  'Reconciliation.accounts': 'How many accounts were compared, sub-accounts included.',
   acting_tenant: 'The value of the acting header; absent where it is not sent.',
   active_sub_accounts: 'How many sub-accounts are active. Above 0 proxied writes need the acting header.',
   actor: 'Who made the change.',
@@ -33,8 +31,6 @@ export const memberTexts: Readonly<Record<string, string>> = {
   because: 'Why, in words.',
   burst:
     'How many requests may come at once, after a rest; `null` for as many as in a second. It needs a `requests_per_second`.',
-  by_days: 'What is kept by the day; `null` where there is nothing.',
-  by_hours: 'The sum of what is kept by the hour; `null` where there is nothing.',
   bytes_in: 'Bytes of request bodies.',
   bytes_out: 'Bytes of response bodies.',
   caller:
@@ -48,11 +44,9 @@ export const memberTexts: Readonly<Record<string, string>> = {
   created_at: 'When it was created.',
   'Event.created_at': 'When the change was made, by the clock of the database.',
   'ExportUsage.cursor': '`next_cursor` of the response before.',
-  'ReconcileUsage.cursor': '`next_cursor` of the response before.',
   data: 'The rows.',
   'ExportedUsage.data': 'The events: CloudEvents 1.0 (docs/billing.md).',
   'Event.data': 'What was changed.',
-  day: 'The day, UTC.',
   decision: 'Whether the request would be let through.',
   deactivated_at: 'When it was deactivated; `null` while it is active.',
   detail: 'Why the row was left out, for people; `null` otherwise.',
@@ -68,7 +62,6 @@ export const memberTexts: Readonly<Record<string, string>> = {
   'query.from':
     'The start of the period, inclusive: an RFC 3339 date or date-time. In usage reports it is floored to the hour; the start of this month unless given.',
   'ExportUsage.from': 'The beginning of the first hour: an RFC 3339 date, or a date-time on the hour.',
-  'ReconcileUsage.from': 'The first day: an RFC 3339 date, or a date-time at 00:00 UTC.',
   granularity: 'How long the period of a row is.',
   group_by: 'What rows are about.',
   has_more: 'Whether there is another page.',
@@ -106,8 +99,6 @@ export const memberTexts: Readonly<Record<string, string>> = {
     'How many active keys it and each of its sub-accounts may have; `null` for the configured limit.',
   max_sub_accounts:
     'How many sub-accounts it may have, deactivated ones included; `null` for the configured limit.',
-  mend: 'Whether days are made what their hours say; `false` unless given.',
-  mended: 'Whether days were made what their hours say.',
   metadata: 'Pairs of texts of the caller’s own.',
   'ImportedAccount.metadata': mergedPairs,
   'ImportedSubAccount.metadata': mergedPairs,
@@ -186,8 +177,6 @@ export const memberTexts: Readonly<Record<string, string>> = {
   sub_account_external_id:
     'The `external_id` of the sub-account that has the key; absent for a key of the parent.',
   sub_account_id: 'The sub-account; `null` or absent where it is about a parent itself.',
-  'ReconciledDay.sub_account_id':
-    'The account that the requests operated on; the parent has rows of its own.',
   'UsageRow.sub_account_id': 'The account that the requests operated on; the parent has rows of its own.',
   'query.sub_account_id':
     'Only what is about this sub-account; of parent accounts, the one that it belongs to.',
@@ -196,7 +185,6 @@ export const memberTexts: Readonly<Record<string, string>> = {
   'query.to':
     'The end of the period, exclusive: an RFC 3339 date or date-time. In usage reports it is raised to the hour; now unless given.',
   'ExportUsage.to': 'The end of the last hour: an RFC 3339 date, or a date-time on the hour.',
-  'ReconcileUsage.to': 'The day after the last: an RFC 3339 date, or a date-time at 00:00 UTC.',
   type: 'What happened.',
   'query.type': 'Only events of this type.',
   unchanged: 'How many rows were so already.',

@@ -119,17 +119,6 @@ export const operatorOperations: OperationTexts = {
     headers: ['VaryAccept', 'CsvName'],
     csv: true,
   },
-  'POST /admin/v1/usage/reconcile': {
-    id: 'reconcileUsage',
-    tag: 'Usage',
-    summary: 'Compare days of usage with their hours',
-    description:
-      'Names each day of usage that is not the sum of its hours; with `mend` it is made so. A call compares as many accounts as it can in about a second; `next_cursor` says where to go on.',
-    request: 'ReconcileUsage',
-    responses: { 200: ['Reconciliation', 'What differs.'] },
-    problems: ['not_found'],
-    noIdempotency: true,
-  },
   'POST /admin/v1/usage/export': {
     id: 'exportUsage',
     tag: 'Usage',

@@ -39,9 +39,6 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   OnboardingKey: 'One such key.',
   Operator: 'Whose token it is.',
   PutSubAccount: 'What the sub-account is to be.',
-  Reconciliation: 'Days of usage that are not the sum of their hours.',
-  ReconciledDay: 'One such day.',
-  ReconcileUsage: 'What is compared.',
   Replica: 'One replica of the gateway.',
   ReplicaList: 'The replicas of the gateway.',
   RevokedApiKeys: 'How many keys were revoked.',
@@ -52,7 +49,6 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   UpdateAccount: 'What is to change.',
   UpdateApiKey: 'What is to change.',
   UpdateSubAccount: 'What is to change.',
-  UsageCounts: 'What was counted.',
   UsageReport: 'A page of a usage report.',
   UsageRow: 'What was counted for one account or key in one period.',
 };

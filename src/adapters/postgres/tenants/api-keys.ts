@@ -1,18 +1,16 @@
-import { usualKeyPrefix, type ApiKeyStatus, type KeyDigest } from '../../../domain/api-key.ts';
+import { usualKeyPrefix, type KeyDigest } from '../../../domain/api-key.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import type {
-  HeldKey,
+  ChangedKey,
   ImportRejected,
-  KeyFilter,
-  KeyHolder,
   KeyRotated,
   KeyToImport,
   NewApiKey,
 } from '../../../ports/api-keys.ts';
 import { aboveEveryId, pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
-import type { Sql } from '../connection/sql.ts';
-import { committed, digestBytes, limitReached, replayOf, type Changes } from './changes.ts';
+import { committed, digestBytes, limitReached, replayOf, requiredOwner, type Changes } from './changes.ts';
+import { accountOfKey, andHolding, changedKey, statusCondition } from './held-keys.ts';
 import { limitsPatchOf, toApiKey, type KeyRow } from './rows.ts';
 
 type ApiKeys = Pick<
@@ -21,7 +19,6 @@ type ApiKeys = Pick<
   | 'importKeys'
   | 'listKeys'
   | 'getKey'
-  | 'findKeys'
   | 'keyDigest'
   | 'updateKey'
   | 'rotateKey'
@@ -58,7 +55,7 @@ function isReadBy010({ prefix }: Pick<NewApiKey, 'prefix'>): boolean {
 /** API keys of any account. */
 export function apiKeys(db: Runner, changes: Changes): ApiKeys {
   return {
-    async createKey(account, key, limit, claim = null, caller) {
+    async createKey(account, key, limit, claim = null, caller, parent) {
       const made = await changes.run<'none' | 'limit'>(
         claim,
         (sql, request) => sql`
@@ -69,8 +66,7 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
             ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
           ) c`,
         caller,
-        undefined,
-        key.limits,
+        { limits: key.limits, owner: requiredOwner(account, parent) },
       );
       if (made.outcome === 'none') return null;
       return made.outcome === 'limit' ? limitReached(made.key) : { ...toApiKey(made.key), ...replayOf(made) };
@@ -119,23 +115,6 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       return row === undefined ? null : toApiKey(row.key);
     },
 
-    async findKeys(filter, { limit, after = aboveEveryId }) {
-      const rows = await db.run(
-        (sql) => sql<HeldKeyRow[]>`
-          select api_key_json(k) as key, a.external_id as "externalId",
-            jsonb_build_object('id', a.id, 'name', a.name, 'status', a.status) as account,
-            case when p.id is not null then jsonb_build_object('id', p.id, 'name', p.name, 'status', p.status) end as parent
-          from api_key k join account a on a.id = k.account_id left join account p on p.id = a.parent_id
-          where k.id < ${after} ${conditionsOf(sql, filter)}
-          order by k.id desc limit ${limit + 1}`,
-      );
-      return pageOf(rows, limit, ({ key, account, externalId, parent }): HeldKey => ({
-        key: toApiKey(key),
-        account: { ...account, externalId },
-        parent,
-      }));
-    },
-
     // Operators have the id of a key; decisions know it by its digest.
     async keyDigest(id) {
       const [row] = await db.run(
@@ -144,34 +123,36 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
       return row === undefined ? null : (row.digest.toString('base64url') as KeyDigest);
     },
 
-    async updateKey(account, key, { name, expiresAt, limits }, caller) {
+    async updateKey(account, key, { name, expiresAt, limits }, caller, parent) {
       const change = {
         ...(name !== undefined && { name }),
         ...(expiresAt !== undefined && { expires_at: expiresAt }),
         ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
       };
-      const made = await changes.run<'none' | 'inactive'>(
+      const made = await changes.run<'none' | 'inactive', Pick<ChangedKey, 'holding'>>(
         null,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from api_key_update(${request}, ${account}, ${key}, ${sql.json(change)}) c`,
+          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}
+          from api_key_update(${request}, ${accountOfKey(sql, account, key)}, ${key}, ${sql.json(change)}) c`,
         caller,
+        { owner: requiredOwner(account, parent) },
       );
       if (made.outcome === 'none') return null;
-      return made.outcome === 'inactive' ? made.outcome : committed(made, toApiKey(made.key));
+      return made.outcome === 'inactive' ? made.outcome : committed(made, changedKey(made));
     },
 
-    async rotateKey(account, key, rotation, claim = null, caller) {
-      const made = await changes.run<'none' | 'inactive' | 'rotated'>(
+    async rotateKey(account, key, rotation, claim = null, caller, parent) {
+      const made = await changes.run<'none' | 'inactive' | 'rotated', Pick<ChangedKey, 'holding'>>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
+          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}
             ${isReadBy010(rotation) ? sql`` : sql`, fleet_require(${importsKeys})`}
           from api_key_rotate(
-            ${request}, ${account}, ${key}, ${rotation.overlapS}, ${rotation.id}, ${digestBytes(rotation.digest)},
+            ${request}, ${accountOfKey(sql, account, key)}, ${key}, ${rotation.overlapS}, ${rotation.id}, ${digestBytes(rotation.digest)},
             ${digestBytes(rotation.clientSecretDigest)}, ${rotation.prefix}, ${rotation.last4}, ${rotation.expiresAt}
           ) c`,
         caller,
+        { owner: requiredOwner(account, parent) },
       );
       switch (made.outcome) {
         case 'none':
@@ -182,57 +163,30 @@ export function apiKeys(db: Runner, changes: Changes): ApiKeys {
           return { newest: (made.key as unknown as KeyRotated).newest };
         case 'done':
         case 'again':
-          return committed(made, toApiKey(made.key));
+          return committed(made, changedKey(made));
       }
     },
 
-    async revokeKey(account, key, claim = null, caller) {
-      const revoked = await changes.run<'none'>(
+    async revokeKey(account, key, claim = null, caller, parent) {
+      const revoked = await changes.run<'none', Pick<ChangedKey, 'holding'>>(
         claim,
         (sql, request) => sql`
-          select c.*, coherence_history() as incarnation from api_key_revoke(${request}, ${account}, ${key}) c`,
+          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)} from api_key_revoke(${request}, ${accountOfKey(sql, account, key)}, ${key}) c`,
         caller,
+        { owner: requiredOwner(account, parent) },
       );
-      return revoked.outcome === 'none' ? null : committed(revoked, toApiKey(revoked.key));
+      return revoked.outcome === 'none' ? null : committed(revoked, changedKey(revoked));
     },
 
-    async revokeAllKeys(account, claim = null, caller) {
+    async revokeAllKeys(account, claim = null, caller, parent) {
       const made = await changes.run<'none', { readonly revoked: number }>(
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation from api_key_revoke_all(${request}, ${account}) c`,
         caller,
+        { owner: requiredOwner(account, parent) },
       );
       return made.outcome === 'none' ? null : committed(made, made.revoked);
     },
   };
-}
-
-interface HeldKeyRow {
-  readonly key: KeyRow;
-  readonly account: KeyHolder;
-  readonly externalId: string | null;
-  readonly parent: KeyHolder | null;
-}
-
-function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: KeyFilter): ReturnType<Sql> {
-  return sql`
-    ${id === undefined ? sql`` : sql`and k.id = ${id}`}
-    ${digest === undefined ? sql`` : sql`and k.digest = ${digestBytes(digest)}`}
-    ${prefix === undefined ? sql`` : sql`and (starts_with(k.prefix, ${prefix}) or starts_with(${prefix}, k.prefix))`}
-    ${last4 === undefined ? sql`` : sql`and k.last4 = ${last4}`}
-    ${account === undefined ? sql`` : sql`and k.account_id = ${account}`}
-    ${status === undefined ? sql`` : statusCondition(sql, status)}`;
-}
-
-/** Condition for a status, as in `apiKeyStatus`, by the database's clock. */
-function statusCondition(sql: Sql, status: ApiKeyStatus): ReturnType<Sql> {
-  switch (status) {
-    case 'revoked':
-      return sql`and k.revoked_at is not null`;
-    case 'expired':
-      return sql`and k.revoked_at is null and k.expires_at <= now()`;
-    case 'active':
-      return sql`and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
-  }
 }

@@ -11,6 +11,7 @@ import type { Committed, LimitReached } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
+import { noSuch } from '../../../domain/no-such.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
 import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
@@ -46,26 +47,53 @@ export class Changes {
    * Makes a change. @param claim idempotency key, if the request may be sent again: the change is noted for it, or
    * found to be made already
    * @param caller a key, which is checked once more, or an operator; the event of the change names it
-   * @param tenant in whose turn the change runs
-   * @param limits wanted for the record that is made or put
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` because of the claim; a problem if the
-   * caller's key or account has lost its right; `invalid_request` for a burst without a rate
+   * caller's key or account has lost its right; `invalid_request` for a burst without a rate; `not_found` if the
+   * `owner` is not there
    */
   async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
     statement: ChangeStatement,
     caller?: ChangedBy,
-    tenant: AccountId | undefined = accountOf(caller),
-    limits?: Partial<Limits>,
+    { tenant = accountOf(caller), limits, owner }: ChangeOptions = {},
   ): Promise<Changed<Outcome> & More> {
-    const request = { ...requestOf(claim, caller), ...(limits && { limits: limitsPatchOf(limits) }) };
+    const request = {
+      ...requestOf(claim, caller),
+      ...(limits && { limits: limitsPatchOf(limits) }),
+      ...(owner && { owner: { ...owner } }),
+    };
     const rows = await this.#db.run((sql) => statement(sql, sql.json(request)), tenant);
     const [changed] = rows as [Changed<Outcome> & More];
-    const problem = requestProblems[changed.outcome];
+    const problem =
+      changed.outcome === 'no-account'
+        ? noSuch(owner?.parent === null ? 'account' : 'sub-account')
+        : requestProblems[changed.outcome];
     if (problem !== undefined) throw new ProblemError(problem);
     if (changed.seq !== null) this.#hints.nudge();
     return changed;
   }
+}
+
+interface ChangeOptions {
+  /** In whose turn the change runs; by default the caller's. */
+  readonly tenant?: AccountId;
+  /** Limits of the record that is made or put. */
+  readonly limits?: Partial<Limits> | undefined;
+  readonly owner?: RequiredOwner | undefined;
+}
+
+/** Account that a change requires: a sub-account of `parent`, or a parent account if that is `null`. */
+export interface RequiredOwner {
+  readonly id: AccountId;
+  readonly parent: AccountId | null;
+}
+
+/** What to require of the owner of keys; nothing if any account will do. */
+export function requiredOwner(
+  id: AccountId | null,
+  parent: AccountId | null | undefined,
+): RequiredOwner | undefined {
+  return id === null || parent === undefined ? undefined : { id, parent };
 }
 
 /** Result with the position to wait for. */

@@ -1,5 +1,6 @@
 import { metadataMaxPairs } from '../../../domain/account.ts';
 import { ProblemError } from '../../../domain/problem.ts';
+import { noSuch } from '../../../domain/no-such.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import { pageOf } from '../page.ts';
 import type { Runner } from '../connection/pool.ts';
@@ -30,13 +31,11 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
             ${request}, ${parent}, ${id}, ${name}, ${externalId}, ${sql.json(metadata)}, ${limit}
           ) c`,
         caller,
-        parent,
-        limits,
+        { tenant: parent, limits },
       );
       switch (made.outcome) {
         case 'no-parent':
-          // The caller's own account can be gone only after the restore of a backup without it.
-          throw new ProblemError({ code: 'not_found', detail: 'There is no such account.' });
+          throw new ProblemError(noSuch('account'));
         case 'taken':
           return { taken: made.holder };
         case 'id-taken':
@@ -70,7 +69,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           select c.*, coherence_history() as incarnation
           from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
         caller,
-        parent,
+        { tenant: parent },
       );
       switch (made.outcome) {
         case 'none':
@@ -94,8 +93,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
             ${request}, ${parent}, ${externalId}, ${id}, ${name}, ${sql.json(metadata)}, ${limit}, ${metadataMaxPairs}
           ) c`,
         caller,
-        parent,
-        limits,
+        { tenant: parent, limits },
       );
       switch (made.outcome) {
         case 'no-parent':
@@ -117,7 +115,7 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
           select c.*, coherence_history() as incarnation
           from account_set_sub_status(${request}, ${parent}, ${id}, ${status}) c`,
         caller,
-        parent,
+        { tenant: parent },
       );
       return set.outcome === 'none' ? null : committed(set, toSubAccount(set.account));
     },

@@ -4,6 +4,7 @@ import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
 import { apiKeys } from './api-keys.ts';
 import { Changes } from './changes.ts';
+import { heldKeys } from './held-keys.ts';
 import { imports } from './imports.ts';
 import { parents } from './parents.ts';
 import { subAccounts } from './sub-accounts.ts';
@@ -15,6 +16,7 @@ export function tenantStore(db: Runner, hints: Hints): TenantStore & Imports {
     ...parents(db, changes),
     ...subAccounts(db, changes),
     ...apiKeys(db, changes),
+    ...heldKeys(db),
     ...imports(changes),
   };
 }

@@ -4,7 +4,6 @@ import { dayMs } from '../../../domain/usage.ts';
 import { UnusableUsage, type UsageStore } from '../../../ports/usage.ts';
 import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
-import { reconcileUsage } from './reconcile.ts';
 import { usageReport } from './usage-report.ts';
 import { writesByDefault } from './writes-by-default.ts';
 
@@ -109,8 +108,6 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
       );
       return deleted;
     },
-
-    reconcile: (comparison) => reconcileUsage(reports, comparison),
 
     async completeness({ fromMs, toMs }, lostAfterMs, parent) {
       const [row] = await db.run(

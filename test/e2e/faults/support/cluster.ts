@@ -1,8 +1,14 @@
-/** A PostgreSQL with a synchronous standby, which can take its place. */
+/** A PostgreSQL with synchronous standbys, which can take its place. */
 import postgres from 'postgres';
 import { eventually } from '../../../support/eventually.ts';
 import { startPostgres, startStandby } from '../../../support/postgres.ts';
 import type { PrivateServer, Scope } from '../../../support/servers.ts';
+
+/** Address of a server. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
 
 export class Cluster {
   readonly #t: Scope;
@@ -26,32 +32,72 @@ export class Cluster {
   }
 
   /** The primary is killed, and never comes back; the standby is promoted. Returns where it is. */
-  async failOver(): Promise<{ host: string; port: number }> {
+  async failOver(): Promise<Target> {
     const standby = this.#standby;
     if (standby === null) throw new Error('there is no standby');
     const old = this.#primary;
     await old.kill();
+    await this.#promote(standby);
+    await old.dispose();
+    return targetOf(standby);
+  }
+
+  /**
+   * The primary is killed. One of two standbys is promoted and killed, then the other is promoted, to the same timeline number.
+   * What is committed on the first alone is lost, so nothing that is judged may be.
+   *
+   * @param meanwhile what happens while the first is the primary, to its kill
+   * @returns where the second is
+   */
+  async failOverTwice(meanwhile: (first: PrivateServer) => Promise<void>): Promise<Target> {
+    const first = this.#standby;
+    if (first === null) throw new Error('there is no standby');
+    const old = this.#primary;
+    const second = await startStandby(this.#t, old);
+    await waitForStandbys(old, 2);
+    await old.kill();
+    await first.promote();
+    await waitForStandbys(first, 0);
+    await meanwhile(first);
+    await this.#promote(second);
+    await Promise.all([old.dispose(), first.dispose()]);
+    return targetOf(second);
+  }
+
+  async #promote(standby: PrivateServer): Promise<void> {
     await standby.promote();
     this.#primary = standby;
     this.#standby = null;
-    await old.dispose();
-    const { hostname, port } = new URL(standby.url);
-    return { host: hostname, port: Number(port) };
   }
 
   /** Gives the primary a new standby. From then on a commit is on both before its client hears of it. */
   async follow(): Promise<void> {
     this.#standby = await startStandby(this.#t, this.#primary);
-    const sql = postgres(this.#primary.url, { max: 1, onnotice: () => undefined });
-    try {
-      await sql.unsafe(`alter system set synchronous_standby_names = '*'`);
-      await sql`select pg_reload_conf()`;
-      await eventually(async () => {
-        const [state] = await sql`select from pg_stat_replication where sync_state = 'sync'`;
-        return state !== undefined;
-      });
-    } finally {
-      await sql.end();
-    }
+    await waitForStandbys(this.#primary, 1);
   }
+}
+
+/** Lets commits wait for a number of standbys from now on. */
+async function waitForStandbys({ url }: PrivateServer, standbys: number): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  try {
+    await sql.unsafe(
+      `alter system set synchronous_standby_names = '${standbys === 0 ? '' : `${standbys} (*)`}'`,
+    );
+    await sql`select pg_reload_conf()`;
+    await eventually(async () => {
+      const { count } = await sql`select from pg_stat_replication where sync_state = 'sync'`;
+      return count >= standbys;
+    });
+    // They have all that was committed before when they have this.
+    await sql`select txid_current()`;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Where a server listens. */
+export function targetOf({ url }: PrivateServer): Target {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: Number(port) };
 }

@@ -1,8 +1,11 @@
 /** What goes wrong with processes, stores and connections, one thing at a time or two. */
 import { Redis } from 'ioredis';
+import postgres from 'postgres';
+import { openPostgres } from '../../../../src/adapters/postgres/store.ts';
 import type { Random } from '../../../support/coherence/random.ts';
 import type { PrivateServer } from '../../../support/servers.ts';
-import type { Cluster } from './cluster.ts';
+import { createParent, createSub } from '../../../support/store.ts';
+import { targetOf, type Cluster, type Target } from './cluster.ts';
 import type { Replica } from './replica.ts';
 
 export interface Victims {
@@ -147,11 +150,32 @@ export const faults: Readonly<Record<string, Fault>> = {
   // The old primary is gone for good, as fencing would see to.
   'PostgreSQL fails over to its standby': async ({ cluster, replicas }) => {
     if (cluster === null) return;
-    const target = await cluster.failOver();
-    for (const { toPostgres } of replicas) {
-      toPostgres.leadTo(target);
-      toPostgres.cut();
-    }
+    leadAll(replicas, await cluster.failOver());
+    await cluster.follow();
+  },
+
+  // The first new primary gives out positions that the second gives out for other changes.
+  'PostgreSQL fails over twice, to one timeline number': async ({ cluster, replicas }, random) => {
+    if (cluster === null) return;
+    const target = await cluster.failOverTwice(async (first) => {
+      const store = openPostgres({ url: first.url, maxConnections: 1 });
+      const sql = postgres(first.url, { max: 1, onnotice: () => undefined });
+      try {
+        const { id } = await createParent(store.tenants);
+        for (let i = random.between(1, 8); i > 0; i--) await createSub(store.tenants, id);
+        const locked = sql.begin(async (transaction) => {
+          // Changes that are judged get no 2xx here.
+          await transaction`lock table account, api_key in exclusive mode`;
+          leadAll(replicas, targetOf(first));
+          await sleep(random.between(500, 2_500));
+          await first.kill();
+        });
+        await locked.catch(ignore);
+      } finally {
+        await Promise.all([store.close(), sql.end({ timeout: 1 })]);
+      }
+    });
+    leadAll(replicas, target);
     await cluster.follow();
   },
 
@@ -162,6 +186,13 @@ export const faults: Readonly<Record<string, Fault>> = {
     toRedis.resume();
   },
 };
+
+function leadAll(replicas: readonly Replica[], target: Target): void {
+  for (const { toPostgres } of replicas) {
+    toPostgres.leadTo(target);
+    toPostgres.cut();
+  }
+}
 
 async function dumpOf(client: Redis): Promise<[string, string][]> {
   const keys = await client.keys('tg:*');
@@ -196,3 +227,5 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
 function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+function ignore(): void {}

@@ -156,7 +156,9 @@ export class Session {
     const code = /"code":"(\w+)"/.exec(body)?.[1];
     const own = valuesOf(fields, 'content-type').join() === 'application/problem+json';
     // On a busy machine a lease may run out: then it must not decide.
-    if (isOrdinary(request) && identityOf(this.#world, request) !== null && code !== 'unavailable')
+    // Node's parser rejects a TAB behind a length.
+    const hasTab = /^content-length:.*\t/im.test(of.bytes);
+    if (isOrdinary(request) && !hasTab && identityOf(this.#world, request) !== null && code !== 'unavailable')
       fault(`an ordinary request was not proxied: ${status} ${code ?? ''}`);
     if (!own || status >= 500) return 'unclear';
     // A request that waits for its turn may be rejected for its target, or for a malformed chunk that comes meanwhile.

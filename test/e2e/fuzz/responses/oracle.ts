@@ -28,8 +28,7 @@ export function check(
   const { plan } = exchange;
   const said = readResponse(asTakenBy(client, plan.bytes.replaceAll(token, exchange.token)), plan.method);
   const faults: string[] = [];
-  for (const [word] of got.bytes.matchAll(anyToken))
-    if (word !== exchange.token) faults.push(`the response holds ${word}, which is another exchange's`);
+  faults.push(...foreignTokens(exchange, got));
   const ending = endingOf(got);
   if (got.late) faults.push('no response, and no end of the connection');
   const sound =
@@ -54,14 +53,20 @@ export function check(
   return { ending, faults };
 }
 
+/** Words of other exchanges. Some that look alike are drawn into a response itself. */
+function foreignTokens({ token: own, plan }: Exchange, { bytes }: Got): string[] {
+  return [...bytes.matchAll(anyToken)]
+    .filter(([word]) => word !== own && !plan.bytes.includes(word))
+    .map(([word]) => `the response holds ${word}, which is another exchange's`);
+}
+
 /**
  * The same for a request that offers a WebSocket. No drawn response consents to that, and what else is to reach the client is
  * left open here.
  */
 export function checkOffer(exchange: Exchange, got: Got): ReturnType<typeof check> {
   const faults: string[] = [];
-  for (const [word] of got.bytes.matchAll(anyToken))
-    if (word !== exchange.token) faults.push(`the response holds ${word}, which is another exchange's`);
+  faults.push(...foreignTokens(exchange, got));
   if (got.late) faults.push('no response to a handshake, and no end of the connection');
   if (got.response.status === 101) faults.push('a WebSocket without consent');
   if (got.response.state === 'malformed') faults.push('the response to a handshake breaks the protocol');

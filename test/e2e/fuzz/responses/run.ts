@@ -40,7 +40,7 @@ export async function runResponses(t: Scope, options: RunOptions): Promise<void>
   let triedAgain = 0;
   const tryOut = async (plans: readonly ResponsePlan[], atOnce: boolean, again = false): Promise<void> => {
     const exchanges = plans.map((plan): Exchange => {
-      return { token: tokenOf(numbers++), plan, arrivals: 0, orphaned: false };
+      return { token: tokenOf(numbers++), plan, arrivals: 0, orphaned: false, unanswered: 0 };
     });
     for (const exchange of exchanges) upstream.exchanges.set(exchange.token, exchange);
     const got = await ask(world.port, world.parent.key, exchanges, atOnce);
@@ -75,6 +75,7 @@ export async function runResponses(t: Scope, options: RunOptions): Promise<void>
       offers: true,
       arrivals: 0,
       orphaned: false,
+      unanswered: 0,
     };
     upstream.exchanges.set(exchange.token, exchange);
     const [mine] = await ask(world.port, world.parent.key, [exchange], false);

@@ -12,10 +12,12 @@ export interface Exchange {
   readonly plan: ResponsePlan;
   /** The request offers to go on as a WebSocket. */
   readonly offers?: boolean;
-  /** Times it came to the upstream. */
+  /** Times it came to the upstream otherwise. */
   arrivals: number;
   /** It came on a connection that its upstream had just ended: nothing can be expected. */
   orphaned: boolean;
+  /** Times it came on a connection that ends without a byte in response, and so comes again. */
+  unanswered: number;
 }
 
 export interface PlannedUpstream {
@@ -97,19 +99,30 @@ class Connection {
     }
     if (exchange === undefined) return;
     if (!whole && exchange.plan.when === 'whole') return;
-    exchange.arrivals += 1;
-    if (exchange.arrivals > 1) this.#onFault('a request was sent twice', exchange);
+    const comesAgain = this.#mayRepeat(request) && (this.#ended || exchange.plan.bytes === '');
+    if (comesAgain) exchange.unanswered += 1;
+    else exchange.arrivals += 1;
+    // The two may be read here in either order.
+    if (exchange.arrivals + exchange.unanswered > (exchange.unanswered > 0 ? 2 : 1))
+      this.#onFault('a request was sent twice', exchange);
     if (this.#spoilt !== undefined) {
       const { why, by } = this.#spoilt;
       this.#onFault(`a request came on a connection on which ${why} (${by.token})`, by);
     }
     if (this.#ended) {
-      exchange.orphaned = true;
+      exchange.orphaned = !comesAgain;
       this.#socket.destroy();
       return;
     }
     if (!whole) this.#respondedAtHead = name;
     this.#respond(exchange, valuesOf(request.fields, 'connection').includes('close'));
+  }
+
+  /** Whether the gateway sends a request once more that it had no byte in response to. */
+  #mayRepeat({ method, fields }: StrictRequest): boolean {
+    const hasBody =
+      [...valuesOf(fields, 'content-length'), ...valuesOf(fields, 'transfer-encoding')].length > 0;
+    return this.#client === 'native' && ['GET', 'HEAD', 'OPTIONS'].includes(method) && !hasBody;
   }
 
   #respond(exchange: Exchange, last: boolean): void {

@@ -11,7 +11,7 @@ create table usage_daily (
   -- UTC
   day date not null,
   key_id uuid not null,
-  -- Without checks: what was changed by hand must not keep usage from being added. `usage_reconcile` finds it.
+  -- Without checks: a change by hand must not keep usage from being added.
   requests bigint not null,
   reads bigint not null,
   writes bigint not null,

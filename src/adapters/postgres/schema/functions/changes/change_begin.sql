@@ -1,6 +1,6 @@
 -- Returns null if the change may go on. Otherwise it returns the outcome of the whole change: 'key-unknown',
 -- 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer ask for it, not even for the record
--- of an earlier request; 'again' with the record that an earlier request made or set; 'mismatch' or 'in-flight'. A
+-- of an earlier request; 'no-account' if the owner is not there; 'again' with the record that an earlier request made or set; 'mismatch' or 'in-flight'. A
 -- request that is sent again never acts again: another request may have undone its effect on purpose. `made` is null
 -- if a replica of 0.1.0 noted that a state was set.
 --
@@ -11,7 +11,9 @@
 -- - `id` and `address` of the request, for its event;
 -- - `claim` (`caller`, the nil UUID for the operator; `key` and `fingerprint`, SHA-256 in hex), if it has an
 --   Idempotency-Key;
--- - `limits` that a new account or key begins with.
+-- - `limits` that a new account or key begins with;
+-- - `owner` (`id` and `parent`), if the keys to change must be those of a sub-account of this parent, or of a parent
+--   account if `parent` is null. Neither ever changes, so the check needs no lock.
 --
 -- Replicas of 0.1.0 give no caller: their changes are made without this check.
 --
@@ -46,6 +48,14 @@ begin
     if outcome is not null then
       return;
     end if;
+  end if;
+  if request ? 'owner' and not exists (
+    select from account a
+    where a.id = (request #>> '{owner,id}')::uuid
+      and a.parent_id is not distinct from (request #>> '{owner,parent}')::uuid
+  ) then
+    outcome := 'no-account';
+    return;
   end if;
   if caller is not null or request ? 'operator' then
     perform set_config('tenancy_gateway.actor', jsonb_build_object(

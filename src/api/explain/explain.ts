@@ -13,7 +13,7 @@ import {
   type Destination,
   type Explained,
   type ExplanationDeps,
-} from '../explanation.ts';
+} from './explanation.ts';
 import { closed, noQuery, nullableInteger, nullableText, type TypedApp } from '../rest/typebox.ts';
 
 export interface ExplainDeps extends ExplanationDeps {

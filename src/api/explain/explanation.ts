@@ -1,23 +1,24 @@
 import { Type } from 'typebox';
-import { decideManagementCall } from '../authz/management-call.ts';
+import { decideManagementCall } from '../../authz/management-call.ts';
 import {
   decideProxiedRequest,
   type Admission,
   type ProxiedRequest,
   type RouteRules,
-} from '../authz/proxied-request.ts';
-import type { Permit } from '../domain/acting-decision.ts';
-import type { Caller } from '../domain/caller.ts';
-import { parseAccountId, parseKeyId, type AccountId } from '../domain/ids.ts';
-import type { Problem } from '../domain/problem.ts';
-import { noSuch, notFound, type Thing } from '../http/not-found.ts';
-import { problemMembers, type ProblemMembers } from '../http/problem-body.ts';
-import type { Clock } from '../ports/clock.ts';
-import { decideWithLookups, MissingFact, type Directory } from '../ports/directory.ts';
-import { factKey } from '../ports/facts.ts';
-import type { TenantStore } from '../ports/tenant-store.ts';
-import type { FoundOperation } from './operations.ts';
-import { nullableText } from './rest/typebox.ts';
+} from '../../authz/proxied-request.ts';
+import type { Permit } from '../../domain/acting-decision.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { parseAccountId, parseKeyId, type AccountId } from '../../domain/ids.ts';
+import type { Problem } from '../../domain/problem.ts';
+import { noSuch, type Thing } from '../../domain/no-such.ts';
+import { notFound } from '../../http/not-found.ts';
+import { problemMembers, type ProblemMembers } from '../../http/problem-body.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { decideWithLookups, MissingFact, type Directory } from '../../ports/directory.ts';
+import { factKey } from '../../ports/facts.ts';
+import type { TenantStore } from '../../ports/tenant-store.ts';
+import type { FoundOperation } from '../operations.ts';
+import { nullableText } from '../rest/typebox.ts';
 
 /** Destination of a request, as the public listener finds it. */
 export type Destination =

@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
-import { methodKind, readActingHeader, servedMethods } from '../domain/acting-decision.ts';
-import { managementScopes } from '../domain/scope.ts';
-import { found } from '../http/not-found.ts';
-import type { ManagementDeps } from './deps.ts';
+import { methodKind, readActingHeader, servedMethods } from '../../domain/acting-decision.ts';
+import { managementScopes } from '../../domain/scope.ts';
+import { found } from '../../http/not-found.ts';
+import type { ManagementDeps } from '../deps.ts';
 import { decisionFields, decisionToBody, explain } from './explanation.ts';
-import { callerOf } from './guard.ts';
-import { closed } from './rest/typebox.ts';
-import type { ManagementApp } from './operations.ts';
+import { callerOf } from '../guard.ts';
+import { closed } from '../rest/typebox.ts';
+import type { ManagementApp } from '../operations.ts';
 
 const question = closed({
   method: Type.Optional(Type.Enum([...servedMethods])),

@@ -1,0 +1,86 @@
+import type { ApiKeyStatus } from '../../../domain/api-key.ts';
+import type { AccountId, KeyId } from '../../../domain/ids.ts';
+import type { ChangedKey, HeldKey, KeyFilter, KeyHolding } from '../../../ports/api-keys.ts';
+import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { Runner } from '../connection/pool.ts';
+import type { Sql } from '../connection/sql.ts';
+import { aboveEveryId, pageOf } from '../page.ts';
+import { digestBytes } from './changes.ts';
+import { toApiKey, type KeyRow } from './rows.ts';
+
+/** Keys of any account with their holders, for operators. */
+export function heldKeys(db: Runner): Pick<TenantStore, 'findKeys'> {
+  return {
+    async findKeys(filter, { limit, after = aboveEveryId }) {
+      const rows = await db.run(
+        (sql) => sql<HeldKeyRow[]>`
+          select api_key_json(k) as key, ${holding(sql)} as holding from ${holders(sql)}
+          where k.id < ${after} ${conditionsOf(sql, filter)}
+          order by k.id desc limit ${limit + 1}`,
+      );
+      return pageOf(rows, limit, (row): HeldKey => ({ key: toApiKey(row.key), ...row.holding }));
+    },
+  };
+}
+
+/** Members of the result of such a statement. */
+interface Held {
+  readonly key: KeyRow;
+  readonly holding?: KeyHolding;
+}
+
+interface HeldKeyRow {
+  readonly key: KeyRow;
+  readonly holding: KeyHolding;
+}
+
+function holding(sql: Sql): ReturnType<Sql> {
+  return sql`jsonb_build_object(
+    'account',
+    jsonb_build_object('id', a.id, 'name', a.name, 'status', a.status, 'externalId', a.external_id),
+    'parent',
+    case when p.id is not null then jsonb_build_object('id', p.id, 'name', p.name, 'status', p.status) end
+  )`;
+}
+
+function holders(sql: Sql): ReturnType<Sql> {
+  return sql`api_key k join account a on a.id = k.account_id left join account p on p.id = a.parent_id`;
+}
+
+/** Account of a key, as an argument of a change: the given one, or the one that has the key. */
+export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
+  return account === null ? sql`(select k.account_id from api_key k where k.id = ${key})` : sql`${account}`;
+}
+
+/** Further column of a change's statement: the `holding` of the key, if no account was given. */
+export function andHolding(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
+  if (account !== null) return sql``;
+  return sql`, (select ${holding(sql)} from ${holders(sql)} where k.id = ${key}) as holding`;
+}
+
+/** Reads the key of such a statement. */
+export function changedKey({ key, holding }: Held): ChangedKey {
+  return { ...toApiKey(key), ...(holding && { holding }) };
+}
+
+function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: KeyFilter): ReturnType<Sql> {
+  return sql`
+    ${id === undefined ? sql`` : sql`and k.id = ${id}`}
+    ${digest === undefined ? sql`` : sql`and k.digest = ${digestBytes(digest)}`}
+    ${prefix === undefined ? sql`` : sql`and (starts_with(k.prefix, ${prefix}) or starts_with(${prefix}, k.prefix))`}
+    ${last4 === undefined ? sql`` : sql`and k.last4 = ${last4}`}
+    ${account === undefined ? sql`` : sql`and k.account_id = ${account}`}
+    ${status === undefined ? sql`` : statusCondition(sql, status)}`;
+}
+
+/** Condition for a status, as in `apiKeyStatus`, by the database's clock. */
+export function statusCondition(sql: Sql, status: ApiKeyStatus): ReturnType<Sql> {
+  switch (status) {
+    case 'revoked':
+      return sql`and k.revoked_at is not null`;
+    case 'expired':
+      return sql`and k.revoked_at is null and k.expires_at <= now()`;
+    case 'active':
+      return sql`and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Command, Option } from 'commander';
+
+/** Candidate that stands for the names of files. */
+export const files = ':files';
+
+/**
+ * What may stand in place of the last word.
+ *
+ * @param words words behind the name of the program, up to the cursor; the last one may be empty
+ * @returns each candidate, with a TAB and its description if it has one
+ */
+export function candidates(program: Command, words: readonly string[]): readonly string[] {
+  const begun = words.at(-1) ?? '';
+  let command = program;
+  let valueOf: Option | undefined;
+  for (const word of words.slice(0, -1)) {
+    const isValue = valueOf !== undefined;
+    valueOf = undefined;
+    if (isValue) continue;
+    // The options of the program may stand anywhere.
+    const option = optionsOf(program, command).find(({ long, short }) => word === long || word === short);
+    if (option?.required === true || option?.optional === true) valueOf = option;
+    command = command.commands.find((each) => each.name() === word) ?? command;
+  }
+  if (valueOf !== undefined) return beginning(begun, valueOf.argChoices ?? []);
+  if (begun.startsWith('-'))
+    return beginning(
+      begun,
+      optionsOf(program, command).flatMap(({ long, short, description }) =>
+        [long, short].filter((flag) => flag !== undefined).map((flag) => `${flag}\t${description}`),
+      ),
+    );
+  const commands = command.createHelp().visibleCommands(command);
+  const takesFile = command.registeredArguments.some((argument) => argument.name().includes('file'));
+  return [
+    ...beginning(
+      begun,
+      commands.map((each) => `${each.name()}\t${each.description()}`),
+    ),
+    ...(takesFile ? [files] : []),
+  ];
+}
+
+function optionsOf(program: Command, command: Command): readonly Option[] {
+  return [...new Set([command, program])].flatMap((each) => each.createHelp().visibleOptions(each));
+}
+
+function beginning(begun: string, all: readonly string[]): readonly string[] {
+  return all.filter((each) => each.startsWith(begun));
+}
