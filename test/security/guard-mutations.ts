@@ -255,8 +255,8 @@ export const guardMutations: readonly GuardMutation[] = [
   {
     attack: 'slow-handshake',
     source: 'src/http/server-options.ts',
-    guard: 'below.setTimeout(server.headersTimeout, () => below.destroy());',
-    instead: '',
+    guard: 'below.setTimeout(server.headersTimeout, () => void below.destroy());',
+    instead: '0;',
   },
   {
     attack: 'slow-loris-head',
