@@ -50,7 +50,7 @@ export function operationBlock(each: PageOperation, views: SchemaViews): string 
     ...(body === undefined ? [] : memberRows(body, views, ['body'])),
   ];
   return [
-    `<details><summary><code>${method} ${path}</code>: what it takes and responds</summary>`,
+    `<details><summary><code>${method} ${path}</code>: parameters, body and responses</summary>`,
     String(operation['description']),
     ...(body?.['minProperties'] === undefined ? [] : ['The body has at least one of its members.']),
     table(['in', 'name', 'type', ''], rows),

@@ -23,7 +23,7 @@ export function apiPage(page: string, documents: Documents): string {
     (_, place: string) => {
       const part = parts.get(place);
       if (part === undefined || !missing.delete(place))
-        throw new Error(`docs/api.md has a place for ${place}, which there is not, or is twice.`);
+        throw new Error(`docs/api.md has a place for ${place}, which is unknown or there twice.`);
       return `\n${part}\n\n`;
     },
   );

@@ -44,10 +44,10 @@ export function actingTenantComponents(version: string): Json {
   return {
     openapi: '3.1.1',
     info: {
-      title: 'Tenancy Gateway: what it adds to the API behind it',
+      title: 'Tenancy Gateway: its additions to the API behind it',
       version,
       description:
-        'Components for the OpenAPI document of a service behind the gateway. Refer to them from your operations: `ActingTenant` in their parameters, `apiKey` in their security, the responses beside your own.',
+        'Components for the OpenAPI document of a service behind the gateway. Refer to them from your operations: `ActingTenant` in their parameters, `apiKey` in their security, the responses besides your own.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     paths: {},
@@ -71,13 +71,13 @@ export function actingTenantComponents(version: string): Json {
 }
 
 const anyKey =
-  'An API key of a parent account or of a sub-account. The scopes that a route asks for are the operator’s to set.';
+  'An API key of a parent account or of a sub-account. The operator configures which scopes a route needs.';
 
 const actingTenant: Json = {
   name: 'X-Service-Acting-Tenant',
   in: 'header',
   description:
-    'The account that the request operates on: `self`, the UUID of a sub-account, or `ext:` and its external_id. Parent keys must send it with POST, PUT, PATCH and DELETE as long as the account has an active sub-account; without it GET, HEAD and OPTIONS operate on the caller itself. Keys of sub-accounts always act as themselves and need not send it.',
+    'The account that the request operates on: `self`, the UUID of a sub-account, or `ext:` and its external_id. While the account has an active sub-account, parent keys must send it with POST, PUT, PATCH and DELETE. Without it, GET, HEAD and OPTIONS operate on the caller itself. Keys of sub-accounts always act as themselves and need not send it.',
   schema: { type: 'string', maxLength: 259, pattern: `^(self|${uuid}|ext:[!-+\\--~]{1,255})$` },
   examples: {
     self: { summary: 'The caller itself', value: 'self' },

@@ -9,25 +9,25 @@ const errors = `
 
 ## Errors
 
-Every rejection is \`application/problem+json\` (RFC 9457). Programs look at \`code\`; the codes of an operation are listed with its statuses. Bodies and query parameters that are not described here are rejected with 400 \`invalid_request\`, and \`errors\` says where. A method that a path does not have is 405 with \`Allow\`. HEAD works wherever GET does.
+Every rejection is \`application/problem+json\` (RFC 9457). Programs look at \`code\`; the codes of an operation are listed with its statuses. A body or query parameter that is not described here gets 400 \`invalid_request\`, and \`errors\` names each fault. A method that the path does not have gets 405 with \`Allow\`. HEAD works wherever GET does.
 
 ## Sending a request again
 
-\`POST\` takes an \`Idempotency-Key\`: the same request under the same key takes effect once. Other methods can simply be repeated. 429 and 503 say in \`Retry-After\` when.`;
+\`POST\` takes an \`Idempotency-Key\`: the same request under the same key takes effect once. Other methods can simply be repeated. \`Retry-After\` of a 429 or 503 says when.`;
 
 /** The endpoints for parents. */
 export const parentApi: Api = {
   title: 'Tenancy Gateway: sub-accounts',
-  description: `How a parent account manages its sub-accounts and their API keys, reads usage and events. All calls act as the account of the API key.${errors}`,
+  description: `With this API a parent account manages its sub-accounts and their API keys, and reads usage and events. All calls act as the account of the API key.${errors}`,
   prefix: managementPath,
   callers: 'parents',
   ownerId: 'sub_id',
   tags: [
     ['Sub-accounts', 'Customers of the calling account.'],
     ['API keys', 'Keys of sub-accounts.'],
-    ['Usage', 'What was asked of the API behind the gateway.'],
-    ['Events', 'What was changed, by whom.'],
-    ['Caller', 'Who calls.'],
+    ['Usage', 'Requests to the API behind the gateway.'],
+    ['Events', 'Changes and who made them.'],
+    ['Caller', 'The calling account and key.'],
   ],
   operations: {
     ...parentOperations,
@@ -60,7 +60,7 @@ export const parentApi: Api = {
 /** The operator API. */
 export const operatorApi: Api = {
   title: 'Tenancy Gateway: operator API',
-  description: `How the operator of a gateway manages parent accounts, their sub-accounts and any API key. It is served by the internal listener alone.${errors}`,
+  description: `With this API the operator of a gateway manages parent accounts, their sub-accounts and any API key. Only the internal listener serves it.${errors}`,
   prefix: operatorPath,
   callers: 'operators',
   ownerId: 'account_id',
@@ -70,9 +70,9 @@ export const operatorApi: Api = {
     ['API keys', 'Keys of a parent account.'],
     ['Any API key', 'Keys of any account, parent or sub-account.'],
     ['Imports', 'Many accounts or keys at a time.'],
-    ['Usage', 'What was asked of the API behind the gateway, by all parents or one.'],
-    ['Events', 'What was changed, by whom.'],
-    ['This gateway', 'What it would decide, its replicas, and which one it is.'],
+    ['Usage', 'Requests of all parents, or of one, to the API behind the gateway.'],
+    ['Events', 'Changes and who made them.'],
+    ['This gateway', 'Its decisions, its replicas and its version.'],
   ],
   operations: {
     ...operatorOperations,
@@ -115,12 +115,12 @@ export const securitySchemes: Readonly<Record<'apiKey' | 'operatorToken', Json>>
     scheme: 'bearer',
     bearerFormat: 'tgw_…',
     description:
-      'An API key of a parent account. The scopes that it must hold are listed with each operation and compared exactly.',
+      'An API key of a parent account. Each operation lists the scopes that the key must hold; they are compared exactly.',
   },
   operatorToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The operator token (`ADMIN_TOKEN`), or that of a named operator.',
+    description: 'The operator token (`ADMIN_TOKEN`), or the token of a named operator.',
   },
 };
 

@@ -3,20 +3,20 @@ import type { Json } from './types.ts';
 /** Headers of responses, by the names of their components. */
 export const responseHeaders: Readonly<Record<string, Json>> = {
   RequestId: {
-    description: 'Names the request in the operator’s logs and in talks with support.',
+    description: 'The id of the request in the operator’s logs. Quote it to support.',
     required: true,
     schema: { type: 'string' },
     example: '9f86d081884c7d659a2feaa0c55ad015',
   },
   ResolvedTenant: {
-    description: 'The account that the request operated on: the calling one, on these endpoints.',
+    description: 'The account that the request operated on. On these endpoints it is the calling account.',
     required: true,
     schema: { type: 'string', format: 'uuid' },
     example: '0197b7e0-4c9d-7a31-9d6e-2f6b8f7a1c11',
   },
   Enforced: {
     description:
-      'The receipt of a change that the response waited for: how many replicas confirmed it, and how many milliseconds that took. `unheard` counts replicas whose leases had to run out, `streams` what was closed. Absent where no replica can hold an outdated fact.',
+      'The receipt of a change that the response waited for: how many replicas confirmed it, and how many milliseconds that took. `unheard` counts replicas whose leases had to run out, `streams` the exchanges that were closed. Absent if no replica can hold an outdated fact.',
     schema: { type: 'string', pattern: '^replicas=\\d+; ms=\\d+(; unheard=\\d+)?(; streams=\\d+)?$' },
     example: 'replicas=3; ms=4',
   },
@@ -39,7 +39,7 @@ export const responseHeaders: Readonly<Record<string, Json>> = {
     example: 'Accept',
   },
   CsvName: {
-    description: 'The name of the file, where the report is CSV.',
+    description: 'The name of the file; present if the report is CSV.',
     schema: { type: 'string' },
     example: 'attachment; filename="usage-2026-03-01-2026-04-01.csv"',
   },
@@ -77,7 +77,7 @@ export const requestHeaders: Readonly<Record<string, Json>> = {
     name: 'X-Service-Acting-Tenant',
     in: 'header',
     description:
-      'Optional here: these endpoints always act as the calling account, and the path names the sub-account. It may only say so: `self` or the account’s own UUID. (Where the operator has set `management.require_acting_header`, writes must say it while the account has an active sub-account.)',
+      'Optional here: these endpoints always act as the calling account, and the path names the sub-account. The only values are `self` and the account’s own UUID. If the operator has set `management.require_acting_header`, writes must send it while the account has an active sub-account.',
     schema: {
       type: 'string',
       pattern: '^(self|[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})$',
@@ -88,7 +88,7 @@ export const requestHeaders: Readonly<Record<string, Json>> = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Makes it safe to send the request again: for 24 hours the same request under the same key takes effect once. 1 to 255 visible ASCII characters, such as a random UUID.',
+      'Makes it safe to send the request again: for 24 hours, the same request with the same key takes effect once. 1 to 255 visible ASCII characters, such as a random UUID.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]{1,255}$' },
     example: '6f1c2b7e-0d9a-4c1e-9b51-3a7d52e80f44',
   },

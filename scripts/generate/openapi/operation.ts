@@ -75,8 +75,7 @@ function success(
 
 const csvContent: Json = {
   schema: {
-    description:
-      'RFC 4180, with a header row: the names of the members of a row of the JSON, in their order.',
+    description: 'RFC 4180. The header row names the members of a JSON row, in their order.',
     type: 'string',
   },
 };
@@ -131,7 +130,7 @@ const pathTexts: Readonly<Record<string, readonly [description: string, schema: 
   key_id: ['The id of the key.', id, '0197b7e2-3c61-7e55-92a1-8c2e4d6f0a13'],
   event_id: ['The id of the event.', id, '019a0f3e-6c1d-7a40-8000-05c1d2e3f4a5'],
   external_id: [
-    'The parent’s own name for the sub-account, percent-encoded. What reads as a way up (`.`, `..`) cannot stand in a path.',
+    'The parent’s own name for the sub-account, percent-encoded. `.` and `..` cannot be in a path.',
     { minLength: 1, maxLength: 255, pattern: '^[!-+\\--~]+$' },
     'ada',
   ],

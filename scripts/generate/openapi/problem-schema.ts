@@ -13,7 +13,7 @@ export const problem: Json = {
     status: { description: 'The status of the response.', type: 'integer', minimum: 400, maximum: 599 },
     detail: { description: 'What is wrong and what to do, for people. It may change.', type: 'string' },
     instance: {
-      description: 'The path that was called, without its query; empty where the request could not be read.',
+      description: 'The path that was called, without its query; empty if the request could not be read.',
       type: 'string',
     },
     code: {
@@ -21,9 +21,9 @@ export const problem: Json = {
       type: 'string',
       examples: Object.keys(catalogue).slice(0, 2),
     },
-    request_id: { description: 'Names the request in the operator’s logs.', type: 'string' },
+    request_id: { description: 'The id of the request in the operator’s logs.', type: 'string' },
     errors: {
-      description: 'Each fault of the request; present where it was not valid.',
+      description: 'Each fault of the request; present if the request was not valid.',
       type: 'array',
       items: {
         type: 'object',
@@ -31,7 +31,7 @@ export const problem: Json = {
         properties: {
           pointer: {
             description:
-              'Where: a JSON pointer into the body (RFC 6901), `?name` for a parameter of the query, or the name of a header.',
+              'The place of the fault: a JSON pointer into the body (RFC 6901), `?name` for a query parameter, or the name of a header.',
             type: 'string',
           },
           detail: { description: 'What is wrong there.', type: 'string' },
@@ -41,7 +41,7 @@ export const problem: Json = {
     scope: { description: 'The scope that is missing; with `insufficient_scope`.', type: 'string' },
     reason: {
       description:
-        'With `unavailable`: `slow` if the store is there and took too long, so that a smaller request may succeed.',
+        'With `unavailable`: `slow` if the store is reachable but took too long, so that a smaller request may succeed.',
       type: 'string',
       enum: ['slow'],
     },

@@ -2,7 +2,7 @@ import type { OperationTexts } from '../types.ts';
 
 const tag = 'Any API key';
 const rows =
-  'Up to 1,000 rows. 400 names every fault of every row, and then nothing was done; otherwise each row stands by itself. With `plan` the response says what would be, and nothing is done.';
+  'Up to 1,000 rows. A 400 names every fault of every row, and nothing was changed. Otherwise each row succeeds or fails on its own. With `plan` the response shows the outcomes, and nothing is changed.';
 
 /** What operators do with any key, and with many rows at a time. */
 export const anyKeyOperations: OperationTexts = {
@@ -11,7 +11,7 @@ export const anyKeyOperations: OperationTexts = {
     tag,
     summary: 'Find keys',
     description:
-      'Keys of any account, newest first, by their first or last characters, the SHA-256 of the key itself, the account or the status.',
+      'Finds keys of any account by their first or last characters, by the SHA-256 of the key itself, by account or by status. Newest first.',
     responses: { 200: ['HeldApiKeyList', 'A page of keys, each with its account.'] },
   },
   'GET /admin/v1/api-keys/{key_id}': {
@@ -27,7 +27,7 @@ export const anyKeyOperations: OperationTexts = {
     summary: 'Change a key',
     description: 'Changes name or expiry. Only an active key may be given another expiry.',
     request: 'UpdateApiKey',
-    responses: { 200: ['HeldApiKey', 'The key as it is now.'] },
+    responses: { 200: ['HeldApiKey', 'The key after the change.'] },
     problems: ['key_not_active'],
     headers: ['Enforced'],
   },
@@ -36,7 +36,7 @@ export const anyKeyOperations: OperationTexts = {
     tag,
     summary: 'Rotate a key',
     description:
-      'Makes a key with the same owner, name and scopes. The old one goes on working for `expires_in` seconds; with 0 it is revoked before the 2xx. Afterwards at most two keys of the rotation are active. This is the only response with the secrets.',
+      'Makes a key with the same owner, name and scopes. The old key keeps working for `expires_in` seconds; with 0 it is revoked before the 2xx. At most two keys of the rotation are active afterwards. Only this response has the secrets.',
     request: 'RotateApiKey',
     responses: { 201: ['RotatedApiKey', 'The new key was made.'] },
     problems: ['key_not_active', 'key_rotated'],
@@ -47,7 +47,7 @@ export const anyKeyOperations: OperationTexts = {
     tag,
     summary: 'Revoke a key',
     description:
-      'From the 2xx on the key is 401 `api_key_revoked` on every replica, and what it has open is closed. Takes no body. Repeating it gives the same response.',
+      'From the 2xx on, every replica rejects the key with 401 `api_key_revoked`, and its open requests and connections are closed. Takes no body. Repeating it gives the same response.',
     responses: { 200: ['HeldApiKey', 'The key is revoked.'] },
     headers: ['Enforced', 'Replayed'],
   },
@@ -55,27 +55,27 @@ export const anyKeyOperations: OperationTexts = {
     id: 'importAccounts',
     tag: 'Imports',
     summary: 'Import parent accounts',
-    description: `Creates and changes parents by their \`external_id\`. ${rows}`,
+    description: `Creates parents and changes existing ones, found by \`external_id\`. ${rows}`,
     request: 'ImportAccounts',
-    responses: { 200: ['ImportedRows', 'What became of each row, in the order given.'] },
+    responses: { 200: ['ImportedRows', 'The outcome of each row, in the given order.'] },
     headers: ['Enforced', 'Replayed'],
   },
   'POST /admin/v1/sub-accounts/import': {
     id: 'importSubAccounts',
     tag: 'Imports',
     summary: 'Import sub-accounts of any parents',
-    description: `Creates and changes sub-accounts by parent and \`external_id\`. ${rows}`,
+    description: `Creates sub-accounts and changes existing ones, found by parent and \`external_id\`. ${rows}`,
     request: 'ImportSubAccounts',
-    responses: { 200: ['ImportedRows', 'What became of each row, in the order given.'] },
+    responses: { 200: ['ImportedRows', 'The outcome of each row, in the given order.'] },
     headers: ['Enforced', 'Replayed'],
   },
   'POST /admin/v1/api-keys/import': {
     id: 'importApiKeys',
     tag: 'Imports',
     summary: 'Import keys of any accounts',
-    description: `Keys that callers use already, by value or by digest. ${rows}`,
+    description: `Imports keys that callers already use, by value or by digest. ${rows}`,
     request: 'ImportApiKeys',
-    responses: { 200: ['ImportedRows', 'What became of each row, in the order given.'] },
+    responses: { 200: ['ImportedRows', 'The outcome of each row, in the given order.'] },
     headers: ['Enforced', 'Replayed'],
   },
   'POST /admin/v1/accounts/{account_id}/api-keys/import': {
@@ -83,9 +83,9 @@ export const anyKeyOperations: OperationTexts = {
     tag: 'Imports',
     summary: 'Import keys of one parent and its sub-accounts',
     description:
-      'Up to 1,000 keys that callers use already, by value or by digest: all of them or none. A key that its owner has already stays as it is. From the 2xx on no replica remembers one of them as unknown.',
+      'Imports up to 1,000 keys that callers already use, by value or by digest: all of them or none. A key that its owner already has stays as it is. From the 2xx on, no replica remembers any of them as unknown.',
     request: 'ImportAccountApiKeys',
-    responses: { 200: ['ImportedApiKeys', 'The keys, in the order given.'] },
+    responses: { 200: ['ImportedApiKeys', 'The keys, in the given order.'] },
     problems: ['api_key_taken', 'limit_reached', 'scope_not_grantable'],
     headers: ['Enforced', 'Replayed'],
   },

@@ -25,7 +25,7 @@ export function keyOperations(path: string, texts: KeyTexts): OperationTexts {
       tag,
       summary: `Mint a key of ${whose}`,
       description:
-        'The response to this call is the only one that ever holds `api_key` and `client_secret`. Repeated with the same `Idempotency-Key` it is the same key without them.',
+        'Only this response ever has `api_key` and `client_secret`. A repeated call with the same `Idempotency-Key` returns the same key without them.',
       request: 'MintApiKey',
       responses: { 201: ['MintedApiKey', 'The key was made.'] },
       problems: ['limit_reached', ...mintProblems],
@@ -51,9 +51,9 @@ export function keyOperations(path: string, texts: KeyTexts): OperationTexts {
       tag,
       summary: `Change a key of ${whose}`,
       description:
-        'Changes name or expiry. An expiry that was changed holds on every replica from the 2xx on. Only an active key may be given another expiry.',
+        'Changes name or expiry. From the 2xx on, every replica decides by the new expiry. Only an active key may be given another expiry.',
       request: 'UpdateApiKey',
-      responses: { 200: ['ApiKey', 'The key as it is now.'] },
+      responses: { 200: ['ApiKey', 'The key after the change.'] },
       problems: ['key_not_active'],
       headers: ['Enforced'],
     },
@@ -69,7 +69,7 @@ function keyEnds(path: string, { infix, whose, all }: KeyTexts): OperationTexts 
       tag,
       summary: `Rotate a key of ${whose}`,
       description:
-        'Makes a key with the same name and scopes. The old one goes on working for `expires_in` seconds; with 0 it is revoked before the 2xx. Afterwards at most two keys of the rotation are active. Like a mint, this is the only response with the secrets. The limit of keys does not hold for it.',
+        'Makes a key with the same name and scopes. The old key keeps working for `expires_in` seconds; with 0 it is revoked before the 2xx. At most two keys of the rotation are active afterwards. As with a mint, only this response has the secrets. A rotation may exceed the limit of keys.',
       request: 'RotateApiKey',
       responses: { 201: ['MintedApiKey', 'The new key was made.'] },
       problems: ['key_not_active', 'key_rotated'],
@@ -80,7 +80,7 @@ function keyEnds(path: string, { infix, whose, all }: KeyTexts): OperationTexts 
       tag,
       summary: `Revoke a key of ${whose}`,
       description:
-        'From the 2xx on the key is 401 `api_key_revoked` on every replica, and what it has open is closed. Takes no body. It cannot be undone; repeating it gives the same response.',
+        'From the 2xx on, every replica rejects the key with 401 `api_key_revoked`, and its open requests and connections are closed. Takes no body. A revoke cannot be undone; repeating it gives the same response.',
       responses: { 200: ['ApiKey', 'The key is revoked.'] },
       headers: ['Enforced', 'Replayed'],
     },
@@ -88,7 +88,7 @@ function keyEnds(path: string, { infix, whose, all }: KeyTexts): OperationTexts 
       id: `revokeAll${infix}ApiKeys`,
       tag,
       summary: 'Revoke all keys of an account',
-      description: `Revokes all keys of ${all}, expired ones too, and no key of another account. From the 2xx on each of them is 401 \`api_key_revoked\` on every replica, and what they have open is closed. All replicas confirm once for all keys. Takes no body. It cannot be undone.`,
+      description: `Revokes all keys of ${all}, expired ones too, and no key of another account. From the 2xx on, every replica rejects them with 401 \`api_key_revoked\`, and their open requests and connections are closed. Each replica confirms once for all keys. Takes no body. It cannot be undone.`,
       anyAccount: true,
       responses: { 200: ['RevokedApiKeys', 'All keys are revoked.'] },
       headers: ['Enforced', 'Replayed'],

@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../types.ts';
 
-const everyone = 'For all parents together.';
+const everyone = 'Covers all parents.';
 const takesNone = 'Takes no body. Repeating it gives the same response.';
 
 /** The operator API, but for keys and imports. */
@@ -20,7 +20,8 @@ export const operatorOperations: OperationTexts = {
     id: 'listAccounts',
     tag: 'Accounts',
     summary: 'List parent accounts',
-    description: 'Newest first. Filters may be combined; a cursor is good for the filters it came from.',
+    description:
+      'Newest first. Filters may be combined; a cursor is valid only with the filters of its page.',
     responses: { 200: ['AccountList', 'A page of accounts.'] },
   },
   'GET /admin/v1/accounts/{account_id}': {
@@ -35,9 +36,9 @@ export const operatorOperations: OperationTexts = {
     tag: 'Accounts',
     summary: 'Change a parent account',
     description:
-      'Changes what the body names and leaves the rest. `metadata` is merged: `null` removes a pair. So are `limits`: `null` takes one away. `null` returns `max_sub_accounts` and `max_api_keys` to the configuration.',
+      'Changes the members that the body names and keeps the others. `metadata` and `limits` are merged: `null` removes a pair or a limit. With `null`, `max_sub_accounts` and `max_api_keys` follow the configuration again.',
     request: 'UpdateAccount',
-    responses: { 200: ['Account', 'The account as it is now.'] },
+    responses: { 200: ['Account', 'The account after the change.'] },
     problems: ['external_id_taken'],
     headers: ['Enforced'],
   },
@@ -45,8 +46,8 @@ export const operatorOperations: OperationTexts = {
     id: 'suspendAccount',
     tag: 'Accounts',
     summary: 'Suspend a parent account',
-    description: `From the 2xx on its keys and those of its sub-accounts get 403 \`account_suspended\` on every replica. ${takesNone}`,
-    responses: { 200: ['Account', 'It is suspended.'] },
+    description: `From the 2xx on, every replica rejects its keys and those of its sub-accounts with 403 \`account_suspended\`. ${takesNone}`,
+    responses: { 200: ['Account', 'The account is suspended.'] },
     headers: ['Enforced', 'Replayed'],
     links: ['ResumeAccount'],
   },
@@ -55,7 +56,7 @@ export const operatorOperations: OperationTexts = {
     tag: 'Accounts',
     summary: 'Resume a parent account',
     description: `Its keys work again. ${takesNone}`,
-    responses: { 200: ['Account', 'It is active.'] },
+    responses: { 200: ['Account', 'The account is active.'] },
     headers: ['Enforced', 'Replayed'],
   },
   'GET /admin/v1/accounts/{account_id}/sub-accounts': {
@@ -69,7 +70,7 @@ export const operatorOperations: OperationTexts = {
     id: 'createAccountSubAccount',
     tag: 'Sub-accounts',
     summary: 'Create a sub-account of a parent',
-    description: 'As the parent itself would; an operator may give it an id.',
+    description: 'Creates a sub-account as the parent itself would. Only an operator may choose its id.',
     request: 'CreateAccountSubAccount',
     responses: { 201: ['SubAccount', 'The sub-account was created.'] },
     problems: ['id_taken', 'external_id_taken', 'limit_reached'],
@@ -79,7 +80,7 @@ export const operatorOperations: OperationTexts = {
     id: 'getAccountSubAccount',
     tag: 'Sub-accounts',
     summary: 'Get a sub-account of a parent',
-    description: 'As the parent itself sees it.',
+    description: 'One sub-account, as the parent itself sees it.',
     responses: { 200: ['SubAccount', 'The sub-account.'] },
   },
   'PATCH /admin/v1/accounts/{account_id}/sub-accounts/{sub_id}': {
@@ -87,9 +88,9 @@ export const operatorOperations: OperationTexts = {
     tag: 'Sub-accounts',
     summary: 'Change a sub-account of a parent',
     description:
-      'As the parent itself would: changes what the body names and leaves the rest. `metadata` and `limits` are merged: `null` removes a pair, or a limit.',
+      'Changes the members that the body names and keeps the others, as the parent itself would. `metadata` and `limits` are merged: `null` removes a pair or a limit.',
     request: 'UpdateSubAccount',
-    responses: { 200: ['SubAccount', 'The sub-account as it is now.'] },
+    responses: { 200: ['SubAccount', 'The sub-account after the change.'] },
     problems: ['external_id_taken'],
     headers: ['Enforced'],
   },
@@ -97,8 +98,8 @@ export const operatorOperations: OperationTexts = {
     id: 'deactivateAccountSubAccount',
     tag: 'Sub-accounts',
     summary: 'Deactivate a sub-account of a parent',
-    description: `From the 2xx on its keys get 403 \`account_deactivated\` on every replica. ${takesNone}`,
-    responses: { 200: ['SubAccount', 'It is deactivated.'] },
+    description: `From the 2xx on, every replica rejects its keys with 403 \`account_deactivated\`. ${takesNone}`,
+    responses: { 200: ['SubAccount', 'The sub-account is deactivated.'] },
     headers: ['Enforced', 'Replayed'],
   },
   'POST /admin/v1/accounts/{account_id}/sub-accounts/{sub_id}/reactivate': {
@@ -106,14 +107,14 @@ export const operatorOperations: OperationTexts = {
     tag: 'Sub-accounts',
     summary: 'Reactivate a sub-account of a parent',
     description: `Its keys work again, unless they were revoked or have expired. ${takesNone}`,
-    responses: { 200: ['SubAccount', 'It is active.'] },
+    responses: { 200: ['SubAccount', 'The sub-account is active.'] },
     headers: ['Enforced', 'Replayed'],
   },
   'GET /admin/v1/usage': {
     id: 'getUsage',
     tag: 'Usage',
     summary: 'Report usage of all parents, or of one',
-    description: `${everyone} The parents' report, by parent, sub-account or key. With \`Accept: text/csv\` all rows of the period as CSV; \`limit\` and \`cursor\` are for pages of JSON alone.`,
+    description: `${everyone} The report that parents get, by parent, sub-account or key. With \`Accept: text/csv\` it has all rows of the period as CSV; \`limit\` and \`cursor\` are only for JSON.`,
     responses: { 200: ['UsageReport', 'A page of the report, or all of it as CSV.'] },
     problems: ['not_found'],
     headers: ['VaryAccept', 'CsvName'],
@@ -124,9 +125,9 @@ export const operatorOperations: OperationTexts = {
     tag: 'Usage',
     summary: 'Send hours of usage to the billing system again',
     description:
-      'The events have the ids and the counts they always had; corrections come after the hours. With `dry_run` they are shown and not sent. A call sends some hundred events; `next_cursor` says where to go on. 502 where the billing system does not accept them.',
+      'Events that are sent again have the same ids and counts as before; corrections follow after the hours. With `dry_run` the events are shown but not sent. A call sends a few hundred events; `next_cursor` is the place to continue. It gets 502 if the billing system does not accept the events.',
     request: 'ExportUsage',
-    responses: { 200: ['ExportedUsage', 'What was sent.'] },
+    responses: { 200: ['ExportedUsage', 'The events that were sent.'] },
     problems: ['upstream_unreachable'],
     noIdempotency: true,
   },
@@ -134,7 +135,7 @@ export const operatorOperations: OperationTexts = {
     id: 'listEvents',
     tag: 'Events',
     summary: 'List events',
-    description: `${everyone} Every change of an account or a key, newest first: by whom, by which request and from where.`,
+    description: `${everyone} Every change of an account or a key, newest first, with its actor, request and address.`,
     responses: { 200: ['EventList', 'A page of events.'] },
   },
   'GET /admin/v1/events/{event_id}': {
@@ -147,11 +148,11 @@ export const operatorOperations: OperationTexts = {
   'POST /admin/v1/explain': {
     id: 'explainRequest',
     tag: 'This gateway',
-    summary: 'What would be decided about a request',
+    summary: 'Explain a decision about a request',
     description:
-      'Whether a request would be let through, and as whom, by the very functions that decide about real ones. Nothing is sent.',
+      'Says whether a request would be let through, and as which account. The same functions decide about real requests. Nothing is sent to the upstream.',
     request: 'ExplainRequest',
-    responses: { 200: ['Explanation', 'What would be decided.'] },
+    responses: { 200: ['Explanation', 'The decision.'] },
     problems: ['not_found'],
     noIdempotency: true,
   },
@@ -159,14 +160,15 @@ export const operatorOperations: OperationTexts = {
     id: 'listReplicas',
     tag: 'This gateway',
     summary: 'List the replicas',
-    description: 'Every replica, the position it decides by, and whether its lease has run out.',
+    description: 'Every replica with the position that it decides by and the state of its lease.',
     responses: { 200: ['ReplicaList', 'The replicas.'] },
   },
   'GET /admin/v1/whoami': {
     id: 'whoami',
     tag: 'This gateway',
-    summary: 'Whose token this is',
-    description: 'The name of the operator, and which gateway was told. It asks no database.',
+    summary: 'Get the operator of the token',
+    description:
+      'The name of the operator, and the version and replica of the gateway. The call needs no database.',
     responses: { 200: ['Operator', 'Operator and gateway.'] },
     never: ['unavailable'],
   },

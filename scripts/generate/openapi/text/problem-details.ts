@@ -7,7 +7,7 @@ interface Detail {
   readonly instance?: string;
 }
 
-/** What the gateway says, in the examples of each code. */
+/** Details in the examples of each code. */
 export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
   invalid_target: { detail: 'The request target is refused. Its path holds a malformed percent-encoding.' },
   invalid_request: {
@@ -15,7 +15,8 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
     errors: [{ pointer: '/name', detail: 'is required.' }],
   },
   invalid_acting_tenant: {
-    detail: 'X-Service-Acting-Tenant is not valid. Send `self`, a UUID, or `ext:` and an external_id.',
+    detail:
+      'X-Service-Acting-Tenant is not valid. It has another form. Send `X-Service-Acting-Tenant: self` (the parent itself), `X-Service-Acting-Tenant: <sub-account UUID>` or `X-Service-Acting-Tenant: ext:<external_id>`.',
   },
   acting_tenant_required: {
     detail: 'X-Service-Acting-Tenant is required on this call: send `self`.',
@@ -49,11 +50,11 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
       'Management calls act as the parent account: leave X-Service-Acting-Tenant out, or send `self`. The path names the sub-account.',
   },
   acting_tenant_unknown: {
-    detail: 'This account has no such sub-account.',
+    detail: 'X-Service-Acting-Tenant names no sub-account of this account.',
     instance: '/v1/shipments',
   },
   acting_tenant_deactivated: {
-    detail: 'This sub-account is deactivated.',
+    detail: 'X-Service-Acting-Tenant names a deactivated sub-account. Reactivate it, or act as another one.',
     instance: '/v1/shipments',
   },
   not_found: {
@@ -61,7 +62,7 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
   },
   request_timeout: { detail: 'The request did not arrive in time.' },
   api_key_taken: {
-    detail: 'Of these 2 keys 1 belong to other accounts, so none was imported.',
+    detail: 'Keys that belong to other accounts: 1 of 2. None was imported.',
     errors: [{ pointer: '/keys/0', detail: 'belongs to another account.' }],
   },
   id_taken: { detail: 'Another account has this id.' },
@@ -78,12 +79,16 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
   },
   limit_reached: { detail: 'At most 1000 sub-accounts are allowed.' },
   idempotency_in_flight: {
-    detail: 'The first request with this Idempotency-Key is still at work. Send it again in a moment.',
+    detail:
+      'The first request with this Idempotency-Key is still at work. Send this one again to learn how it went.',
   },
   payload_too_large: { detail: 'The request body is larger than this path accepts.' },
   unsupported_media_type: { detail: 'Send the body with `Content-Type: application/json`.' },
   expectation_failed: { detail: 'The only expectation known here is `100-continue`.' },
-  idempotency_mismatch: { detail: 'This Idempotency-Key was used for another request.' },
+  idempotency_mismatch: {
+    detail:
+      'This Idempotency-Key came with another request before. A key stands for one request: take a new one for a new request.',
+  },
   too_many_requests: {
     detail:
       'Too many requests of this account name accounts that were not used lately. Send fewer of them at once.',
@@ -103,7 +108,7 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
   headers_too_large: { detail: 'The request headers are too large.' },
   internal: { detail: 'Something went wrong on our side. Give the request id to support: our logs have it.' },
   upstream_unreachable: {
-    detail: 'The service behind the gateway cannot be reached.',
+    detail: 'The service behind this gateway could not be reached, or broke off before it responded.',
     instance: '/v1/shipments',
   },
   unavailable: {
@@ -111,7 +116,7 @@ export const problemDetails: Readonly<Partial<Record<ProblemCode, Detail>>> = {
   },
   overloaded: { detail: 'The gateway has more to do than it can. Try again in a moment.' },
   upstream_timeout: {
-    detail: 'The service behind the gateway did not answer in time.',
+    detail: 'The service behind this gateway did not respond in time.',
     instance: '/v1/shipments',
   },
 };
