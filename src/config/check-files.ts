@@ -98,7 +98,7 @@ function checkPair(path: Path, tls: Partial<Pick<UpstreamTls, 'cert_file' | 'key
     : checkPem([...path, 'key_file'], { cert, key }, 'is not the key of cert_file');
 }
 
-const notPem = 'the file is not PEM of the kind that belongs here';
+const notPem = 'the file is not PEM of the expected kind';
 
 export type Reading = { readonly text: Buffer } | { readonly problem: string };
 

@@ -52,7 +52,7 @@ function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] 
   const { origins, credentials } = cors;
   if (origins.length === 0) return [{ path: [...path, 'cors'], detail: 'names no origins' }];
   if (!credentials || !origins.includes('*')) return [];
-  const detail = 'cannot be with `*`: any page could then act as the user of another';
+  const detail = 'cannot be combined with `*`: every page could then act for its visitors';
   return [{ path: [...path, 'cors', 'credentials'], detail }];
 }
 

@@ -78,7 +78,7 @@ function checkWorkers(file: UncheckedFile, databaseNamed: boolean): SchemaFault[
 
 function checkDrain({ drain_ms, drain_delay_ms }: UncheckedFile): SchemaFault[] {
   if (drain_delay_ms === 0 || drain_delay_ms < drain_ms) return [];
-  return [{ path: ['drain_delay_ms'], detail: 'must be less than drain_ms, of which it is a part' }];
+  return [{ path: ['drain_delay_ms'], detail: 'must be less than drain_ms: it is a part of that time' }];
 }
 
 /** Rejects a prefix that matches an ordinary header: the gateway would drop that header from every request. */

@@ -26,7 +26,7 @@ export const formats: Readonly<Record<string, TextFormat>> = {
   },
   'operator-name': {
     expected:
-      '1 to 64 letters, digits and . _ @ + -, starting with a letter or a digit, other than operator, which is admin_token',
+      '1 to 64 letters, digits and . _ @ + -, starting with a letter or a digit, other than operator, the name of admin_token',
     accepts: (text) => /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/.test(text) && text !== 'operator',
   },
   'postgres-url': {

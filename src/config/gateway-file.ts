@@ -74,7 +74,7 @@ export const gatewayFile = Type.Object(
     ),
     database,
     workers: integerOrAuto(
-      'Processes that accept connections, each a replica; `auto` starts one per core. More than one needs PostgreSQL. `limits.max_connections`, `limits.in_flight_per_tenant` and the `connections` and `websockets` of a route are divided among them; every other setting about a process holds for each of them, `database.max_connections` too. In Kubernetes use more pods instead.',
+      'Processes that accept connections, each a replica; `auto` starts one per core. More than one needs PostgreSQL. `limits.max_connections`, `limits.in_flight_per_tenant` and the `connections` and `websockets` of a route are divided among them; every other setting of a process applies to each of them, `database.max_connections` included. In Kubernetes use more pods instead.',
       { minimum: 1, maximum: 256, default: 1, env: 'WORKERS' },
     ),
     data_dir: text('Folder of the embedded store. Not used with PostgreSQL.', {
@@ -115,7 +115,7 @@ export const gatewayFile = Type.Object(
     }),
     keys: section('API keys that the gateway creates.', {
       prefix: text(
-        'Prefix of new keys, without the `_` after it; existing keys keep working. Choose another prefix than that of keys you import: a key with this prefix needs the checksum of the gateway.',
+        'Prefix of new keys, without the `_` after it; existing keys keep working. Do not choose the prefix of keys that you import: a key with this prefix needs the checksum of the gateway.',
         { format: 'key-prefix', default: 'tgw' },
       ),
     }),

@@ -98,7 +98,7 @@ export const routeSettings = {
     }),
   }),
   connections: integer(
-    'Most connections to the upstream, not counting those of WebSockets; further requests wait. A tenant gets at most half of them, a parent with all its sub-accounts at most three quarters.',
+    'Most connections to the upstream, WebSockets not counted; further requests wait. A tenant gets at most half of them, a parent with all its sub-accounts at most three quarters.',
     { minimum: 1, maximum: 100_000, default: 256 },
   ),
   websockets: Type.Optional(
