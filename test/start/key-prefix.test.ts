@@ -58,7 +58,7 @@ t.test('no keys.prefix locks imported keys out: start, reload and config check r
   await program.prints(/the configuration was reloaded/);
   t.equal(await works(), 200);
   const alike = await importKeys([{ api_key: `acme_${'x'.repeat(30)}`, name: 'x' }]);
-  t.match(alike, { status: 400, body: { detail: /begins like `keys\.prefix`/ } });
+  t.match(alike, { status: 400, body: { detail: /begins with `keys\.prefix`/ } });
   const near = `acmeX${'x'.repeat(30)}`;
   t.equal((await importKeys([{ api_key: near, name: 'near', prefix: 'acme' }])).status, 200);
   t.match(

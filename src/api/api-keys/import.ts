@@ -107,7 +107,7 @@ function rejection(
     case 'taken':
       return {
         code: 'api_key_taken',
-        detail: `Of these ${keys.length} keys ${positions.length} belong to other accounts, so none was imported.`,
+        detail: `Keys that belong to other accounts: ${positions.length} of ${keys.length}. None was imported.`,
         errors: faults(positions, '', 'belongs to another account.'),
       };
     case 'limit':

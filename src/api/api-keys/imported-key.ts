@@ -138,8 +138,8 @@ function secretFaults(
 
 const anyForm = new RegExp(apiKeyPattern);
 const mistyped =
-  'begins like `keys.prefix`, and so must have the checksum of a key of this gateway, which is wrong: it is mistyped or cut short. ' +
-  'Or it is of another make: then choose another `keys.prefix`.';
+  'begins with `keys.prefix`, but its checksum is wrong: it is mistyped or cut short. ' +
+  'If another system made it, choose another `keys.prefix`.';
 
 /** Digest of a key from its text or its SHA-256; `undefined` if that is malformed. */
 export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {

@@ -145,7 +145,7 @@ function because(explained: Explained, { method }: ProxiedRequest): string {
         return 'There is no acting header, so a sub-account key acts as itself.';
       return method === 'read'
         ? 'There is no acting header, so a read acts as the caller.'
-        : 'There is no acting header, and none is needed: the caller has no active sub-accounts, or this is management.';
+        : 'There is no acting header, and none is needed: the caller has no active sub-accounts, or this is a management call.';
   }
 }
 

@@ -120,7 +120,7 @@ async function missingThing(
 export const decisionFields = {
   decision: Type.Enum(['permit', 'refuse']),
   resolved_tenant: nullableText(),
-  reason: nullableText({ description: 'why it is permitted, or the code of the problem' }),
+  reason: nullableText({ description: 'the reason of a permit, or the code of the problem' }),
   problem: Type.Unsafe<ProblemMembers | null>({ type: ['object', 'null'], additionalProperties: true }),
 };
 

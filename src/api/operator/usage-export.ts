@@ -100,7 +100,7 @@ function readCursor(text: string): ReplayCursor {
   const after = account === '' ? null : parseAccountId(account);
   if (hour !== undefined && after !== undefined && Number(hour) % hourMs === 0)
     return { hourMs: Number(hour), after };
-  throw invalidField('/cursor', 'is not `next_cursor` of the response before.');
+  throw invalidField('/cursor', 'is not `next_cursor` of the previous response.');
 }
 
 function explain(error: unknown): never {

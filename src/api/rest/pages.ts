@@ -12,7 +12,9 @@ const defaultLimit = 50;
 export function pageQuery(most = 100) {
   return {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: 'rows of a page' })),
-    cursor: Type.Optional(Type.String({ maxLength: 1000, description: '`next_cursor` of the page before' })),
+    cursor: Type.Optional(
+      Type.String({ maxLength: 1000, description: '`next_cursor` of the previous page' }),
+    ),
   };
 }
 

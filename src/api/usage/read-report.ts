@@ -23,7 +23,7 @@ export const reportQuery = {
   granularity: Type.Optional(granularity),
   sub_account_id: Type.Optional(
     Type.String({
-      description: 'only counts of this account itself; a parent is named by its own id',
+      description: 'the account whose own requests are counted; for a parent itself, the id of the parent',
     }),
   ),
 };

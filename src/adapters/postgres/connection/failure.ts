@@ -13,7 +13,7 @@ export function unavailable(cause: unknown): ProblemError {
 
 /** Problem for a statement that took too long: the store is there, and a smaller statement may succeed. */
 function tooSlow(cause: unknown): ProblemError {
-  const detail = 'The store took too long for this. Try again; of a list send fewer elements at once.';
+  const detail = 'The store took too long for this. Try again; split a long list.';
   return new ProblemError({ code: 'unavailable', detail, retryAfter, extra: { reason: 'slow' } }, { cause });
 }
 

@@ -120,7 +120,7 @@ function readPosition(text: string): LinePosition {
     throw new ProblemError({
       code: 'invalid_request',
       detail: 'The cursor is not one of this report.',
-      errors: [{ pointer: '?cursor', detail: 'must be `next_cursor` of the page before, unchanged.' }],
+      errors: [{ pointer: '?cursor', detail: 'must be `next_cursor` of the previous page, unchanged.' }],
     });
   }
   return {

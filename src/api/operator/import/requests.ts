@@ -185,7 +185,7 @@ export function repeats(
     claims(row, rules).flatMap(([name, text]) => {
       const before = first.get(text);
       if (before === undefined) first.set(text, index);
-      const detail = `repeats that of \`/${member}/${before}\`.`;
+      const detail = `is the same as in \`/${member}/${before}\`.`;
       return before === undefined ? [] : [{ pointer: `/${member}/${index}/${name}`, detail }];
     }),
   );
