@@ -18,8 +18,8 @@ export interface FilterOptions {
 /** Adds the options of a command that creates an account. */
 export function createOptions(command: Command): Command {
   return command
-    .option('--id <uuid>', 'the id that your own service has for it (otherwise the gateway chooses one)')
-    .option('--external-id <id>', 'your own name for it; upstreams are told')
+    .option('--id <uuid>', 'its id in your own service (otherwise the gateway chooses one)')
+    .option('--external-id <id>', 'your own name for it, which upstreams get, too')
     .option('--metadata <key=value...>', 'pairs to keep with it', addPair);
 }
 

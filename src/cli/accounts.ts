@@ -94,12 +94,20 @@ function updateCommand(accounts: Command, context: Context): void {
     .description('change a parent account; members without an option stay')
     .argument('<account-id>', accountForms)
     .option('--name <name>', 'name for people')
-    .option('--external-id <id>', 'your own name for it; upstreams are told from the moment this returns')
+    .option('--external-id <id>', 'your own name for it, which upstreams get from the moment this returns')
     .option('--no-external-id', 'remove its external_id')
     .option('--metadata <key=value...>', 'pairs to set; a key alone removes its pair', addPair)
-    .option('--max-sub-accounts <number>', 'how many it may have, deactivated ones included', readNumber)
+    .option(
+      '--max-sub-accounts <number>',
+      'how many sub-accounts it may have, deactivated ones included',
+      readNumber,
+    )
     .option('--no-max-sub-accounts', 'use the number in the configuration')
-    .option('--max-api-keys <number>', 'how many it and each of its sub-accounts may have', readNumber)
+    .option(
+      '--max-api-keys <number>',
+      'how many active keys it and each of its sub-accounts may have',
+      readNumber,
+    )
     .option('--no-max-api-keys', 'use the number in the configuration');
   limitOptions(update, 'account').action(async (given: string, options: UpdateOptions) => {
     const { name, externalId, metadata, maxSubAccounts, maxApiKeys } = options;

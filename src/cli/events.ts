@@ -31,7 +31,9 @@ interface Event {
 
 /** `events list | show`: who changed what, and from where. */
 export function eventCommands(program: Command, context: Context): void {
-  const events = program.command('events').description('what was changed, by whom and from where');
+  const events = program
+    .command('events')
+    .description('changes of accounts and keys: who made each, and from where');
 
   pageOptions(
     events

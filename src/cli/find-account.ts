@@ -78,7 +78,7 @@ export async function findSubAccount(
   throw new Failure(
     exitCode.failed,
     `${first} is a parent account, and no sub-account.`,
-    '`tenancy-gateway accounts --help` shows what can be done with it.',
+    '`tenancy-gateway accounts --help` shows the commands for it.',
   );
 }
 
@@ -94,7 +94,7 @@ async function findBelow(context: Context, parent: string, given: string): Promi
   throw new Failure(
     exitCode.failed,
     `No sub-account of ${parent} has the external_id ${externalId}.`,
-    `\`tenancy-gateway sub-accounts list ${parent}\` shows those there are.`,
+    `\`tenancy-gateway sub-accounts list ${parent}\` lists its sub-accounts.`,
   );
 }
 
@@ -129,5 +129,5 @@ function unlessNotFound(error: unknown): undefined {
   throw error;
 }
 
-const listHint = '`tenancy-gateway accounts list` shows the accounts there are.';
+const listHint = '`tenancy-gateway accounts list` lists the accounts.';
 const formHint = `An account is named by its id, or by ext: and its external_id. ${listHint}`;

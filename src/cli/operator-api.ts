@@ -198,7 +198,7 @@ function rejected(
   if (!isProblem(body)) {
     return new Failure(
       exitCode.unreachable,
-      `${url} answered ${status}, and not as a gateway does.`,
+      `${url} responded with ${status}, but not like a gateway.`,
       hints['not-a-gateway'],
     );
   }
@@ -226,7 +226,7 @@ const hints: Readonly<Record<string, string>> = {
   invalid_api_key:
     'This looks like the public address: the operator API is at the internal one (INTERNAL_PORT).',
   not_found:
-    '`accounts list`, `sub-accounts list`, `keys find` and `events list` of `tenancy-gateway` show what there is.',
+    '`accounts list`, `sub-accounts list`, `keys find` and `events list` of `tenancy-gateway` show the ids.',
   unavailable: 'The gateway has lost its database; it recovers by itself. Its /readyz says more.',
 };
 

@@ -12,8 +12,8 @@ export interface PageOptions {
 export function pageOptions(command: Command): Command {
   return command
     .option('--limit <n>', 'entries to show, 1 to 100', readLimit, 50)
-    .option('--cursor <cursor>', 'go on after an earlier list')
-    .option('--all', 'all entries, however many they are');
+    .option('--cursor <cursor>', 'continue an earlier list')
+    .option('--all', 'all entries, over all pages');
 }
 
 /**

@@ -71,6 +71,6 @@ function stateOf({ state }: Replica): string {
 }
 
 const lapsedNote =
-  'A lapsed replica decides nothing until it has renewed. Its row goes away by itself if it does not come back.';
+  'A lapsed replica decides nothing until it has renewed its lease. Its row is deleted if it does not come back.';
 const restoredNote =
-  'The database was restored a moment ago: gateways that have not renewed since are not shown yet, and changes wait for them.';
+  'The database was restored a moment ago. Gateways that have not renewed their leases since are not shown yet, and changes wait for them.';

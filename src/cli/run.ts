@@ -103,7 +103,7 @@ function refuseSecrets(args: readonly string[]): void {
 }
 
 const notes = `
-Commands about accounts, sub-accounts, keys, usage, events and replicas talk to the operator API of a running gateway, and find it by the
+Commands about accounts, sub-accounts, keys, usage, events and replicas talk to the operator API of a running gateway. They find it by the
 variables it was started with: CONFIG, INTERNAL_HOST, INTERNAL_PORT, ADMIN_TOKEN, DATA_DIR.
 
 Exit codes: 0 done, 1 refused or failed, 64 wrong usage, 69 gateway or database not reachable,

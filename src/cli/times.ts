@@ -5,7 +5,8 @@ const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 
 /** Reads a span such as `24h`, in seconds; a number alone is seconds. @throws {InvalidArgumentError} */
 export function readSeconds(text: string): number {
   const [, number, unit = 's'] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
-  if (number === undefined) throw new InvalidArgumentError('It must be such as 0, 90s, 15m, 24h or 7d.');
+  if (number === undefined)
+    throw new InvalidArgumentError('It must be a duration such as 0, 90s, 15m, 24h or 7d.');
   return Number(number) * (secondsIn[unit] ?? 1);
 }
 

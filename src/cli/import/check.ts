@@ -105,7 +105,7 @@ function rowChecker(rules: RowRules, names: NamesInFile, kinds: RowKinds) {
     for (const { line, row } of list) {
       for (const [column, text] of claims(row, rules)) {
         const before = names.add(text, line);
-        if (before !== undefined) faults.push({ line, text: `${column} is that of line ${before}, too.` });
+        if (before !== undefined) faults.push({ line, text: `${column} is the same as in line ${before}.` });
       }
     }
     return faults;

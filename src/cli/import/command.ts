@@ -41,7 +41,7 @@ export function importCommand(program: Command, context: Context): void {
     .description('import parent accounts, sub-accounts and keys from a file; may be repeated')
     .argument('<file>', 'CSV or JSON lines (docs/import.md says which columns)')
     .option('--format <format>', 'csv or jsonl, if the file name does not end in either')
-    .option('--type <type>', 'type of rows that name none: account, sub_account or api_key')
+    .option('--type <type>', 'type of the rows that have none: account, sub_account or api_key')
     .option('--plan', 'show what would be done, and change nothing')
     .option('--dry-run', 'the same')
     .option('--report <file>', 'write the rows left out, and why, to this file: one JSON object a line')

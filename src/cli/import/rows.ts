@@ -113,7 +113,7 @@ function headingFault(columns: readonly string[], type: RowType | undefined): st
   if (unknown !== undefined) {
     const near = suggest(unknown, knownColumns);
     const meant = near === undefined ? '' : ` Did you mean \`${near}\`?`;
-    return `There is no column of the name of column ${columns.indexOf(unknown) + 1}.${meant}`;
+    return `The name of column ${columns.indexOf(unknown) + 1} is not known.${meant}`;
   }
   const twice = columns.find((name, i) => columns.indexOf(name) !== i);
   if (twice !== undefined) return `There are two columns \`${twice}\`.`;

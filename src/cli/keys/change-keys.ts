@@ -26,7 +26,7 @@ interface RotateOptions {
 export function changeCommands(keys: Command, context: Context): void {
   const update = keys
     .command('update')
-    .description('give a key another name, another expiry or other limits; what is not named stays')
+    .description('change the name, the expiry or the limits of a key; members without an option stay')
     .argument('<key-id>')
     .option('--name <name>', 'what the key is for')
     .option(
@@ -52,11 +52,11 @@ export function changeCommands(keys: Command, context: Context): void {
 
   keys
     .command('rotate')
-    .description('put a new key in the place of another one; its value is shown once and cannot be had again')
+    .description('replace a key by a new one; its value is shown once and cannot be shown again')
     .argument('<key-id>')
     .requiredOption(
       '--expires-in <time>',
-      'how long the old key goes on working, such as 90s, 15m, 24h or 7d; 0 revokes it at once',
+      'how long the old key keeps working, such as 90s, 15m, 24h or 7d; 0 revokes it at once',
       readSeconds,
     )
     .option(
@@ -73,13 +73,13 @@ export function changeCommands(keys: Command, context: Context): void {
     .command('revoke')
     .description('revoke a key, or all keys of an account: once this returns, every replica refuses them')
     .usage('[options] [account] <key-id>\n       tenancy-gateway keys revoke --all <account>')
-    .argument('<ids...>', 'id of the key; its account may stand before it. With --all the account alone')
+    .argument('<ids...>', 'id of the key, with or without its account before it; with --all only the account')
     .option('--all', `all keys of one account, by ${accountForms}`)
     .action(async (ids: string[], { all }: { readonly all?: true }) => {
       if (all) return revokeAll(context, ids);
       const [first = '', second] = ids;
       if (ids.length > 2)
-        throw new Failure(exitCode.usage, 'One key at a time: one id, or two with its account.');
+        throw new Failure(exitCode.usage, 'One key at a time: its id, or its account and then its id.');
       const path = second === undefined ? pathOf(first) : await pathBelow(context, first, second);
       await makeChange<ApiKey>(
         context,

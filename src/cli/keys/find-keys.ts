@@ -23,12 +23,12 @@ export function findCommands(keys: Command, context: Context): void {
   pageOptions(
     keys
       .command('find')
-      .description('find keys of any account, by what is known of them')
+      .description('find keys of any account by parts of the key, by its digest or by its account')
       .option(
         '--prefix <text>',
-        'the first characters, as many as are known; of a whole key only its digest is sent',
+        'the first characters, as many as you know; of a whole key only the digest is sent',
       )
-      .option('--last4 <text>', 'the last four')
+      .option('--last4 <text>', 'the last four characters')
       .option('--stdin', 'by the key itself, read from standard input; only its digest leaves this process')
       .option('--sha256 <hex>', 'by the digest of the key, as a scanner may name it')
       .option('--account <id>', 'the account, or sub-account, that has it')
@@ -50,8 +50,8 @@ export function findCommands(keys: Command, context: Context): void {
 }
 
 const whatIsShown =
-  'A key is known by up to 16 of its first characters and its last four. Imported keys show fewer, or none of them:\n' +
-  'look for the whole key (`tenancy-gateway keys find --stdin < file`) or through its account (--account).';
+  'The gateway knows at most the first 16 characters of a key and the last four; of imported keys fewer, or none.\n' +
+  'Find such a key by its whole value (`tenancy-gateway keys find --stdin < file`) or by its account (--account).';
 
 /** Characters of the shortest key, and of the longest prefix that is shown. */
 const shortestKey = 16;

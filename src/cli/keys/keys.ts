@@ -22,11 +22,11 @@ const usualScopes: readonly string[] = Object.values(managementScopes);
 export function keyCommands(program: Command, context: Context): void {
   const keys = program
     .command('keys')
-    .description('API keys: of parent accounts, and, to find or revoke one, of any');
+    .description('API keys: mint and list keys of parent accounts, find and change keys of any account');
 
   const create = keys
     .command('create')
-    .description('mint a key; its value is shown once and cannot be had again')
+    .description('mint a key; its value is shown once and cannot be shown again')
     .argument('<account-id>', accountForms)
     .requiredOption('--name <name>', 'what the key is for')
     .option('--scope <scope...>', 'scopes it holds', [...usualScopes])
@@ -46,9 +46,7 @@ export function keyCommands(program: Command, context: Context): void {
       ...limitsMember(options),
     });
     for (const wide of key.scopes.filter((one) => one.includes('*')))
-      context
-        .output()
-        .note(`Note: ${wide} is compared as it is. It stands for itself, and for no other scope.\n`);
+      context.output().note(`Note: ${wide} is compared exactly, so it stands for no other scope.\n`);
     context.output().result(key, () => showMinted(key));
   });
 

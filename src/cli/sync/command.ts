@@ -40,7 +40,10 @@ export function syncCommand(program: Command, context: Context): void {
     .option('--format <format>', 'csv or jsonl, if the file name does not end in either')
     .option('--plan', 'show what would be done, and change nothing')
     .option('--dry-run', 'the same')
-    .option('--deactivate-missing', 'deactivate those that are not in the file, and have an external_id')
+    .option(
+      '--deactivate-missing',
+      'deactivate sub-accounts that have an external_id and are not in the file',
+    )
     .option('--report <file>', 'write the rows left out, and why, to this file: one JSON object a line')
     .action((path: string, options: SyncOptions) => runSync(path, options, context));
 }
@@ -126,7 +129,9 @@ function show(counts: Counts, report: Report, isPlan: boolean): string {
       `Left out:\n${report.shown.map(({ line, reason }) => `  line ${line}: ${reason}`).join('\n')}`,
     );
   if (counts.deactivated_in_file > 0)
-    parts.push(`${inThousands(counts.deactivated_in_file)} in the file are deactivated, and stay so.`);
+    parts.push(
+      `${inThousands(counts.deactivated_in_file)} in the file are deactivated and stay deactivated.`,
+    );
   if (missing.length > 0 && deactivated === 0) {
     const names = missing.slice(0, mostShown).map(nameOf).join(', ');
     const more = missing.length > mostShown ? ', …' : '';

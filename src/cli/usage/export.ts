@@ -25,7 +25,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
     .command('export')
     .description('send the usage of past hours to the billing system again, with the same ids')
     .usage('--from <time> --to <time> [options]')
-    .option('--dry-run', 'write the events, one JSON object a line, and send none')
+    .option('--dry-run', 'write the events, one JSON object a line, without sending them')
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
       // `--from` and `--to` belong to `usage`, which takes them in any place.
@@ -55,7 +55,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
       if (rejected.length > 0)
         throw new Failure(
           exitCode.failed,
-          `The receiver rejects ${rejected.length} events, such as ${rejected[0] ?? ''}.`,
+          `The receiver rejected ${rejected.length} events, such as ${rejected[0] ?? ''}.`,
           'It may not know the account. The others were accepted.',
         );
     });

@@ -54,7 +54,7 @@ export function usageCommand(program: Command, context: Context): void {
           .choices(['account', 'sub_account', 'api_key'])
           .default('account'),
       )
-      .option('--sub-account <id>', 'only what was counted for this account itself')
+      .option('--sub-account <id>', 'only the requests of this account itself')
       .option('--csv', 'write all lines of the report as CSV'),
   ).action(async (id: string | undefined, options: Options) => {
     const { granularity, groupBy: group_by, subAccount } = options;
@@ -87,7 +87,7 @@ async function writeCsv(
 }
 
 function show(report: Report, times: string): string {
-  const missing = report.incomplete ? ' Counts of a replica that was lost may be missing.' : '';
+  const missing = report.incomplete ? ' Counts of a lost replica may be missing.' : '';
   const said = `From ${report.from} to ${report.to}; complete through ${report.complete_through}.${missing}`;
   if (report.data.length === 0) return `There is no usage.\n\n${said}`;
   const byKey = report.data.some((row) => row.api_key_id !== undefined);

@@ -172,10 +172,10 @@ t.test('every fault of a file is named with its line, before anything is sent', 
     /^ {2}line 2: external_id must be visible ASCII/,
     /^ {2}line 3: The line is not JSON\./,
     /^ {2}line 4: type must be one of account, sub_account, api_key\./,
-    /^ {2}line 5: external_id is that of line 1, too\./,
+    /^ {2}line 5: external_id is the same as in line 1\./,
     /^ {2}line 6: api_key must be an API key/,
     /^ {2}line 7: limits cannot be set/,
-    /^ {2}line 8: api_key is that of line 7, too\./,
+    /^ {2}line 8: api_key is the same as in line 7\./,
     /^ {2}line 9: needs `account_external_id` or `account_id`\./,
     /^ {2}line 10: metadata\/k must have 500 or fewer characters\./,
     /^ {2}line 11: It must be one JSON object\./,
@@ -185,7 +185,7 @@ t.test('every fault of a file is named with its line, before anything is sent', 
   t.same(await accountsLike('Faulty'), [], 'nothing was sent');
 
   const cases: readonly (readonly [string, string, RegExp])[] = [
-    ['heading.csv', `${secret},name\n`, /line 1: There is no column of the name of column 1\./],
+    ['heading.csv', `${secret},name\n`, /line 1: The name of column 1 is not known\./],
     ['near.csv', 'type,extrnal_id\n', /Did you mean `external_id`/],
     ['type.csv', 'external_id,name\nx,y\n', /The column `type` is missing/],
     [

@@ -82,7 +82,7 @@ t.test('faults, wrong keys and lists that would empty an account change nothing'
   t.match(await run(key, faulty), {
     code: 1,
     stderr:
-      /line 1: external_id has a segment of only dots[^]*line 2: id is not a field[^]*line 3: external_id is that of line 2/,
+      /line 1: external_id has a segment of only dots[^]*line 2: id is not a field[^]*line 3: external_id is the same as in line 2/,
   });
   t.match(await run(key, file('other.jsonl', { type: 'account', external_id: 'x', name: 'X' })), {
     code: 1,

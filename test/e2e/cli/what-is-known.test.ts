@@ -40,7 +40,7 @@ t.test(
     t.match(none, {
       code: 1,
       stdout: '',
-      stderr: /There is no such key[^]*Imported keys show fewer[^]*--stdin/,
+      stderr: /There is no such key[^]*imported keys fewer[^]*--stdin/,
     });
     t.match(await find('--prefix', `tgw_${'x'.repeat(39)}`), { code: 1, stderr: /no such key/ });
   },
