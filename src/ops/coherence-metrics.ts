@@ -111,14 +111,14 @@ function replicaGauges(registry: Registry, snapshot: () => CoherenceSnapshot | n
   gauge(
     registry,
     'clock_offset_seconds',
-    "By how much the wall clock of this machine is ahead of PostgreSQL's, by which keys expire.",
+    "How far the wall clock of this machine is ahead of PostgreSQL's. Keys expire by PostgreSQL's clock.",
     () => (snapshot()?.clockAheadMs ?? 0) / 1000,
     'max',
   );
   gauge(
     registry,
     'oldest_fact_seconds',
-    'Time since the fact in memory was read from PostgreSQL that was read longest ago.',
+    'Time since the oldest fact in memory was read from PostgreSQL.',
     () => (snapshot()?.oldestFactMs ?? 0) / 1000,
     'max',
   );

@@ -11,7 +11,7 @@ const bounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 export function poolMetrics(registry: Registry, state: () => PoolState): void {
   const show = (name: string, help: string, read: () => number): void =>
     gauge(registry, name, help, read, 'sum');
-  show('store_connections_in_use', 'Connections to the store with a statement on them.', () => state().inUse);
+  show('store_connections_in_use', 'Connections to the store that run a statement.', () => state().inUse);
   show('store_connections_max', 'Most connections to the store.', () => state().most);
   show('store_statements_waiting', 'Statements that wait for a connection.', () => state().waiting);
 }

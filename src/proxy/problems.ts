@@ -22,7 +22,7 @@ export const tooManyInFlight: Problem = {
 /** The tenant has used up its share of the route's `websockets`, or all are open. */
 export const tooManyWebSockets: Problem = {
   code: 'too_many_requests',
-  detail: 'This tenant has its share of the WebSockets there may be to this service. Close some of them.',
+  detail: 'This tenant has its full share of the WebSockets to this service. Close some of them.',
   retryAfter: 1,
   limit: 'websockets',
 };
@@ -42,7 +42,7 @@ export const lengthRequired: Problem = {
 /** Changes overtook the decision again and again, so the request is given up. */
 export const keepsChanging: Problem = {
   code: 'unavailable',
-  detail: 'What this request depends on keeps changing. Try again in a moment.',
+  detail: 'The key or the accounts of this request keep changing. Try again in a moment.',
   retryAfter: 1,
 };
 

@@ -126,8 +126,8 @@ function elsewhere({ written }: Places, read: number, place: number): Target {
   const meant = written[read] ?? '';
   return rejected(
     meant === ''
-      ? `Some servers would not read its path as one below \`${written[place] ?? ''}\`: send nothing but plain characters there.`
-      : `Some servers would read its path as one below \`${meant}\`. If that is what you mean, let it begin with exactly that: the same case, no encodings, parameters or slashes in a row.`,
+      ? `Some servers would not read its path as one below \`${written[place] ?? ''}\`: send only plain characters there.`
+      : `Some servers would read its path as one below \`${meant}\`. If you mean that path, begin it with exactly this text: the same case, no encodings, parameters or slashes in a row.`,
   );
 }
 
