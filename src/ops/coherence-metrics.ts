@@ -53,7 +53,12 @@ export function coherenceMetrics(
   );
   const renewals = waitHistogram(registry, 'lease_renewal_seconds', 'Time that a renewal of the lease took.');
   let breaker: keyof typeof breakerStates = 'closed';
-  gauge(registry, 'shared_cache_breaker', '0 closed, 1 half open, 2 open.', () => breakerStates[breaker]);
+  gauge(
+    registry,
+    'shared_cache_breaker',
+    'State of the breaker of Redis: 0 closed, 1 half open, 2 open.',
+    () => breakerStates[breaker],
+  );
   replicaGauges(registry, snapshot);
 
   return {

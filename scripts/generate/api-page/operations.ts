@@ -95,9 +95,7 @@ function successWords({ operation, document }: PageOperation, { linkTo }: Schema
       );
       const csv = 'text/csv' in content ? ', or CSV' : '';
       const may =
-        headers.length === 0
-          ? ''
-          : ` (headers that it may have: ${headers.map((name) => `\`${name}\``).join(', ')})`;
+        headers.length === 0 ? '' : ` (optional headers: ${headers.map((name) => `\`${name}\``).join(', ')})`;
       return `${status} with ${schemaWords(content['application/json']?.schema ?? {}, document, linkTo)}${csv}${may}`;
     });
 }

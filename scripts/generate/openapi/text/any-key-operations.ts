@@ -25,7 +25,7 @@ export const anyKeyOperations: OperationTexts = {
     id: 'updateApiKey',
     tag,
     summary: 'Change a key',
-    description: 'Changes name or expiry. Only an active key may be given another expiry.',
+    description: 'Changes name, expiry or limits. Only an active key may be given another expiry.',
     request: 'UpdateApiKey',
     responses: { 200: ['HeldApiKey', 'The key after the change.'] },
     problems: ['key_not_active'],

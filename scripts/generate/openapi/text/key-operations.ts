@@ -51,7 +51,7 @@ export function keyOperations(path: string, texts: KeyTexts): OperationTexts {
       tag,
       summary: `Change a key of ${whose}`,
       description:
-        'Changes name or expiry. From the 2xx on, every replica decides by the new expiry. Only an active key may be given another expiry.',
+        'Changes name, expiry or limits. From the 2xx on, every replica applies the new expiry and limits. Only an active key may be given another expiry.',
       request: 'UpdateApiKey',
       responses: { 200: ['ApiKey', 'The key after the change.'] },
       problems: ['key_not_active'],

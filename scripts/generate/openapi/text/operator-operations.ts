@@ -1,6 +1,6 @@
 import type { OperationTexts } from '../types.ts';
 
-const everyone = 'Covers all parents.';
+const everyone = 'Covers all parents, or one of them (`account_id`).';
 const takesNone = 'Takes no body. Repeating it gives the same response.';
 
 /** The operator API, but for keys and imports. */
