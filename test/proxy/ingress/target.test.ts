@@ -47,7 +47,7 @@ t.test('a rejection says why', async (t) => {
     ['/caf\xe9', /visible ASCII/],
     ['/a%', /percent-encoding/],
     ['/a%c0%aeb', /overlong/],
-    ['/v1%2Frates', /below `\/v1\/rates`. If that is what you mean/],
+    ['/v1%2Frates', /below `\/v1\/rates`. If you mean that path/],
     ['//v1/sub-accounts', /below `\/v1\/sub-accounts`/],
     ['/V1/sub-accounts', /below `\/v1\/sub-accounts`/],
     ['/api/x', /below `\/API\/x`/],
