@@ -21,8 +21,8 @@ function page(record: RunRecord, cases: readonly Case[]): string {
   const disturbed = others === undefined ? '' : `\n**Not a quiet machine:** ${others}`;
   return `# Performance
 
-What the gateway costs, beside what else could do its work, measured in one sitting on one machine. This page and the
-chart are written by the command below; run it on your own machine before you believe any of it.
+The gateway's costs beside those of alternatives, measured in one run on one machine. The command below
+writes this page and the chart; run it on your own machine before you rely on any figure.
 
     ${record.command}
 
@@ -36,12 +36,12 @@ turns in every round. _Spread_ is the highest minus the lowest of the rounds, pe
 - The proxy has one core to itself. The upstream (nginx with fixed responses), the client, PostgreSQL and Redis share
   another one. Loopback only, HTTP/1.1, keep-alive, no target writes an access log.
 - CPU time is user plus system time of the proxy's processes and all their threads, as the kernel counts it, divided by
-  the number of responses. A store's is shown apart.
+  the number of responses. The CPU time of a store has a column of its own.
 - Closed loops are wrk's: one thread, as fast as responses come. Latency is taken at a constant ${record.rate} requests a second
-  and counts from when a request was due, so that a stall is charged with everything it held up. The generator shares
+  and counts from when a request was due, so that a stall is charged with every request that it held up. The generator shares
   its core with the upstream; its own lag is shown.
-- Before anything is measured, every target has to show that it enforces the rule: unknown keys, forged headers, the three
-  forms of the acting header, deactivated and foreign targets, a write without the header. All that speak the whole rule
+- Before the measurements every target has to prove that it enforces the rule: unknown keys, forged headers, the three
+  forms of the acting header, deactivated and foreign targets, a write without the header. Targets that enforce the whole rule
   look a key up by its SHA-256, as the gateway does. The static maps of nginx and Caddy only know who calls; bare node:http
   checks and forwards nothing.
 - One parent with 1,000 sub-accounts. Reads send no acting header; writes act as a sub-account by its external id.
@@ -75,7 +75,7 @@ const p99ByRate = `  | requests/s | core in use: nginx + Lua | gateway | p99: ng
  */
 const explained = `## Where the time goes
 
-What Node's profiler finds at half of what the gateway can do
+Node's profiler found these shares at half of the gateway's highest rate
 (\`npm run bench -- --profile latency/get --rate 14000\`):
 
 | part | share |
@@ -89,20 +89,20 @@ What Node's profiler finds at half of what the gateway can do
 
 - **Beside nginx + Lua.** Both pay for the same four passes through the kernel. The rest is some fifteen microseconds of JavaScript,
   half of it Node's own. Every target costs more at a constant rate than in a closed loop, and the ratio is smaller there.
-- **p50** at the same constant rate: reads are level with nginx + Lua, writes take a tenth longer. A write's body is taken in whole before
-  the upstream hears of the request, so that a slow client holds no connection.
-- **p99** is above nginx's, the busier the core is the more. A machine like this one stops every process for some milliseconds now and
-  then: a program that does nothing but read the clock stood still 25 times for more than 2 ms in 15 s, for up to 15 ms. Traced by
-  system calls, nginx did not go on for up to 8 ms between two of them, the gateway for up to 6 ms, in none of these collecting garbage:
-  collections took 1.5 % of the time, in pauses of 0.5 ms (median). A young generation four times as large changed nothing. What came
-  meanwhile is worked off with what is left of the core. At 14,000 a second nginx has half of its core left and the gateway a third, so
-  its queue lasts more than twice as long, and so does what its collections hold up:
+- **p50** at the same constant rate: reads are level with nginx + Lua, writes take a tenth longer. The gateway reads the whole body of a
+  write before it sends the request to the upstream, so that a slow client holds no connection.
+- **p99** is above nginx's, by more the busier the core is. A machine like this one stops every process for some milliseconds now and
+  then: a program that only reads the clock stood still 25 times for more than 2 ms in 15 s, for up to 15 ms. In traces of
+  system calls, nginx paused for up to 8 ms between two of them, and the gateway for up to 6 ms. Garbage collection caused none of these pauses:
+  collections took 1.5 % of the time, in pauses of 0.5 ms (median). A young generation four times as large changed nothing. After a pause
+  the proxy works off the requests that came meanwhile, with the free part of its core. At 14,000 a second nginx has half of its core free and the gateway
+  a third, so the gateway's queue lasts more than twice as long, also after its own collections:
 
 ${p99ByRate}
 
-- **Beside plain @fastify/http-proxy.** Its client to the upstream, its router and its streams cost what the gateway does not do: it speaks
+- **Beside plain @fastify/http-proxy.** Its client to the upstream, its router and its streams are costs that the gateway does not have: the gateway speaks
   HTTP/1.1 to upstreams itself and takes plain requests before the router. Redis adds a round trip to every request.
-- **Large bodies** are given away in the pieces in which they were read, without a copy.
+- **Large bodies** are passed on in the pieces in which they were read, without a copy.
 `;
 
 function chart({ targets, results }: RunRecord): string {
