@@ -31,7 +31,7 @@ export function watch(gateways: readonly Gateway[]): { end(): Promise<Promised[]
       const { decisions, stale, odd, mutationMs } = history;
       return [
         {
-          what: 'no decision rests on what was before a 2xx',
+          what: 'no decision rests on the state before a 2xx',
           seen: `${stale.length} stale in ${decisions} decisions about ${mutationMs.length} changes`,
           kept: stale.length === 0 && decisions > 0,
         },
