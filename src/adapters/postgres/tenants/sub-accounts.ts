@@ -8,18 +8,36 @@ import { listAccounts } from './account-lists.ts';
 import { committed, limitReached, type Changes } from './changes.ts';
 import { accountColumns, patchOf, toSubAccount, type AccountRow } from './rows.ts';
 
-type SubAccounts = Pick<
-  TenantStore,
-  | 'createSubAccount'
-  | 'getSubAccount'
-  | 'listSubAccounts'
-  | 'updateSubAccount'
-  | 'putSubAccount'
-  | 'setSubAccountStatus'
->;
+type Lookups = Pick<TenantStore, 'getSubAccount' | 'listSubAccounts'>;
+type Creations = Pick<TenantStore, 'createSubAccount' | 'putSubAccount'>;
+type Updates = Pick<TenantStore, 'updateSubAccount' | 'setSubAccountStatus'>;
 
 /** Sub-accounts of a parent: one statement for each method. */
-export function subAccounts(db: Runner, changes: Changes): SubAccounts {
+export function subAccounts(db: Runner, changes: Changes): Lookups & Creations & Updates {
+  return { ...lookups(db), ...creations(changes), ...updates(changes) };
+}
+
+/** Reads sub-accounts. */
+function lookups(db: Runner): Lookups {
+  return {
+    async getSubAccount(parent, id) {
+      const [row] = await db.run(
+        (sql) => sql<AccountRow[]>`
+          select ${sql(accountColumns)} from account where id = ${id} and parent_id = ${parent}`,
+        parent,
+      );
+      return row ? toSubAccount(row) : null;
+    },
+
+    async listSubAccounts(parent, filter, page) {
+      const rows = await db.run((sql) => listAccounts(sql, parent, filter, page), parent);
+      return pageOf(rows, page.limit, toSubAccount);
+    },
+  };
+}
+
+/** Creates sub-accounts, `putSubAccount` only if there is none with the `external_id`. */
+function creations(changes: Changes): Creations {
   return {
     async createSubAccount(parent, draft, limit, claim = null, caller) {
       const { id, idGiven = false, name, externalId, metadata, limits } = draft;
@@ -48,42 +66,6 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
       }
     },
 
-    async getSubAccount(parent, id) {
-      const [row] = await db.run(
-        (sql) => sql<AccountRow[]>`
-          select ${sql(accountColumns)} from account where id = ${id} and parent_id = ${parent}`,
-        parent,
-      );
-      return row ? toSubAccount(row) : null;
-    },
-
-    async listSubAccounts(parent, filter, page) {
-      const rows = await db.run((sql) => listAccounts(sql, parent, filter, page), parent);
-      return pageOf(rows, page.limit, toSubAccount);
-    },
-
-    async updateSubAccount(parent, id, change, caller) {
-      const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
-        null,
-        (sql, request) => sql`
-          select c.*, coherence_history() as incarnation
-          from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
-        caller,
-        { tenant: parent },
-      );
-      switch (made.outcome) {
-        case 'none':
-          return null;
-        case 'taken':
-          return { taken: made.holder };
-        case 'too-many-pairs':
-          return made.outcome;
-        case 'done':
-        case 'again':
-          return committed(made, toSubAccount(made.account));
-      }
-    },
-
     async putSubAccount(parent, externalId, { id, name, metadata, limits }, limit, caller) {
       const made = await changes.run<'no-parent' | 'limit' | 'too-many-pairs', { readonly created: boolean }>(
         null,
@@ -105,6 +87,33 @@ export function subAccounts(db: Runner, changes: Changes): SubAccounts {
         case 'done':
         case 'again':
           return { ...committed(made, toSubAccount(made.account)), created: made.created };
+      }
+    },
+  };
+}
+
+/** Changes a sub-account that exists. */
+function updates(changes: Changes): Updates {
+  return {
+    async updateSubAccount(parent, id, change, caller) {
+      const made = await changes.run<'none' | 'taken' | 'too-many-pairs'>(
+        null,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from account_update_sub(${request}, ${parent}, ${id}, ${sql.json(patchOf(change))}, ${metadataMaxPairs}) c`,
+        caller,
+        { tenant: parent },
+      );
+      switch (made.outcome) {
+        case 'none':
+          return null;
+        case 'taken':
+          return { taken: made.holder };
+        case 'too-many-pairs':
+          return made.outcome;
+        case 'done':
+        case 'again':
+          return committed(made, toSubAccount(made.account));
       }
     },
 

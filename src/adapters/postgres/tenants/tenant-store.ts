@@ -2,10 +2,12 @@ import type { Imports } from '../../../ports/imports.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import type { Hints } from '../coherence/hints.ts';
 import type { Runner } from '../connection/pool.ts';
-import { apiKeys } from './api-keys.ts';
 import { Changes } from './changes.ts';
 import { heldKeys } from './held-keys.ts';
 import { imports } from './imports.ts';
+import { keyChanges, keyRevocations } from './key-changes.ts';
+import { keyLookups } from './key-lookups.ts';
+import { newKeys } from './new-keys.ts';
 import { parents } from './parents.ts';
 import { subAccounts } from './sub-accounts.ts';
 
@@ -15,7 +17,10 @@ export function tenantStore(db: Runner, hints: Hints): TenantStore & Imports {
   return {
     ...parents(db, changes),
     ...subAccounts(db, changes),
-    ...apiKeys(db, changes),
+    ...keyLookups(db),
+    ...newKeys(changes),
+    ...keyChanges(changes),
+    ...keyRevocations(changes),
     ...heldKeys(db),
     ...imports(changes),
   };

@@ -1,0 +1,81 @@
+import type { ChangedKey, KeyRotated } from '../../../ports/api-keys.ts';
+import type { TenantStore } from '../../../ports/tenant-store.ts';
+import { committed, digestBytes, requiredOwner, type Changes } from './changes.ts';
+import { accountOfKey, andHolding, changedKey } from './held-keys.ts';
+import { andReplicasFor } from './new-keys.ts';
+import { limitsPatchOf } from './rows.ts';
+
+/** Changes or rotates one API key. */
+export function keyChanges(changes: Changes): Pick<TenantStore, 'updateKey' | 'rotateKey'> {
+  return {
+    async updateKey(account, key, { name, expiresAt, limits }, caller, parent) {
+      const change = {
+        ...(name !== undefined && { name }),
+        ...(expiresAt !== undefined && { expires_at: expiresAt }),
+        ...(limits !== undefined && { limits: limitsPatchOf(limits) }),
+      };
+      const made = await changes.run<'none' | 'inactive', Pick<ChangedKey, 'holding'>>(
+        null,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}
+          from api_key_update(${request}, ${accountOfKey(sql, account, key)}, ${key}, ${sql.json(change)}) c`,
+        caller,
+        { owner: requiredOwner(account, parent) },
+      );
+      if (made.outcome === 'none') return null;
+      return made.outcome === 'inactive' ? made.outcome : committed(made, changedKey(made));
+    },
+
+    async rotateKey(account, key, rotation, claim = null, caller, parent) {
+      const made = await changes.run<'none' | 'inactive' | 'rotated', Pick<ChangedKey, 'holding'>>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)}${andReplicasFor(sql, rotation)}
+          from api_key_rotate(
+            ${request}, ${accountOfKey(sql, account, key)}, ${key}, ${rotation.overlapS}, ${rotation.id}, ${digestBytes(rotation.digest)},
+            ${digestBytes(rotation.clientSecretDigest)}, ${rotation.prefix}, ${rotation.last4}, ${rotation.expiresAt}
+          ) c`,
+        caller,
+        { owner: requiredOwner(account, parent) },
+      );
+      switch (made.outcome) {
+        case 'none':
+          return null;
+        case 'inactive':
+          return made.outcome;
+        case 'rotated':
+          return { newest: (made.key as unknown as KeyRotated).newest };
+        case 'done':
+        case 'again':
+          return committed(made, changedKey(made));
+      }
+    },
+  };
+}
+
+/** Revokes one API key, or all keys of an account. */
+export function keyRevocations(changes: Changes): Pick<TenantStore, 'revokeKey' | 'revokeAllKeys'> {
+  return {
+    async revokeKey(account, key, claim = null, caller, parent) {
+      const revoked = await changes.run<'none', Pick<ChangedKey, 'holding'>>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation${andHolding(sql, account, key)} from api_key_revoke(${request}, ${accountOfKey(sql, account, key)}, ${key}) c`,
+        caller,
+        { owner: requiredOwner(account, parent) },
+      );
+      return revoked.outcome === 'none' ? null : committed(revoked, changedKey(revoked));
+    },
+
+    async revokeAllKeys(account, claim = null, caller, parent) {
+      const made = await changes.run<'none', { readonly revoked: number }>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation from api_key_revoke_all(${request}, ${account}) c`,
+        caller,
+        { owner: requiredOwner(account, parent) },
+      );
+      return made.outcome === 'none' ? null : committed(made, made.revoked);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { usualKeyPrefix } from '../../../domain/api-key.ts';
+import type { ImportRejected, KeyToImport, NewApiKey } from '../../../ports/api-keys.ts';
+import type { TenantStore } from '../../../ports/tenant-store.ts';
+import type { Sql } from '../connection/sql.ts';
+import { committed, digestBytes, limitReached, replayOf, requiredOwner, type Changes } from './changes.ts';
+import { toApiKey, type KeyRow } from './rows.ts';
+
+/** Members of the result of `api_key_import` besides those of every change. */
+interface ImportRow {
+  readonly imported: number;
+  readonly keys: readonly KeyRow[];
+  readonly faults: readonly number[];
+}
+
+/** Adds API keys to an account: newly minted ones and those that another system minted. */
+export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'importKeys'> {
+  return {
+    async createKey(account, key, limit, claim = null, caller, parent) {
+      const made = await changes.run<'none' | 'limit'>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation${andReplicasFor(sql, key)}
+          from api_key_create(
+            ${request}, ${account}, ${key.id}, ${key.name}, ${sql.json(key.scopes)}, ${digestBytes(key.digest)},
+            ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
+          ) c`,
+        caller,
+        { limits: key.limits, owner: requiredOwner(account, parent) },
+      );
+      if (made.outcome === 'none') return null;
+      return made.outcome === 'limit' ? limitReached(made.key) : { ...toApiKey(made.key), ...replayOf(made) };
+    },
+
+    async importKeys(parent, keys, limit, claim = null, caller) {
+      const made = await changes.run<'none' | ImportRejected['rejected'], ImportRow>(
+        claim,
+        (sql, request) => sql`
+          select c.*, coherence_history() as incarnation
+          from api_key_import(${request}, ${parent}, ${sql.json(keys.map(importedRow))}, ${limit}) c`,
+        caller,
+      );
+      switch (made.outcome) {
+        case 'none':
+          return null;
+        case 'no-owner':
+        case 'taken':
+          return { rejected: made.outcome, positions: made.faults };
+        case 'limit':
+          return { rejected: made.outcome, positions: made.faults, ...limitReached(made.keys) };
+        case 'done':
+        case 'again':
+          return committed(made, { imported: made.imported, keys: made.keys.map(toApiKey) });
+      }
+    },
+  };
+}
+
+/** Level of replicas that can tell keys of any format from mistyped ones. */
+const importsKeys = 2;
+
+/**
+ * Further column of a statement that stores a key with this prefix. Replicas of 0.1.0 take a key with another prefix than
+ * the usual one for a mistyped one, so such a key needs newer replicas.
+ */
+export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
+  return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;
+}
+
+/** A key in the form for `api_key_import`. */
+function importedRow({ digest, expiresAt, importedUnder, ...key }: KeyToImport) {
+  return {
+    ...key,
+    scopes: [...key.scopes],
+    digest: `\\x${digestBytes(digest).toString('hex')}`,
+    expires_at: expiresAt?.toISOString() ?? null,
+    imported_under: importedUnder,
+  };
+}
