@@ -24,6 +24,9 @@ interface StateRow {
   readonly beganMs: number | null;
 }
 
+type Progress = Pick<UsageExportStore, 'begin' | 'advance' | 'end' | 'closedUntil'>;
+type Rows = Pick<UsageExportStore, 'hour' | 'corrections'>;
+
 /**
  * The export of usage in PostgreSQL.
  *
@@ -31,6 +34,11 @@ interface StateRow {
  * @param background for statements that no request waits for
  */
 export function usageExportStore(reports: Runner, background: Runner): UsageExportStore {
+  return { ...progress(background), ...rowsToExport(reports) };
+}
+
+/** Lets one replica at a time export, and keeps the position that it has reached. */
+function progress(background: Runner): Progress {
   return {
     async begin({ holder, leaseMs, delayMs, lostAfterMs }) {
       const [{ mine }] = await background.run(
@@ -78,7 +86,12 @@ export function usageExportStore(reports: Runner, background: Runner): UsageExpo
       );
       return ms;
     },
+  };
+}
 
+/** Reads the usage to export. */
+function rowsToExport(reports: Runner): Rows {
+  return {
     async hour(hourMs, after, most) {
       const rows = await reports.run(
         (sql) => sql<HourRow[]>`

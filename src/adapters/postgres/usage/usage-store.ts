@@ -12,6 +12,10 @@ const belowEveryId = '00000000-0000-0000-0000-000000000000';
 /** Rows of hours that are added up at once: batches of counts wait meanwhile. */
 const hoursOfPortion = 5_000;
 
+type Intake = Pick<UsageStore, 'about' | 'add'>;
+type Reports = Pick<UsageStore, 'report' | 'parentOf' | 'kept' | 'writesByDefault' | 'completeness'>;
+type Retention = Pick<UsageStore, 'rollUp' | 'pruneHours' | 'pruneDays'>;
+
 /**
  * Usage counts in PostgreSQL.
  *
@@ -19,6 +23,11 @@ const hoursOfPortion = 5_000;
  * @param background for statements that no request waits for
  */
 export function usageStore(db: Runner, reports: Runner, background: Runner): UsageStore {
+  return { ...intake(background), ...reportsOf(db, reports), ...retention(background) };
+}
+
+/** Takes the counts of replicas. */
+function intake(background: Runner): Intake {
   return {
     async about() {
       const [row] = await background.run(
@@ -59,7 +68,12 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
         });
       return row;
     },
+  };
+}
 
+/** Reads usage, and the facts that a report about it states. */
+function reportsOf(db: Runner, reports: Runner): Reports {
+  return {
     report: (parent, query) => usageReport(reports, parent, query),
 
     async parentOf(account, parent) {
@@ -69,13 +83,6 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
         parent,
       );
       return row?.root ?? null;
-    },
-
-    async rollUp() {
-      const [{ more }] = await background.run(
-        (sql) => sql<[{ readonly more: boolean }]>`select usage_roll_up(${hoursOfPortion}) as more`,
-      );
-      return more;
     },
 
     async kept(parent) {
@@ -89,6 +96,28 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
     },
 
     writesByDefault: (parent, sinceMs) => writesByDefault(db, parent, sinceMs),
+
+    async completeness({ fromMs, toMs }, lostAfterMs, parent) {
+      const [row] = await db.run(
+        (sql) => sql<[{ readonly through: Date; readonly incomplete: boolean }]>`
+          select through, incomplete
+          from usage_completeness(${lostAfterMs} * interval '1 ms', ${new Date(fromMs)}, ${new Date(toMs)})`,
+        parent,
+      );
+      return { throughMs: row.through.getTime(), incomplete: row.incomplete };
+    },
+  };
+}
+
+/** Adds hours up to days, and deletes what is no longer kept. */
+function retention(background: Runner): Retention {
+  return {
+    async rollUp() {
+      const [{ more }] = await background.run(
+        (sql) => sql<[{ readonly more: boolean }]>`select usage_roll_up(${hoursOfPortion}) as more`,
+      );
+      return more;
+    },
 
     async pruneHours({ nowMs, days, after, most }) {
       const before = new Date(nowMs - days * dayMs);
@@ -107,16 +136,6 @@ export function usageStore(db: Runner, reports: Runner, background: Runner): Usa
           select usage_prune_days(${now}::timestamptz - make_interval(months => ${months}), ${months}, ${most}) as deleted`,
       );
       return deleted;
-    },
-
-    async completeness({ fromMs, toMs }, lostAfterMs, parent) {
-      const [row] = await db.run(
-        (sql) => sql<[{ readonly through: Date; readonly incomplete: boolean }]>`
-          select through, incomplete
-          from usage_completeness(${lostAfterMs} * interval '1 ms', ${new Date(fromMs)}, ${new Date(toMs)})`,
-        parent,
-      );
-      return { throughMs: row.through.getTime(), incomplete: row.incomplete };
     },
   };
 }
