@@ -18,6 +18,9 @@ interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
 
+type Replicas = Pick<CoherenceLog, 'register' | 'ack' | 'replicas' | 'noteComplete' | 'removeReplica'>;
+type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
+
 /**
  * The coherence log in PostgreSQL: one statement for each method.
  *
@@ -26,6 +29,18 @@ interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
  * @param hints mutations of this process nudge them, too, so that its own changes need no LISTEN
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
+  return {
+    ...replicas(db),
+    ...entries(db, background),
+
+    onHint(listener) {
+      hints.add(listener);
+    },
+  };
+}
+
+/** Keeps the rows of replicas with their leases. */
+function replicas(db: Runner): Replicas {
   return {
     async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
@@ -37,35 +52,6 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
             replica_renew(${id}, ${nonce}, ${leaseMs}, ${version}, ${host}, ${leaving}, ${clockAheadMs})`,
       );
       return { acked, nowMs };
-    },
-
-    async readAfter(after, most) {
-      if (after === null) {
-        const [{ seq, floor }] = await db.run(
-          (sql) => sql<[{ readonly seq: Seq; readonly floor: Seq }]>`select seq, floor from coherence_now`,
-        );
-        const start = Math.max(floor - 1, seq - most);
-        const reading = await this.readAfter(start, most);
-        // Positions that went back are another history, which `start` does not belong to.
-        if (reading.seq < seq) return this.readAfter(null, most);
-        return { ...reading, floor: Math.max(reading.floor, start + 1) };
-      }
-      // The statement is planned for this position: for an unknown one, PostgreSQL expects a third of the log after it.
-      const [{ until, entries, ...reading }] = await db.run(
-        (sql) => sql<[ReadingRow]>`
-          select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((
-            select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
-            from coherence_log l where l.seq > ${after} and l.seq <= coalesce(u.until, s.seq)
-          ), '[]') as entries
-          from coherence_now s left join lateral (
-            select l.seq as until from coherence_log l where l.seq > ${after} order by l.seq offset ${most - 1}::int limit 1
-          ) u on true`,
-      );
-      return {
-        ...reading,
-        through: until ?? reading.seq,
-        entries: entries.map(([seq, key, revoked]): LogEntry => ({ seq, key, revoked })),
-      };
     },
 
     async ack(id, seq, streamsClosed) {
@@ -104,6 +90,40 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
           delete from replica_clock c using gone where c.id = gone.id`,
       );
     },
+  };
+}
+
+/** Reads and prunes the log's entries. */
+function entries(db: Runner, background: Runner): Entries {
+  return {
+    async readAfter(after, most) {
+      if (after === null) {
+        const [{ seq, floor }] = await db.run(
+          (sql) => sql<[{ readonly seq: Seq; readonly floor: Seq }]>`select seq, floor from coherence_now`,
+        );
+        const start = Math.max(floor - 1, seq - most);
+        const reading = await this.readAfter(start, most);
+        // Positions that went back are another history, which `start` does not belong to.
+        if (reading.seq < seq) return this.readAfter(null, most);
+        return { ...reading, floor: Math.max(reading.floor, start + 1) };
+      }
+      // The statement is planned for this position: for an unknown one, PostgreSQL expects a third of the log after it.
+      const [{ until, entries, ...reading }] = await db.run(
+        (sql) => sql<[ReadingRow]>`
+          select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((
+            select json_agg(json_build_array(l.seq, l.key, l.withdrawn) order by l.seq)
+            from coherence_log l where l.seq > ${after} and l.seq <= coalesce(u.until, s.seq)
+          ), '[]') as entries
+          from coherence_now s left join lateral (
+            select l.seq as until from coherence_log l where l.seq > ${after} order by l.seq offset ${most - 1}::int limit 1
+          ) u on true`,
+      );
+      return {
+        ...reading,
+        through: until ?? reading.seq,
+        entries: entries.map(([seq, key, revoked]): LogEntry => ({ seq, key, revoked })),
+      };
+    },
 
     async prune({ incarnation, before, most }) {
       const [{ more }] = await background.run(
@@ -112,10 +132,6 @@ export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 
               then coherence_prune(coherence_incarnation(), ${before}, ${most}) else false end as more`,
       );
       return more;
-    },
-
-    onHint(listener) {
-      hints.add(listener);
     },
   };
 }
