@@ -29,8 +29,15 @@ const listQuery = closed({
 
 /** Adds the routes that create, list, get, change, suspend and resume parent accounts. */
 export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
-  const { tenants, barrier, clock, randomBytes, config } = deps;
+  createRoute(app, deps);
+  listRoute(app, deps);
+  getRoute(app, deps);
+  updateRoute(app, deps);
+  statusRoute(app, deps, 'suspend', 'suspended');
+  statusRoute(app, deps, 'resume', 'active');
+}
 
+function createRoute(app: TypedApp, { tenants, barrier, clock, randomBytes, config }: AdminDeps): void {
   app.post(
     '/accounts',
     { schema: { querystring: noQuery, body: createBody, response: { 201: accountBody } } },
@@ -46,7 +53,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
       return accountToBody(account);
     },
   );
+}
 
+function listRoute(app: TypedApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts',
     { schema: { querystring: listQuery, response: { 200: closed(pageOf(accountBody)) } } },
@@ -57,7 +66,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
       return writeAccountPage(await tenants.listParents(filter, asked), list, asked, accountToBody);
     },
   );
+}
 
+function getRoute(app: TypedApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts/:account_id',
     { schema: { params: path, querystring: noQuery, response: { 200: accountBody } } },
@@ -69,7 +80,9 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
         ),
       ),
   );
+}
 
+function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): void {
   app.patch(
     '/accounts/:account_id',
     { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: accountBody } } },
@@ -84,29 +97,31 @@ export function accountRoutes(app: TypedApp, deps: AdminDeps): void {
       return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
     },
   );
+}
 
-  for (const [action, status] of [
-    ['suspend', 'suspended'],
-    ['resume', 'active'],
-  ] as const) {
-    app.post(
-      `/accounts/:account_id/${action}`,
-      {
-        schema: { params: path, querystring: noQuery, response: { 200: accountBody } },
-        config: { action: true },
-      },
-      async (request, reply) => {
-        const claim = idempotencyClaim(request, operatorCaller);
-        const id = found(parseAccountId(request.params.account_id), 'account');
-        const committed = found(
-          await tenants.setParentStatus(id, status, claim, operatorOf(request)),
-          'account',
-        );
-        noteReplay(reply, committed);
-        return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
-      },
-    );
-  }
+function statusRoute(
+  app: TypedApp,
+  { tenants, barrier, config }: AdminDeps,
+  action: 'suspend' | 'resume',
+  status: 'suspended' | 'active',
+): void {
+  app.post(
+    `/accounts/:account_id/${action}`,
+    {
+      schema: { params: path, querystring: noQuery, response: { 200: accountBody } },
+      config: { action: true },
+    },
+    async (request, reply) => {
+      const claim = idempotencyClaim(request, operatorCaller);
+      const id = found(parseAccountId(request.params.account_id), 'account');
+      const committed = found(
+        await tenants.setParentStatus(id, status, claim, operatorOf(request)),
+        'account',
+      );
+      noteReplay(reply, committed);
+      return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
+    },
+  );
 }
 
 function filterOf(query: Static<typeof listQuery>): ParentFilter {

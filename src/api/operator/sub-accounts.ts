@@ -26,8 +26,15 @@ const createBody = closed({ ...creatable, limits: changeable.limits, id: givenId
 
 /** Adds the routes that list, create, show, change, deactivate and reactivate sub-accounts of any parent. */
 export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
-  const { tenants, barrier, clock, randomBytes, config } = deps;
+  listRoute(app, deps);
+  createRoute(app, deps);
+  getRoute(app, deps);
+  updateRoute(app, deps);
+  statusRoute(app, deps, 'deactivate', 'deactivated');
+  statusRoute(app, deps, 'reactivate', 'active');
+}
 
+function listRoute(app: TypedApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts/:account_id/sub-accounts',
     { schema: { params: path, querystring: listQuery, response: { 200: listBody } } },
@@ -39,6 +46,10 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       return listSubAccounts(tenants, parent.id, request.query);
     },
   );
+}
+
+function createRoute(app: TypedApp, deps: AdminDeps): void {
+  const { tenants, barrier, clock, randomBytes, config } = deps;
 
   app.post(
     '/accounts/:account_id/sub-accounts',
@@ -62,7 +73,9 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       return { ...subAccountToBody(account), ...(await warningsOf(deps, parent, committed)) };
     },
   );
+}
 
+function getRoute(app: TypedApp, { tenants }: AdminDeps): void {
   app.get(
     '/accounts/:account_id/sub-accounts/:sub_id',
     { schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } } },
@@ -72,7 +85,9 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       return subAccountToBody(found(await tenants.getSubAccount(parent, id), 'sub-account'));
     },
   );
+}
 
+function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): void {
   app.patch(
     '/accounts/:account_id/sub-accounts/:sub_id',
     {
@@ -95,28 +110,30 @@ export function subAccountRoutes(app: TypedApp, deps: AdminDeps): void {
       return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
     },
   );
+}
 
-  for (const [action, status] of [
-    ['deactivate', 'deactivated'],
-    ['reactivate', 'active'],
-  ] as const) {
-    app.post(
-      `/accounts/:account_id/sub-accounts/:sub_id/${action}`,
-      {
-        schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } },
-        config: { action: true },
-      },
-      async (request, reply) => {
-        const claim = idempotencyClaim(request, operatorCaller);
-        const parent = found(parseAccountId(request.params.account_id), 'account');
-        const id = found(parseAccountId(request.params.sub_id), 'sub-account');
-        const committed = found(
-          await tenants.setSubAccountStatus(parent, id, status, claim, operatorOf(request)),
-          'sub-account',
-        );
-        noteReplay(reply, committed);
-        return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
-      },
-    );
-  }
+function statusRoute(
+  app: TypedApp,
+  { tenants, barrier, config }: AdminDeps,
+  action: 'deactivate' | 'reactivate',
+  status: 'deactivated' | 'active',
+): void {
+  app.post(
+    `/accounts/:account_id/sub-accounts/:sub_id/${action}`,
+    {
+      schema: { params: childPath, querystring: noQuery, response: { 200: subAccountBody } },
+      config: { action: true },
+    },
+    async (request, reply) => {
+      const claim = idempotencyClaim(request, operatorCaller);
+      const parent = found(parseAccountId(request.params.account_id), 'account');
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      const committed = found(
+        await tenants.setSubAccountStatus(parent, id, status, claim, operatorOf(request)),
+        'sub-account',
+      );
+      noteReplay(reply, committed);
+      return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
+    },
+  );
 }

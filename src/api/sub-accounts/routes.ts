@@ -27,9 +27,22 @@ const write = { scope: managementScopes.write };
 
 /** Adds the routes that create, list, get, update, deactivate and reactivate sub-accounts (spec section 4). */
 export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, countChange: CountChange): void {
-  const { tenants, barrier, clock, randomBytes, config } = deps;
-  const enforce = <T>(committed: Committed<T>, reply: FastifyReply): Promise<T> =>
+  const { barrier, config } = deps;
+  const enforce: Enforce = (committed, reply) =>
     enforced(committed, barrier, reply, config.headers.enforced, countChange);
+  createRoute(app, deps, enforce);
+  listRoute(app, deps);
+  getRoute(app, deps);
+  updateRoute(app, deps, enforce);
+  statusRoute(app, deps, enforce, 'deactivate', 'deactivated');
+  statusRoute(app, deps, enforce, 'reactivate', 'active');
+}
+
+/** {@link enforced} with the gateway's barrier and header; it counts the change for the parent. */
+type Enforce = <T>(committed: Committed<T>, reply: FastifyReply) => Promise<T>;
+
+function createRoute(app: ManagementApp, deps: ManagementDeps, enforce: Enforce): void {
+  const { tenants, clock, randomBytes, config } = deps;
 
   app.post(
     '',
@@ -54,13 +67,17 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
       return { ...subAccountToBody(account), ...(await warningsOf(deps, accountId, committed)) };
     },
   );
+}
 
+function listRoute(app: ManagementApp, { tenants }: ManagementDeps): void {
   app.get(
     '',
     { schema: { querystring: listQuery, response: { 200: listBody } }, config: read },
     async (request) => listSubAccounts(tenants, callerOf(request).accountId, request.query),
   );
+}
 
+function getRoute(app: ManagementApp, { tenants }: ManagementDeps): void {
   app.get(
     '/:sub_id',
     { schema: { params: path, querystring: noQuery, response: { 200: subAccountBody } }, config: read },
@@ -71,7 +88,9 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
       );
     },
   );
+}
 
+function updateRoute(app: ManagementApp, { tenants }: ManagementDeps, enforce: Enforce): void {
   app.patch(
     '/:sub_id',
     {
@@ -90,28 +109,31 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
       return subAccountToBody(account);
     },
   );
+}
 
-  for (const [action, status] of [
-    ['deactivate', 'deactivated'],
-    ['reactivate', 'active'],
-  ] as const) {
-    app.post(
-      `/:sub_id/${action}`,
-      {
-        schema: { params: path, querystring: noQuery, response: { 200: subAccountBody } },
-        config: { ...write, action: true },
-      },
-      async (request, reply) => {
-        const caller = callerOf(request);
-        const claim = idempotencyClaim(request, caller.keyId);
-        const id = found(parseAccountId(request.params.sub_id), 'sub-account');
-        const committed = found(
-          await tenants.setSubAccountStatus(caller.accountId, id, status, claim, caller),
-          'sub-account',
-        );
-        noteReplay(reply, committed);
-        return subAccountToBody(await enforce(committed, reply));
-      },
-    );
-  }
+function statusRoute(
+  app: ManagementApp,
+  { tenants }: ManagementDeps,
+  enforce: Enforce,
+  action: 'deactivate' | 'reactivate',
+  status: 'deactivated' | 'active',
+): void {
+  app.post(
+    `/:sub_id/${action}`,
+    {
+      schema: { params: path, querystring: noQuery, response: { 200: subAccountBody } },
+      config: { ...write, action: true },
+    },
+    async (request, reply) => {
+      const caller = callerOf(request);
+      const claim = idempotencyClaim(request, caller.keyId);
+      const id = found(parseAccountId(request.params.sub_id), 'sub-account');
+      const committed = found(
+        await tenants.setSubAccountStatus(caller.accountId, id, status, claim, caller),
+        'sub-account',
+      );
+      noteReplay(reply, committed);
+      return subAccountToBody(await enforce(committed, reply));
+    },
+  );
 }
