@@ -61,15 +61,18 @@ export function apiKeyRoutes<Access>(
   deps: ApiKeyRoutesDeps,
   rules: ApiKeyRoutesRules<Access>,
 ): void {
+  mintRoute(app, deps, rules);
+  listRoute(app, deps, rules);
+  getRoute(app, deps, rules);
+}
+
+function mintRoute<Access>(
+  app: RoutesWith<Access>,
+  deps: ApiKeyRoutesDeps,
+  rules: ApiKeyRoutesRules<Access>,
+): void {
   const { tenants, clock, randomBytes } = deps;
   const { path, ownerField } = rules;
-  /** Looks up the owner for a call that only reads; changes look it up in their own statement. */
-  const ownerOf = async (request: FastifyRequest, text: string): Promise<AccountId> => {
-    const id = found(parseAccountId(text), ownerThing(ownerField));
-    const parent = rules.parent(request);
-    const account = parent === null ? await tenants.getParent(id) : await tenants.getSubAccount(parent, id);
-    return found(account, ownerThing(ownerField)).id;
-  };
 
   app.post(
     path,
@@ -107,6 +110,25 @@ export function apiKeyRoutes<Access>(
       return { ...apiKeyToBody(key, ownerField, asOfMs), ...secrets };
     },
   );
+}
+
+function requireGrantable(scope: string, index: number, grantable: (scope: string) => boolean): void {
+  if (grantable(scope)) return;
+  const detail = `\`${scope}\` is for parent keys alone: a sub-account manages no sub-accounts.`;
+  throw new ProblemError({
+    code: 'scope_not_grantable',
+    detail,
+    errors: [{ pointer: `/scopes/${index}`, detail }],
+  });
+}
+
+function listRoute<Access>(
+  app: RoutesWith<Access>,
+  deps: ApiKeyRoutesDeps,
+  rules: ApiKeyRoutesRules<Access>,
+): void {
+  const { tenants, clock } = deps;
+  const { path, ownerField } = rules;
 
   app.get(
     path,
@@ -123,7 +145,7 @@ export function apiKeyRoutes<Access>(
       // Without a filter the list is named as in 0.1.0, so that cursors of 0.1.0 stay valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
-      const owner = await ownerOf(request, request.params.owner_id);
+      const owner = await ownerOf(request, tenants, rules);
       const nowMs = clock.wallMs();
       return writePage(
         await tenants.listKeys(owner, page, tenantOf(rules.caller(request))),
@@ -133,6 +155,15 @@ export function apiKeyRoutes<Access>(
       );
     },
   );
+}
+
+function getRoute<Access>(
+  app: RoutesWith<Access>,
+  deps: ApiKeyRoutesDeps,
+  rules: ApiKeyRoutesRules<Access>,
+): void {
+  const { tenants, clock } = deps;
+  const { path, ownerField } = rules;
 
   app.get(
     `${path}/:key_id`,
@@ -141,7 +172,7 @@ export function apiKeyRoutes<Access>(
       config: rules.read,
     },
     async (request) => {
-      const owner = await ownerOf(request, request.params.owner_id);
+      const owner = await ownerOf(request, tenants, rules);
       const id = found(parseKeyId(request.params.key_id), 'API key');
       const key = found(await tenants.getKey(owner, id, tenantOf(rules.caller(request))), 'API key');
       return apiKeyToBody(key, ownerField, clock.wallMs());
@@ -149,12 +180,14 @@ export function apiKeyRoutes<Access>(
   );
 }
 
-function requireGrantable(scope: string, index: number, grantable: (scope: string) => boolean): void {
-  if (grantable(scope)) return;
-  const detail = `\`${scope}\` is for parent keys alone: a sub-account manages no sub-accounts.`;
-  throw new ProblemError({
-    code: 'scope_not_grantable',
-    detail,
-    errors: [{ pointer: `/scopes/${index}`, detail }],
-  });
+/** Looks up the owner for a call that only reads; changes look it up in their own statement. */
+async function ownerOf(
+  request: FastifyRequest<{ Params: { readonly owner_id: string } }>,
+  tenants: ApiKeyRoutesDeps['tenants'],
+  { ownerField, parent: parentOf }: Pick<ApiKeyRoutesRules<unknown>, 'ownerField' | 'parent'>,
+): Promise<AccountId> {
+  const id = found(parseAccountId(request.params.owner_id), ownerThing(ownerField));
+  const parent = parentOf(request);
+  const account = parent === null ? await tenants.getParent(id) : await tenants.getSubAccount(parent, id);
+  return found(account, ownerThing(ownerField)).id;
 }

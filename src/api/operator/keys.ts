@@ -56,18 +56,14 @@ const filters = {
  * last characters, or by its digest, so that the key itself is not sent.
  */
 export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
-  const { tenants, clock } = deps;
+  findRoute(app, deps);
+  getRoute(app, deps);
+  updateRoute(app, deps);
+  rotateRoute(app, deps);
+  revokeRoute(app, deps);
+}
 
-  const held = async (text: string): Promise<HeldKey> => {
-    const id = found(parseKeyId(text), 'API key');
-    return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0], 'API key');
-  };
-
-  const keyOf = (request: FastifyRequest<{ Params: Static<typeof path> }>): KeyToChange => ({
-    find: () => ({ account: null, id: found(parseKeyId(request.params.key_id), 'API key') }),
-    caller: operatorOf(request),
-  });
-
+function findRoute(app: TypedApp, { tenants, clock }: AnyKeyDeps): void {
   app.get(
     '/api-keys',
     {
@@ -98,30 +94,46 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
       );
     },
   );
+}
 
+function getRoute(app: TypedApp, { tenants, clock }: AnyKeyDeps): void {
   app.get(
     '/api-keys/:key_id',
     { schema: { params: path, querystring: noQuery, response: { 200: keyBody } } },
-    async (request) => toBody(await held(request.params.key_id), clock.wallMs()),
+    async (request) => toBody(await heldKey(tenants, request.params.key_id), clock.wallMs()),
   );
+}
 
+async function heldKey(tenants: AnyKeyDeps['tenants'], text: string): Promise<HeldKey> {
+  const id = found(parseKeyId(text), 'API key');
+  return found((await tenants.findKeys({ id }, { limit: 1 })).rows[0], 'API key');
+}
+
+function updateRoute(app: TypedApp, deps: AnyKeyDeps): void {
   app.patch(
     '/api-keys/:key_id',
     { schema: { params: path, querystring: noQuery, body: updateBody, response: { 200: keyBody } } },
     async (request, reply) => {
-      return changedToBody(await updateKey(deps, keyOf(request), request.body, reply), clock.wallMs());
+      return changedToBody(
+        await updateKey(deps, keyToChange(request), request.body, reply),
+        deps.clock.wallMs(),
+      );
     },
   );
+}
 
+function rotateRoute(app: TypedApp, deps: AnyKeyDeps): void {
   app.post(
     '/api-keys/:key_id/rotate',
     { schema: { params: path, querystring: noQuery, body: rotateBody, response: { 201: rotatedBody } } },
     async (request, reply) => {
-      const { key, secrets, asOfMs } = await rotateKey(deps, keyOf(request), request, reply);
+      const { key, secrets, asOfMs } = await rotateKey(deps, keyToChange(request), request, reply);
       return { ...changedToBody(key, asOfMs), ...secrets };
     },
   );
+}
 
+function revokeRoute(app: TypedApp, deps: AnyKeyDeps): void {
   app.post(
     '/api-keys/:key_id/revoke',
     {
@@ -129,9 +141,16 @@ export function anyKeyRoutes(app: TypedApp, deps: AnyKeyDeps): void {
       config: { action: true },
     },
     async (request, reply) => {
-      return changedToBody(await revokeKey(deps, keyOf(request), reply), clock.wallMs());
+      return changedToBody(await revokeKey(deps, keyToChange(request), reply), deps.clock.wallMs());
     },
   );
+}
+
+function keyToChange(request: FastifyRequest<{ Params: Static<typeof path> }>): KeyToChange {
+  return {
+    find: () => ({ account: null, id: found(parseKeyId(request.params.key_id), 'API key') }),
+    caller: operatorOf(request),
+  };
 }
 
 function changedToBody({ holding, ...key }: ChangedKey, nowMs: number): Static<typeof keyBody> {
