@@ -24,6 +24,12 @@ interface RotateOptions {
 
 /** `keys update | rotate | revoke`: what becomes of any key. */
 export function changeCommands(keys: Command, context: Context): void {
+  updateCommand(keys, context);
+  rotateCommand(keys, context);
+  revokeCommand(keys, context);
+}
+
+function updateCommand(keys: Command, context: Context): void {
   const update = keys
     .command('update')
     .description('change the name, the expiry or the limits of a key; members without an option stay')
@@ -49,7 +55,9 @@ export function changeCommands(keys: Command, context: Context): void {
         `${hintsOf(key)} (${key.name}) expires: ${key.expires_at ?? 'never'}. Limits: ${showLimits(key.limits)}.`,
     );
   });
+}
 
+function rotateCommand(keys: Command, context: Context): void {
   keys
     .command('rotate')
     .description('replace a key by a new one; its value is shown once and cannot be shown again')
@@ -68,7 +76,9 @@ export function changeCommands(keys: Command, context: Context): void {
       const body = { expires_in: expiresIn, ...(expiresAt !== undefined && { expires_at: expiresAt }) };
       await makeChange(context, ['POST', `${pathOf(id)}/rotate`, body], showMinted);
     });
+}
 
+function revokeCommand(keys: Command, context: Context): void {
   keys
     .command('revoke')
     .description('revoke a key, or all keys of an account: once this returns, every replica refuses them')
