@@ -20,9 +20,11 @@ export class Cluster {
     this.#primary = primary;
   }
 
-  /** @param settings server parameters of the primary */
+  /** @param settings server parameters of all that will be primary */
   static async start(t: Scope, settings: Record<string, string> = {}): Promise<Cluster> {
-    const cluster = new Cluster(t, await startPostgres(t, settings));
+    const cluster = new Cluster(t, await startPostgres(t));
+    // A standby that is away for two checkpoints needs more of the log than is kept for it otherwise.
+    await configure(cluster.primary, { wal_keep_size: '1GB', ...settings });
     await cluster.follow();
     return cluster;
   }
@@ -74,6 +76,18 @@ export class Cluster {
   async follow(): Promise<void> {
     this.#standby = await startStandby(this.#t, this.#primary);
     await waitForStandbys(this.#primary, 1);
+  }
+}
+
+/** Sets parameters in the server's own files, which its standbys are copied with. */
+async function configure({ url }: PrivateServer, settings: Record<string, string>): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined });
+  try {
+    for (const [name, value] of Object.entries(settings))
+      await sql.unsafe(`alter system set ${name} = '${value}'`);
+    await sql`select pg_reload_conf()`;
+  } finally {
+    await sql.end();
   }
 }
 
