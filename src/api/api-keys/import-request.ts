@@ -3,12 +3,12 @@ import { parseAccountId, type AccountId } from '../../domain/ids.ts';
 import type { FieldFault, Problem } from '../../domain/problem.ts';
 import { invalidRequest } from '../../http/invalid-request.ts';
 import type { KeyToImport } from '../../ports/api-keys.ts';
+import { mostImported } from '../rest/import-size.ts';
 import { closed, nullableText } from '../rest/typebox.ts';
 import {
   importedKeyFields,
   keyFaults,
   keysIn,
-  mostImported,
   readKey,
   repeatedKeyFaults,
   type KeyRules,

@@ -11,10 +11,10 @@ import { operatorCaller } from '../../ports/changes.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
 import type { ImportRejected, KeyToImport } from '../../ports/api-keys.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
+import { importBodyLimit, mostImported, mostItems } from '../rest/import-size.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { operatorOf } from '../operator/operator-token.ts';
 import { importBody, noSubAccount, readImport } from './import-request.ts';
-import { mostImported } from './imported-key.ts';
 import { apiKeyBody, apiKeyToBody } from './resource.ts';
 
 /** Dependencies of the route. */
@@ -29,11 +29,6 @@ export interface ImportRouteDeps {
   /** Prefix of new keys; an imported key with this prefix needs our checksum. */
   readonly keyPrefix: string;
 }
-
-/** Bytes for a thousand keys with names and scopes. Large imports are cheap: a call takes one position in the log. */
-export const importBodyLimit = 8 * 1024 * 1024;
-/** A key has eight members and at most fifty scopes. */
-const mostItems = mostImported * 60;
 
 const accountPath = closed({ owner_id: Type.String() });
 const importedBody = closed({

@@ -15,11 +15,9 @@ import { parseInstant } from '../../domain/rfc3339.ts';
 import { grantableToSubAccount } from '../../domain/scope.ts';
 import type { KeyToImport } from '../../ports/api-keys.ts';
 import { displayName } from '../rest/display-name.ts';
+import { mostImported } from '../rest/import-size.ts';
 import { nullableText } from '../rest/typebox.ts';
 import { expiresAtField, scopesField } from './resource.ts';
-
-/** Most keys in one import. */
-export const mostImported = 1_000;
 
 /** Members of a key to import, for a parent or a sub-account. */
 export const importedKeyFields = {

@@ -1,4 +1,5 @@
-import { mostImported, pastExpiry } from '../../api/api-keys/imported-key.ts';
+import { pastExpiry } from '../../api/api-keys/imported-key.ts';
+import { mostImported } from '../../api/rest/import-size.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
 import { Failure } from '../failure.ts';
 import type { OperatorApi } from '../operator-api.ts';

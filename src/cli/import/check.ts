@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { mostImported, pastExpiry } from '../../api/api-keys/imported-key.ts';
+import { pastExpiry } from '../../api/api-keys/imported-key.ts';
+import { mostImported } from '../../api/rest/import-size.ts';
 import type { RowRules } from '../../api/operator/import/requests.ts';
 import { bodyValidator } from '../../api/rest/validation.ts';
 import { fieldFaults } from '../../http/field-faults.ts';

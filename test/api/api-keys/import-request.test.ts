@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { readImport } from '../../../src/api/api-keys/import-request.ts';
-import { mostImported } from '../../../src/api/api-keys/imported-key.ts';
+import { mostImported } from '../../../src/api/rest/import-size.ts';
 import { apiKeyReader, digestSecret, formatSecret, secretRandomBytes } from '../../../src/domain/api-key.ts';
 import type { AccountId, KeyId } from '../../../src/domain/ids.ts';
 import type { FieldFault, Problem } from '../../../src/domain/problem.ts';

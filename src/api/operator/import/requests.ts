@@ -3,13 +3,8 @@ import type { ReadApiKey } from '../../../domain/api-key.ts';
 import { parseAccountId, parseGivenId, type AccountId } from '../../../domain/ids.ts';
 import type { FieldFault } from '../../../domain/problem.ts';
 import type { KeyRowToImport, OfParent, ParentToImport, SubAccountToImport } from '../../../ports/imports.ts';
-import {
-  importedKeyFields,
-  keyDigestOf,
-  keyFaults,
-  mostImported,
-  readKey,
-} from '../../api-keys/imported-key.ts';
+import { importedKeyFields, keyDigestOf, keyFaults, readKey } from '../../api-keys/imported-key.ts';
+import { mostImported } from '../../rest/import-size.ts';
 import { closed, nullableText } from '../../rest/typebox.ts';
 import { changeable, creatable, externalId } from '../../sub-accounts/resource.ts';
 import { givenId } from '../given-id.ts';

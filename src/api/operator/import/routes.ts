@@ -7,16 +7,12 @@ import { invalidRequest } from '../../../http/invalid-request.ts';
 import type { ImportedRow, ImportOptions, LeftOut } from '../../../ports/imports.ts';
 import { operatorCaller } from '../../../ports/changes.ts';
 import type { Committed } from '../../../ports/tenant-store.ts';
-import { importBodyLimit } from '../../api-keys/import.ts';
-import { mostImported } from '../../api-keys/imported-key.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../../rest/changes.ts';
+import { importBodyLimit, mostImported, mostItems } from '../../rest/import-size.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../../rest/typebox.ts';
 import type { AdminDeps } from '../deps.ts';
 import { operatorOf } from '../operator-token.ts';
 import { accountRows, keyRows, repeats, subAccountRows, type RowKind } from './requests.ts';
-
-/** A row has seven members and at most fifty scopes, or 32 pairs of metadata (16 removed, 16 added). */
-const mostItems = mostImported * 60;
 
 const importedBody = closed({
   created: Type.Integer(),
