@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import {
   flag,
+  fraction,
   integer,
   integerOrAuto,
   list,
@@ -8,7 +9,6 @@ import {
   oneOf,
   optionalSection,
   section,
-  share,
   text,
 } from './setting-types.ts';
 import { database } from './database/database-file.ts';
@@ -182,7 +182,7 @@ export const gatewayFile = Type.Object(
         ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
         { default: 'info', env: 'LOG_LEVEL' },
       ),
-      sample_2xx: share(
+      sample_2xx: fraction(
         'Fraction of proxied requests with a 2xx response that are logged. All other requests, management calls and operator calls are always logged.',
         { default: 1, env: 'LOG_SAMPLE_2XX' },
       ),
@@ -196,7 +196,7 @@ export const gatewayFile = Type.Object(
             { format: 'http-url', env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' },
           ),
         ),
-        sample_ratio: share(
+        sample_ratio: fraction(
           'Fraction of requests to trace among those that arrive without a trace. A request with a trace follows its `sampled` flag.',
           { default: 1 },
         ),

@@ -49,7 +49,7 @@ export function integerOrAuto(description: string, options: NumberOptions) {
 }
 
 /** A number from 0 to 1. */
-export function share(description: string, options: KeyOptions<number>) {
+export function fraction(description: string, options: KeyOptions<number>) {
   return Type.Number({ description, minimum: 0, maximum: 1, ...options });
 }
 

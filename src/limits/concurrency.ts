@@ -1,5 +1,5 @@
 import type { LimitsConfig } from '../config.ts';
-import type { TurnWaits } from '../ports/turn-waits.ts';
+import type { ConnectionWaits } from '../ports/connection-waits.ts';
 import { Shares, type Share, type Tenancy } from './shares.ts';
 
 type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>;
@@ -16,10 +16,10 @@ export class TenantConcurrency {
   /** Places for requests. There are as many as client connections, because each has one request under way. */
   readonly #inFlight = new Shares();
   readonly #routes = new Map<string, RouteShares>();
-  readonly #waitsOf: ((prefix: string) => TurnWaits) | undefined;
+  readonly #waitsOf: ((prefix: string) => ConnectionWaits) | undefined;
 
   /** @param waitsOf returns the observer of requests that wait for a connection, by the prefix of their route */
-  constructor(limits: InFlightLimits, waitsOf?: (prefix: string) => TurnWaits) {
+  constructor(limits: InFlightLimits, waitsOf?: (prefix: string) => ConnectionWaits) {
     this.limits = limits;
     this.#waitsOf = waitsOf;
   }

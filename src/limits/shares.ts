@@ -1,6 +1,6 @@
 import type { Permit } from '../domain/acting-decision.ts';
 import type { AccountId } from '../domain/ids.ts';
-import type { TurnWaits } from '../ports/turn-waits.ts';
+import type { ConnectionWaits } from '../ports/connection-waits.ts';
 
 /** Accounts whose shares a request counts against. */
 export type Tenancy = Pick<Permit, 'resolvedTenant' | 'parentTenant'>;
@@ -35,7 +35,7 @@ const withoutKey = 1 / 8;
 /** Number of shares in memory from which empty ones are dropped. */
 const leastRoom = 10_000;
 
-const unseen: TurnWaits = { began: () => undefined, ended: () => undefined };
+const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined };
 
 /**
  * Divides a number of things (connections, WebSockets, requests in flight, bytes) among parents, and a parent's part
@@ -50,14 +50,14 @@ export class Shares {
   /** Number held by all tenants together. */
   taken = 0;
   /** Observer of requests that wait because there is no room. */
-  readonly waits: TurnWaits;
+  readonly waits: ConnectionWaits;
   readonly #shares = new Map<AccountId | null, Share>();
   readonly #parents = new Map<AccountId | null, ParentShare>();
   /** Pools that take from these shares, the latest last. */
   readonly #pools: SharingPool[] = [];
   #room = leastRoom;
 
-  constructor(waits: TurnWaits = unseen) {
+  constructor(waits: ConnectionWaits = unseen) {
     this.waits = waits;
   }
 

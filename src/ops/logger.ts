@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { describeError } from './describe-error.ts';
+import { describeError } from './redact.ts';
 
 export type { Logger };
 

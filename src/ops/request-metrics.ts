@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RequestObserver, RequestRecord } from '../ports/request-record.ts';
-import type { TurnWaits } from '../ports/turn-waits.ts';
+import type { ConnectionWaits } from '../ports/connection-waits.ts';
 import { Histogram } from './histogram.ts';
 import { counter } from './metrics.ts';
 
@@ -145,14 +145,14 @@ class Routes {
  *
  * @returns observer of the waits of a route, by its prefix
  */
-export function turnWaitMetrics(registry: Registry): (route: string) => TurnWaits {
+export function connectionWaitMetrics(registry: Registry): (route: string) => ConnectionWaits {
   const times = new Histogram(
     registry,
     `${prefix}upstream_queue_seconds`,
     'Time that requests waited for a connection of their route; requests that did not wait are not counted.',
     durationBounds,
   );
-  const byRoute = new Map<string, TurnWaits & { readonly count: () => number }>();
+  const byRoute = new Map<string, ConnectionWaits & { readonly count: () => number }>();
   const metric: Gauge = new Gauge({
     name: `${prefix}upstream_queue_requests`,
     help: 'Requests that wait for a connection of their route.',

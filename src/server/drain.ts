@@ -2,7 +2,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { Server as TlsServer } from 'node:tls';
 import { hangUp } from '../http/hang-up.ts';
 import type { Timers } from '../ports/timers.ts';
-import { Farewell } from './farewell.ts';
+import { ConnectionClose } from './connection-close.ts';
 import type { Listener } from './listener.ts';
 
 /** Plan for the end of a listener. */
@@ -93,8 +93,8 @@ class Drain {
     this.#timers = timers;
     this.#plan = plan;
     this.#done = done;
-    const farewell = new Farewell(listener.server);
-    for (const socket of open.all) farewell.underWay(socket);
+    const closing = new ConnectionClose(listener.server);
+    for (const socket of open.all) closing.underWay(socket);
     // Without connected clients nobody has to be told.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;
     this.#callOffLimit = timers.after(plan.limitMs, () => this.#cutAll());

@@ -6,7 +6,7 @@ import { createSecureContext } from 'node:tls';
 import type { ListenConfig, LimitsConfig } from '../config.ts';
 import { breakConnection, guardedConnection, reportFaults } from '../http/guarded.ts';
 import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
-import { serveOffers } from './offers.ts';
+import { serveOffers } from './upgrade-offers.ts';
 
 /**
  * What a listener serves: one function for each of the events of Node's HTTP server that ask for something to be done.

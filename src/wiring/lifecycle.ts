@@ -1,4 +1,4 @@
-import { scrub } from '../ops/describe-error.ts';
+import { redact } from '../ops/redact.ts';
 import type { Log } from '../ops/logger.ts';
 import { systemTimers } from '../ports/timers.ts';
 import { badConfigurationExitCode } from '../config/fault.ts';
@@ -59,7 +59,7 @@ export class Lifecycle {
   fail(error: unknown, message: string): void {
     this.#log.logger.fatal({ err: error }, message);
     // Also printed for people in a terminal, whose log may go elsewhere.
-    if (error instanceof Error) process.stderr.write(`${message}: ${scrub(error.message)}\n`);
+    if (error instanceof Error) process.stderr.write(`${message}: ${redact(error.message)}\n`);
     this.#end(error instanceof KeyPrefixTaken ? badConfigurationExitCode : 1);
   }
 

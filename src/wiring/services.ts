@@ -5,11 +5,11 @@ import type { Config } from '../config.ts';
 import { accessLog } from '../ops/access-log.ts';
 import type { Logger } from '../ops/logger.ts';
 import { buildInfo, createRegistry } from '../ops/metrics.ts';
-import { operatorRequestMetrics, requestMetrics, turnWaitMetrics } from '../ops/request-metrics.ts';
+import { operatorRequestMetrics, requestMetrics, connectionWaitMetrics } from '../ops/request-metrics.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { RequestObserver } from '../ports/request-record.ts';
 import { systemTimers, type Timers } from '../ports/timers.ts';
-import type { TurnWaits } from '../ports/turn-waits.ts';
+import type { ConnectionWaits } from '../ports/connection-waits.ts';
 import type { WorkerGroup } from './worker-group.ts';
 import { EchoRoute } from './echo/echo-route.ts';
 import { makeEngine, type Engine } from './engine.ts';
@@ -35,7 +35,7 @@ export interface Services {
   /** Metrics of this process only. */
   readonly registry: Registry;
   /** Observes requests that wait for a connection, by the prefix of their route. */
-  readonly waitsOf: (prefix: string) => TurnWaits;
+  readonly waitsOf: (prefix: string) => ConnectionWaits;
 }
 
 /** Opens the services behind the listeners: the store, the echo upstream, tracing and the engine. */
@@ -104,7 +104,7 @@ export async function openServices(
     tracer: tracing?.tracer ?? null,
     unready: workers?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
-  const waitsOf = turnWaitMetrics(registry);
+  const waitsOf = connectionWaitMetrics(registry);
   return { given, complete, store, engine, deps, observersOf, timers, registry, waitsOf };
 }
 

@@ -308,7 +308,7 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'upgrade-offers',
-    source: 'src/server/offers.ts',
+    source: 'src/server/upgrade-offers.ts',
     guard: "unread.readAgain(socket, Buffer.concat([headBytes(request, 'upgrade'), behind]));",
     instead: "unread.readAgain(socket, headBytes(request, 'upgrade'));",
   },

@@ -8,7 +8,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ChangedKey, KeyRotated } from '../../ports/api-keys.ts';
 import type { ChangedBy } from '../../ports/changes.ts';
 import type { Committed, TenantStore } from '../../ports/tenant-store.ts';
-import { claimantOf } from '../changed-by.ts';
+import { claimantOf } from '../claimant.ts';
 import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { keyLimitsOf } from '../rest/limits.ts';

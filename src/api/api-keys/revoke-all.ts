@@ -3,7 +3,7 @@ import { parseAccountId } from '../../domain/ids.ts';
 import { found } from '../../http/not-found.ts';
 import type { Barrier } from '../../ports/barrier.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
-import { claimantOf } from '../changed-by.ts';
+import { claimantOf } from '../claimant.ts';
 import type { CountChange } from '../guard.ts';
 import { enforced, idempotencyClaim, noteReplay } from '../rest/changes.ts';
 import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';

@@ -6,7 +6,7 @@ import { misspelledManagementScope } from '../../domain/scope.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChangedBy } from '../../ports/changes.ts';
 import type { TenantStore } from '../../ports/tenant-store.ts';
-import { claimantOf, tenantOf } from '../changed-by.ts';
+import { claimantOf, tenantOf } from '../claimant.ts';
 import {
   apiKeyBody,
   apiKeyToBody,
@@ -21,7 +21,7 @@ import {
 import { idempotencyClaim, noteReplay, withinLimit } from '../rest/changes.ts';
 import { found } from '../../http/not-found.ts';
 import { keyLimitsOf } from '../rest/limits.ts';
-import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
+import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 

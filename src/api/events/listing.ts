@@ -4,7 +4,7 @@ import { parseAccountId, parseEventId, type AccountId } from '../../domain/ids.t
 import { instantFault, parseInstant } from '../../domain/rfc3339.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { EventFilter, EventStore } from '../../ports/events.ts';
-import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
+import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { eventBody } from './resource.ts';
 

@@ -6,7 +6,7 @@ import { operatorCaller } from '../../ports/changes.ts';
 import type { ParentFilter } from '../../ports/tenant-store.ts';
 import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
 import { enforced, idempotencyClaim, notTaken, noteReplay } from '../rest/changes.ts';
-import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
+import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { near } from '../sub-accounts/listing.ts';
 import { creatable, externalId, nameStart } from '../sub-accounts/resource.ts';

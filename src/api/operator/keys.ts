@@ -15,7 +15,7 @@ import {
   statuses,
   updateBody,
 } from '../api-keys/resource.ts';
-import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
+import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
 import { operatorOf } from './operator-token.ts';
 

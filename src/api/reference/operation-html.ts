@@ -1,5 +1,5 @@
 import { escaped, inline, jsonHtml, paragraphs } from './html.ts';
-import { searchText, type Described, type Member, type Place } from './places.ts';
+import { searchText, type Described, type Member, type Place } from './operation-index.ts';
 import { memberHtml, typeHtml } from './schema-html.ts';
 
 /** Renders an operation with its parameters, body and responses. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { escaped, paragraphs } from './html.ts';
 import { operationHtml } from './operation-html.ts';
-import { searchText, type Described, type Place } from './places.ts';
+import { searchText, type Described, type Place } from './operation-index.ts';
 import { schemaHtml } from './schema-html.ts';
 import { script, style } from './page-assets.ts';
 

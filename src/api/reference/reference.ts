@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../config.ts';
 import { described, type Named } from './described.ts';
 import { pageOf, pagePolicy } from './page.ts';
-import type { Described } from './places.ts';
+import type { Described } from './operation-index.ts';
 
 /** Public paths of the API reference below each prefix. `claimPrefix` handles their other methods. */
 export const referencePaths: readonly string[] = ['/openapi.json', '/docs'];

@@ -1,5 +1,5 @@
 import { escaped, inline } from './html.ts';
-import type { Member } from './places.ts';
+import type { Member } from './operation-index.ts';
 
 /** Renders a schema with its members. */
 export function schemaHtml(name: string, schema: Member): string {

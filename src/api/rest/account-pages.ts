@@ -1,6 +1,6 @@
 import type { AccountId } from '../../domain/ids.ts';
 import type { AccountPageQuery, Page } from '../../ports/tenant-store.ts';
-import { readPage, writePage, type ListName } from './pages.ts';
+import { readPage, writePage, type ListName } from './paging.ts';
 
 /**
  * Last character of cursors of this version, whose lists are sorted by (`created_at`, id). Cursors hold the id of the last

@@ -3,7 +3,7 @@ import { metadataKeyMaxLength, metadataValueMaxLength, type Metadata } from '../
 import type { AccountId } from '../../domain/ids.ts';
 import type { SubAccountFilter, TenantStore } from '../../ports/tenant-store.ts';
 import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
-import { pageOf, pageQuery, type ListName } from '../rest/pages.ts';
+import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 

@@ -10,7 +10,7 @@ import { found } from '../../http/not-found.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Page } from '../../ports/tenant-store.ts';
 import type { UsageQuery, UsageReportRow, UsageStore } from '../../ports/usage.ts';
-import { pageOf, pageQuery, readPage, writePage } from '../rest/pages.ts';
+import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { timestamp } from '../rest/typebox.ts';
 
 const granularity = Type.Enum(['hour', 'day', 'month', 'total']);

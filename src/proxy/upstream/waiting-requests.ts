@@ -1,6 +1,6 @@
 import { RoundRobin } from '../../domain/round-robin.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { TurnWaits } from '../../ports/turn-waits.ts';
+import type { ConnectionWaits } from '../../ports/connection-waits.ts';
 import type { OutgoingRequest } from './message-head.ts';
 
 /** Handler that hears of a failed request. */
@@ -31,9 +31,9 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
   Tenant
 > {
   readonly #clock: Clock;
-  readonly #waits: TurnWaits;
+  readonly #waits: ConnectionWaits;
 
-  constructor(clock: Clock, waits: TurnWaits) {
+  constructor(clock: Clock, waits: ConnectionWaits) {
     super();
     this.#clock = clock;
     this.#waits = waits;

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts';
-import { scrub } from '../../ops/describe-error.ts';
+import { redact } from '../../ops/redact.ts';
 import type { Log } from '../../ops/logger.ts';
 import { reloadMetrics } from '../../ops/config-metrics.ts';
 import { counter, createRegistry, gauge } from '../../ops/metrics.ts';
@@ -115,7 +115,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   function fail(error: unknown): void {
     const message = 'unexpected error: the process ends';
     logger.fatal({ err: error }, message);
-    if (error instanceof Error) process.stderr.write(`${message}: ${scrub(error.message)}\n`);
+    if (error instanceof Error) process.stderr.write(`${message}: ${redact(error.message)}\n`);
     workers.kill();
     end(1);
   }

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { readAccountPage, writeAccountPage } from '../../../src/api/rest/account-pages.ts';
-import { writePage } from '../../../src/api/rest/pages.ts';
+import { writePage } from '../../../src/api/rest/paging.ts';
 import type { AccountId } from '../../../src/domain/ids.ts';
 import type { AccountPageQuery, Page } from '../../../src/ports/tenant-store.ts';
 import { createParent, createSub, freshStore, newAccountId, rawSql } from '../../support/store.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { describeError, scrub } from '../../src/ops/describe-error.ts';
+import { describeError, redact } from '../../src/ops/redact.ts';
 
 const key = 'tgw_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ';
 
@@ -31,7 +31,7 @@ t.test('keys, tokens and passwords in the text are blotted out, in message and s
     t.match(told, /\[secret\]/);
   }
   t.equal(
-    scrub('GET /v1/things?x=1 failed: ECONNRESET 10.0.0.1:5432'),
+    redact('GET /v1/things?x=1 failed: ECONNRESET 10.0.0.1:5432'),
     'GET /v1/things?x=1 failed: ECONNRESET 10.0.0.1:5432',
   );
   t.end();

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ProblemError } from '../../../src/domain/problem.ts';
-import { readPage, writePage } from '../../../src/api/rest/pages.ts';
+import { readPage, writePage } from '../../../src/api/rest/paging.ts';
 
 const id = '0190a0a0-0000-7000-8000-000000000001';
 const page = { rows: [{ id: 'x' }, { id }], hasMore: true };

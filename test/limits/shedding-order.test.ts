@@ -3,7 +3,7 @@ import { decide, rejectingFacts } from '../../src/domain/acting-decision.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { TenantConcurrency } from '../../src/limits/concurrency.ts';
-import { fairShare, FairShares } from '../../src/limits/fair-shares.ts';
+import { fairShare, FairShares } from '../../src/limits/shedding-order.ts';
 import { Decision } from '../../src/proxy/decision.ts';
 import type { Route } from '../../src/proxy/route.ts';
 import { startGateway } from '../support/gateway.ts';

@@ -6,7 +6,7 @@ import { responseOn } from './pipelining.ts';
  * Sends the clients of a listener elsewhere without a lost request. The last response on each connection says so
  * (`Connection: close`, RFC 9112 §9.6), and later requests on it are not processed, so a client may send them again.
  */
-export class Farewell {
+export class ConnectionClose {
   /** Responses with `Connection: close`, while no request has come in behind their own. */
   readonly #last = new WeakSet<ServerResponse>();
 

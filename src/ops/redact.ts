@@ -16,15 +16,15 @@ const maxLength = 4000;
  * addresses with passwords to theirs. Texts are scrubbed of secrets as well.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
-  if (!(error instanceof Error)) return { type: typeof error, message: scrub(String(error)) };
+  if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };
   const { code, cause } = error as Error & { code?: unknown };
   const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
   const deeper = depth < maxDepth;
   return {
     type: error.name,
-    message: scrub(error.message),
+    message: redact(error.message),
     ...(typeof code === 'string' ? { code } : {}),
-    ...(error.stack === undefined ? {} : { stack: scrub(error.stack) }),
+    ...(error.stack === undefined ? {} : { stack: redact(error.stack) }),
     ...(deeper && cause !== undefined ? { cause: describeError(cause, depth + 1) } : {}),
     ...(deeper && errors.length > 0
       ? { errors: errors.slice(0, 10).map((one) => describeError(one, depth + 1)) }
@@ -33,7 +33,7 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /** Replaces API keys, client secrets, bearer tokens and passwords in addresses. */
-export function scrub(text: string): string {
+export function redact(text: string): string {
   return text
     .slice(0, maxLength)
     .replaceAll(/tg[ws]_[0-9A-Za-z]{8,}/g, '[secret]')
