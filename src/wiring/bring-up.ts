@@ -50,8 +50,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
 
   async function attempt(): Promise<void> {
     try {
-      if (migrate) await store.migrate({ onStep, onWait });
-      else await store.ping();
+      await (migrate ? store.migrate({ onStep, onWait }) : store.ping());
       if (stopped) return;
       await begin();
       missing = null;

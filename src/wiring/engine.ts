@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
-import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import { startCoherence } from '../coherence/coherence.ts';
 import type { CoherenceEvents } from '../coherence/events.ts';
 import type { Config } from '../config.ts';
-import { pruneEvents } from '../retention/events.ts';
 import { coherenceMetrics } from '../ops/coherence-metrics.ts';
 import type { Unreadiness } from '../ops/health.ts';
 import type { Logger } from '../ops/logger.ts';
-import { counter } from '../ops/metrics.ts';
 import { watchOldSnapshots } from '../ops/old-snapshots.ts';
-import { pruneUsage } from '../retention/usage.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { UsageReplay } from '../ports/usage/replay.ts';
 import type { Barrier } from '../ports/barrier.ts';
@@ -26,6 +22,8 @@ import { openCache } from './cache.ts';
 import { makeCounting } from './usage/counting.ts';
 import { makeExporting } from './usage/export.ts';
 import { lateCoherence } from './late-coherence.ts';
+import { makeReadiness, type Readiness } from './readiness.ts';
+import { makeRetention } from './retention.ts';
 import type { Store } from './store.ts';
 import { version } from './version.ts';
 
@@ -49,7 +47,7 @@ export interface Engine {
   readonly limiter: RateLimiter;
   /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
-  /** Reasons why this process should get no requests: it cannot decide, or is about to end. */
+  /** {@link Readiness.unready} */
   unready(): readonly Unreadiness[];
   /**
    * Starts to connect to the store. Call it when the process listens, so that a taken port is reported before a store
@@ -67,66 +65,25 @@ export interface Engine {
 }
 
 /** Makes the engine. While the store cannot be reached, it rejects requests with `unavailable` and keeps trying. */
-export function makeEngine({ config, store, clock, timers, logger, registry }: EngineParts): Engine {
-  const coherence = lateCoherence(clock);
+export function makeEngine(parts: EngineParts): Engine {
+  const { config, store, registry, ...tools } = parts;
+  const coherence = lateCoherence(tools.clock);
   const counted = coherenceMetrics(registry, () => coherence.snapshot());
-  let trouble: unknown;
-  const events: CoherenceEvents = {
-    ...counted,
-    accountChanged: (id) => limiter.changed(id),
-    forgotten: () => {
-      counted.forgotten?.();
-      limiter.changed(null);
-    },
-    leaseRenewed: (ms) => {
-      trouble = undefined;
-      counted.leaseRenewed?.(ms);
-    },
-    leaseRenewalFailed: (error) => {
-      trouble = error;
-      counted.leaseRenewalFailed?.(error);
-    },
-  };
+  const readiness = makeReadiness({ missing: () => starting.missing(), holdsLease: () => coherence.ready() });
+  const events = reporting(counted, readiness, (account) => limiter.changed(account));
   const cache = openCache(config, {
-    clock,
-    timers,
-    logger,
-    registry,
+    ...{ ...tools, registry },
     onBreakerState: (state) => events.breakerState?.(state),
   });
-  const counting = makeCounting({
-    config: config.usage,
-    store: store.usage,
-    clock,
-    timers,
-    logger,
-    registry,
-  });
-
-  const limiter = openLimiter({
-    ...{ config, store, clock, timers, logger, registry, randomId: randomUUID },
-    snapshot: () => coherence.snapshot(),
-  });
+  const counting = makeCounting({ ...tools, config: config.usage, store: store.usage, registry });
+  const limiter = openLimiter({ ...parts, randomId: randomUUID, snapshot: () => coherence.snapshot() });
   const exporting = makeExporting({
-    ...{ config: config.usage, store: store.usageExport, usage: store.usage },
-    ...{ clock, timers, logger, registry },
+    ...{ ...tools, config: config.usage, registry },
+    ...{ store: store.usageExport, usage: store.usage },
   });
-
   const replicaId = (): string | null => coherence.snapshot()?.replica ?? null;
-  const snapshots = { source: store.oldSnapshots, replicaId };
-  const stopWatching = watchOldSnapshots({ ...snapshots, registry, clock, timers, logger });
-
-  const deletedEvents = counter(
-    registry,
-    'events_deleted_total',
-    'Events that were deleted because they were past their retention.',
-  );
-  const deletedUsage = counter(
-    registry,
-    'usage_rows_deleted_total',
-    'Hours and days of usage that were deleted because they were past their retention.',
-  );
-  let stopKeeping: readonly (() => void)[] = [];
+  const stopWatching = watchOldSnapshots({ ...tools, source: store.oldSnapshots, replicaId, registry });
+  const retention = makeRetention(parts);
 
   const alone = config.store.kind === 'embedded';
   const begin = async (): Promise<void> => {
@@ -135,34 +92,15 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     await counting.begin();
     const about = { version: version(), host: hostname() };
     const { log, facts: source } = store;
-    const parts = { log, source, cache, clock, timers, config: config.coherence, logger, events, about };
-    coherence.begin(startCoherence({ ...parts, randomId: randomUUID }));
+    const read = { log, source, cache, config: config.coherence, events, about };
+    coherence.begin(startCoherence({ ...tools, ...read, randomId: randomUUID }));
     limiter.start();
-    stopKeeping = [
-      pruneEvents({
-        ...{ events: store.events, days: config.events.retentionDays, clock, timers, logger },
-        onDeleted: (deleted) => deletedEvents.add(deleted),
-      }),
-      pruneUsage({
-        ...{ usage: store.usage, clock, timers, logger },
-        ...{ hourlyDays: config.usage.hourlyRetentionDays, months: config.usage.retentionMonths },
-        onDeleted: (rows) => deletedUsage.add(rows),
-      }),
-    ];
+    retention.start();
     exporting.start();
   };
-  const starting = bringUp({
-    store,
-    // Only this process can open an embedded store, so it must migrate it.
-    migrate: config.migrate || alone,
-    alone,
-    timers,
-    clock,
-    logger,
-    begin,
-  });
+  // Only this process can open an embedded store, so it must migrate it.
+  const starting = bringUp({ ...tools, store, migrate: config.migrate || alone, alone, begin });
 
-  let leaving = false;
   return {
     directory: coherence.directory,
     barrier: coherence.barrier,
@@ -170,21 +108,18 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
     usage: counting.usage,
     limiter,
     usageReplay: exporting.replay,
-    unready: () => {
-      const missing = starting.missing() ?? (coherence.ready() ? null : lapsed(trouble));
-      return [...(leaving ? [draining] : []), ...(missing === null ? [] : [missing])];
-    },
+    unready: () => readiness.unready(),
     start: () => starting.start(),
     begun: starting.done,
     replicaId,
     leave: () => {
-      leaving = true;
+      readiness.leave();
       coherence.leave();
     },
     stop: async () => {
       starting.stop();
       stopWatching();
-      for (const stopOne of stopKeeping) stopOne();
+      retention.stop();
       await exporting.stop();
       await limiter.stop();
       await counting.stop();
@@ -194,11 +129,30 @@ export function makeEngine({ config, store, clock, timers, logger, registry }: E
   };
 }
 
-const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
-
-/** @param trouble error of the last renewal */
-function lapsed(trouble: unknown): Unreadiness {
-  const cause = storeCause(trouble);
-  const why = cause === undefined ? 'the database does not answer.' : sayCause(cause);
-  return { reason: 'lease_lapsed', detail: `The lease ran out and cannot be renewed: ${why}` };
+/**
+ * Passes what coherence reports on to metrics, readiness and limits.
+ *
+ * @param changed called with an account that may have changed, or `null` if all may have
+ */
+function reporting(
+  counted: CoherenceEvents,
+  readiness: Readiness,
+  changed: (account: string | null) => void,
+): CoherenceEvents {
+  return {
+    ...counted,
+    accountChanged: changed,
+    forgotten: () => {
+      counted.forgotten?.();
+      changed(null);
+    },
+    leaseRenewed: (ms) => {
+      readiness.leaseRenewed();
+      counted.leaseRenewed?.(ms);
+    },
+    leaseRenewalFailed: (error) => {
+      readiness.leaseRenewalFailed(error);
+      counted.leaseRenewalFailed?.(error);
+    },
+  };
 }

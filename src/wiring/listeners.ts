@@ -1,5 +1,6 @@
 import type { LimitsConfig } from '../config.ts';
 import { TenantConcurrency } from '../limits/concurrency.ts';
+import type { Logger } from '../ops/logger.ts';
 import type { Timers } from '../ports/timers.ts';
 import { drainable, type Drainable } from '../server/drain.ts';
 import { listen, type Address } from '../server/listen.ts';
@@ -62,16 +63,7 @@ export async function openListeners(
   const { address: publicAddress, connections: publicConnections } = await stages.open(
     'public listener',
     () => opened(publicListener, config.listen, timers),
-    async ({ drain }) => {
-      const { drainMs, drainDelayMs, drainIdleMs } = applications.config;
-      const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
-      const goAway = (): void => applications.goAway();
-      goAway();
-      // `onRefusing` asks WebSockets that were opened after the drain began.
-      const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
-      if (cut > 0)
-        logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
-    },
+    (listener) => drained(listener, applications, logger),
   );
   logger.info(publicAddress, 'the public listener is open');
   await stages.open(
@@ -98,6 +90,17 @@ export async function openListeners(
       };
     },
   };
+}
+
+/** Ends the public listener as its current configuration says. */
+async function drained({ drain }: Drainable, applications: Applications, logger: Logger): Promise<void> {
+  const { drainMs, drainDelayMs, drainIdleMs } = applications.config;
+  const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
+  const goAway = (): void => applications.goAway();
+  goAway();
+  // `onRefusing` asks WebSockets that were opened after the drain began.
+  const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
+  if (cut > 0) logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
 }
 
 async function opened(

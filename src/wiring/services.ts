@@ -71,13 +71,6 @@ export async function openServices(
     () => makeEngine({ config, store, clock, timers, logger, registry }),
     (engine) => engine.stop(),
   );
-  const metrics = requestMetrics(registry);
-  const operatorMetrics = operatorRequestMetrics(registry);
-  const observersOf: Services['observersOf'] = ({ trustedProxies, headers, log }) => {
-    const sample = { share: log.sample2xx, random: Math.random };
-    const logged = accessLog(logger, { trustedProxies, keyHeaders: headers.apiKey, sample });
-    return { observe: both(metrics, logged), observeOperator: both(operatorMetrics, logged) };
-  };
   const deps: Services['deps'] = {
     config,
     directory: engine.directory,
@@ -87,13 +80,7 @@ export async function openServices(
     replicaList: store.replicaList,
     version: version(),
     ownReplicaId: () => engine.replicaId(),
-    usage: {
-      report: (parent, query) => store.usage.report(parent, query),
-      completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),
-      parentOf: (account, parent) => store.usage.parentOf(account, parent),
-      kept: (parent) => store.usage.kept(parent),
-      writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),
-    },
+    usage: reportsOf(store),
     usageReplay: engine.usageReplay,
     counting: engine.usage,
     rateLimiter: engine.limiter,
@@ -104,8 +91,30 @@ export async function openServices(
     tracer: tracing?.tracer ?? null,
     unready: workers?.unready(() => engine.unready()) ?? (() => engine.unready()),
   };
+  const observersOf = observers(registry, logger);
   const waitsOf = connectionWaitMetrics(registry);
   return { given, complete, store, engine, deps, observersOf, timers, registry, waitsOf };
+}
+
+/** Makes the observers of requests: metrics, and the access log as it is configured. */
+function observers(registry: Registry, logger: Logger): Services['observersOf'] {
+  const metrics = requestMetrics(registry);
+  const operatorMetrics = operatorRequestMetrics(registry);
+  return ({ trustedProxies, headers, log }) => {
+    const sample = { share: log.sample2xx, random: Math.random };
+    const logged = accessLog(logger, { trustedProxies, keyHeaders: headers.apiKey, sample });
+    return { observe: both(metrics, logged), observeOperator: both(operatorMetrics, logged) };
+  };
+}
+
+function reportsOf({ usage }: Pick<Store, 'usage'>): Services['deps']['usage'] {
+  return {
+    report: (parent, query) => usage.report(parent, query),
+    completeness: (period, lostAfterMs, parent) => usage.completeness(period, lostAfterMs, parent),
+    parentOf: (account, parent) => usage.parentOf(account, parent),
+    kept: (parent) => usage.kept(parent),
+    writesByDefault: (parent, nowMs) => usage.writesByDefault(parent, nowMs),
+  };
 }
 
 function withOperatorToken(config: Config): Config {

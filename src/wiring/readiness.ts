@@ -1,0 +1,42 @@
+import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
+import type { Unreadiness } from '../ops/health.ts';
+
+/** Whether this process should get requests: what `/readyz` answers 503 for. */
+export interface Readiness {
+  /** Reasons why this process should get no requests: it cannot decide, or is about to end. */
+  unready(): readonly Unreadiness[];
+  /** The process is about to end. */
+  leave(): void;
+  leaseRenewed(): void;
+  leaseRenewalFailed(error: unknown): void;
+}
+
+interface ReadinessParts {
+  /** Reason why the process has not started yet; `null` once it has. */
+  readonly missing: () => Unreadiness | null;
+  /** Whether the lease lets this process decide. */
+  readonly holdsLease: () => boolean;
+}
+
+export function makeReadiness({ missing, holdsLease }: ReadinessParts): Readiness {
+  let leaving = false;
+  let trouble: unknown;
+  return {
+    unready: () => {
+      const reason = missing() ?? (holdsLease() ? null : lapsed(trouble));
+      return [...(leaving ? [draining] : []), ...(reason === null ? [] : [reason])];
+    },
+    leave: () => void (leaving = true),
+    leaseRenewed: () => void (trouble = undefined),
+    leaseRenewalFailed: (error) => void (trouble = error),
+  };
+}
+
+const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
+
+/** @param trouble error of the last renewal */
+function lapsed(trouble: unknown): Unreadiness {
+  const cause = storeCause(trouble);
+  const why = cause === undefined ? 'the database does not answer.' : sayCause(cause);
+  return { reason: 'lease_lapsed', detail: `The lease ran out and cannot be renewed: ${why}` };
+}
