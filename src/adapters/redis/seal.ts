@@ -2,7 +2,10 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 
 /** Protects values on their way through Redis, where other programs may write, too. */
 export interface Seal {
-  /** Start of the names of all values. Values of another kind or version have other names. */
+  /**
+   * Start of the names of all values. Values of another kind or version have other names: those of 0.1.0 begin with `tg:`
+   * and no number, so they are never read.
+   */
   readonly prefix: string;
   /** Returns the text to store under `name`. */
   close(name: string, text: string): string;

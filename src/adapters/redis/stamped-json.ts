@@ -15,8 +15,8 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
 /**
  * Reads the text of {@link encodeFact}; `undefined` for anything else, since other programs may write to Redis, too. A
  * value must be one that PostgreSQL could hold under this key: an invalid UUID, or the id of another account, would get
- * into upstream headers and usage counts. A key or account without the member `limits` comes from a replica of an
- * earlier version, so its limits are unknown.
+ * into upstream headers and usage counts. A key or account without the member `limits` counts as absent: nobody can tell
+ * which limits it has.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);

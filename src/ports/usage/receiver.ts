@@ -1,6 +1,9 @@
 import type { UsageEvent } from '../../domain/usage-event.ts';
 
-/** Statuses that are about the events; 409 is for an event that the receiver believes to know. */
+/**
+ * Statuses that are about the events; 409 is for an event that the receiver believes to know. 429 is not among
+ * them: the same events are sent again, after the pause that the receiver asks for.
+ */
 const statusesAboutEvents: ReadonlySet<number> = new Set([400, 409, 413, 422]);
 
 /** The receiver did not accept a request. */
