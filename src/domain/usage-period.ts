@@ -1,6 +1,6 @@
 import type { FieldFault } from './problem.ts';
 import { instantFault, latestInstantMs, parseInstant } from './rfc3339.ts';
-import { hourMs, usagePeriodMaxMs, type UsagePeriod } from './usage.ts';
+import { hourMs, usagePeriodMaxDays, usagePeriodMaxMs, type UsagePeriod } from './usage.ts';
 
 /** Period of a report as the client wrote it. */
 export interface AskedPeriod {
@@ -36,7 +36,12 @@ export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod 
         ];
   }
   if (toMs - fromMs > usagePeriodMaxMs + (asked.to === undefined ? 1 : 0)) {
-    return [{ pointer: '?from', detail: 'must be at most 366 days before `to`, which is now unless given.' }];
+    return [
+      {
+        pointer: '?from',
+        detail: `must be at most ${usagePeriodMaxDays} days before \`to\`, which is now unless given.`,
+      },
+    ];
   }
   const period = { fromMs: floorHour(fromMs), toMs: ceilHour(toMs) };
   return period.toMs > latestInstantMs ? [{ pointer: '?to', detail: 'is too far in the future.' }] : period;

@@ -38,4 +38,5 @@ export interface UsagePeriod {
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
 /** Longest period of a report. */
-export const usagePeriodMaxMs = 366 * dayMs;
+export const usagePeriodMaxDays = 366;
+export const usagePeriodMaxMs = usagePeriodMaxDays * dayMs;

@@ -3,7 +3,7 @@ import { parseAccountId } from '../../domain/ids.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { parseInstant } from '../../domain/rfc3339.ts';
 import type { UsageEvent } from '../../domain/usage-event.ts';
-import { hourMs, usagePeriodMaxMs, type UsagePeriod } from '../../domain/usage.ts';
+import { hourMs, usagePeriodMaxDays, usagePeriodMaxMs, type UsagePeriod } from '../../domain/usage.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { PushFailed } from '../../ports/usage/receiver.ts';
 import type { ReplayCursor } from '../../ports/usage/replay.ts';
@@ -75,7 +75,8 @@ function readHour(name: string, text: string): number {
 /** @throws ProblemError `invalid_request` */
 function mustBeAPeriod({ fromMs, toMs }: UsagePeriod, closedUntilMs: number, keptFromMs: number): void {
   if (toMs <= fromMs) throw invalidField('/to', 'must be later than `from`.');
-  if (toMs - fromMs > usagePeriodMaxMs) throw invalidField('/from', 'must be at most 366 days before `to`.');
+  if (toMs - fromMs > usagePeriodMaxMs)
+    throw invalidField('/from', `must be at most ${usagePeriodMaxDays} days before \`to\`.`);
   if (closedUntilMs === -Infinity)
     throw invalidField('/to', 'cannot be exported yet: the export begins within a minute.');
   if (toMs > closedUntilMs)
