@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import { boundRest } from './unfinished-body.ts';
 import { noteOutcome } from './outcome.ts';
@@ -15,7 +16,7 @@ export const typeBaseDecorator = 'problemTypeBase';
 export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply {
   const { request, server } = reply;
   const typeBase = server.getDecorator<string>(typeBaseDecorator);
-  const context = { instance: pathOf(request.url), requestId: request.id, typeBase };
+  const context = { instance: withoutQuery(request.url), requestId: request.id, typeBase };
   noteOutcome(request, { code: problem.code, limit: problem.limit });
   // The rest of a body that stopped coming is not worth waiting for.
   const ends = bodyMayBeLong(request.raw) || problem.code === 'request_timeout';
@@ -30,11 +31,6 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
       // Sent as bytes: Fastify adds a charset to the content type of text, and this media type has none.
       .send(Buffer.from(problemBody(problem, context)))
   );
-}
-
-function pathOf(url: string): string {
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
 }
 
 const drainBytes = 64 * 1024;

@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { withoutQuery } from '../domain/paths.ts';
 import { outcomeOf } from '../http/outcome.ts';
 import { clientGone, type RequestObserver } from '../ports/request-record.ts';
 
@@ -19,7 +20,7 @@ export function observeReplies(
       observe({
         requestId: request.id,
         method: request.method,
-        path: pathOf(request),
+        path: withoutQuery(request.url),
         route: nameOf(request.routeOptions.url),
         status: statusOf(reply),
         code: code ?? null,
@@ -42,10 +43,4 @@ export function observeReplies(
 
 export function statusOf(reply: FastifyReply): number {
   return reply.raw.writableFinished ? reply.statusCode : clientGone;
-}
-
-/** Path of a request without its query, which may hold a secret. */
-export function pathOf({ url }: FastifyRequest): string {
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
 }

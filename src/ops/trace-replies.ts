@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { outcomeOf } from '../http/outcome.ts';
 import type { Tracer } from '../ports/tracer.ts';
-import { pathOf, statusOf } from './observe.ts';
+import { withoutQuery } from '../domain/paths.ts';
+import { statusOf } from './observe.ts';
 
 /**
  * Traces every request that Fastify answers under `app`, but not requests that a plugin took over (`hijack`): that plugin
@@ -20,7 +21,7 @@ export function traceReplies(
       const { code, caller } = outcomeOf(request);
       trace.end({
         requestId: request.id,
-        path: pathOf(request),
+        path: withoutQuery(request.url),
         status: statusOf(reply),
         code: code ?? null,
         caller: caller?.accountId ?? null,

@@ -11,7 +11,7 @@ import { Decision } from './decision.ts';
 import type { ExchangeState } from './exchange-states.ts';
 import { withRateLimit } from './headers/rate-limit.ts';
 import type { FilteredHeaders } from './headers/response-headers.ts';
-import { withoutQuery } from './ingress/target.ts';
+import { withoutQuery } from '../domain/paths.ts';
 import { ownFault, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
 import { Counted } from './upstream/hand-overs.ts';

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { withoutQuery } from '../domain/paths.ts';
 import { problemStatus, type Problem } from '../domain/problem.ts';
 import { boundRest } from '../http/unfinished-body.ts';
 import { problemBody, problemContentType, problemHeaders } from '../http/problem-body.ts';
@@ -21,9 +22,11 @@ export function writeProblem(
     readonly headers: readonly string[];
   },
 ): number {
-  const query = about.target.indexOf('?');
-  const path = query === -1 ? about.target : about.target.slice(0, query);
-  const body = problemBody(problem, { instance: path, requestId: about.requestId, typeBase: about.typeBase });
+  const body = problemBody(problem, {
+    instance: withoutQuery(about.target),
+    requestId: about.requestId,
+    typeBase: about.typeBase,
+  });
   const length = Buffer.byteLength(body);
   const headers = ['content-type', problemContentType, 'content-length', String(length)];
   headers.push('x-request-id', about.requestId, ...about.headers);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { headerValues } from '../../domain/header-names.ts';
+import { withoutQuery } from '../../domain/paths.ts';
 import { ProblemError } from '../../domain/problem.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { Barrier, Receipt } from '../../ports/barrier.ts';
@@ -90,12 +91,10 @@ const keyForm = /^[!-~]{1,255}$/;
 
 /** Canonical text of a request: ids in lower case, members of the body sorted, no spaces. */
 function canonical({ method, url, body }: FastifyRequest): string {
-  return JSON.stringify(
-    [method, url.split('?', 1)[0]?.toLowerCase(), body ?? null],
-    (_name, value: unknown) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : value,
+  return JSON.stringify([method, withoutQuery(url).toLowerCase(), body ?? null], (_name, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   );
 }
 

@@ -7,7 +7,8 @@ import type { Tracer } from '../../ports/tracer.ts';
 import type { CorsPolicy } from '../headers/cors.ts';
 import { writeProblem } from '../write-problem.ts';
 import type { Destinations } from './ingress.ts';
-import { withoutQuery, type Target } from './target.ts';
+import { withoutQuery } from '../../domain/paths.ts';
+import type { Target } from './target.ts';
 
 /** Dependencies of the rejection of a request. */
 export interface RejectDeps {

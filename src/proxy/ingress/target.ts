@@ -1,4 +1,4 @@
-import { managementPath } from '../../domain/paths.ts';
+import { managementPath, withoutQuery } from '../../domain/paths.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { readingsOf } from './path-readings.ts';
 
@@ -42,8 +42,7 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
  * a whole reading.
  */
 export function isManagement(rawTarget: string): boolean {
-  const query = rawTarget.indexOf('?');
-  return isWithin(query === -1 ? rawTarget : rawTarget.slice(0, query), managementPath);
+  return isWithin(withoutQuery(rawTarget), managementPath);
 }
 
 /**
@@ -83,12 +82,6 @@ export function targetNames(prefixes: readonly string[]): (target: Target) => st
     if (target.kind === 'route') return prefixes[target.route] ?? 'none';
     return target.kind === 'management' ? managementPath : 'none';
   };
-}
-
-/** Returns a target as it may be logged: a query may hold a secret. */
-export function withoutQuery(target: string): string {
-  const query = target.indexOf('?');
-  return query === -1 ? target : target.slice(0, query);
 }
 
 /** Destinations of targets: the management path first, then the routes, longer prefixes before shorter ones. */
