@@ -33,7 +33,7 @@ const cut = { fromMs: year.fromMs + dayMs, toMs: year.toMs - 5 * hourMs };
 const reports: readonly Report[] = [
   ['by day', 'one', { ...bySub, period: year, granularity: 'day' }, 1000],
   ['by day and key', 'one', { groupBy: 'api_key', period: year, granularity: 'day' }, 1000],
-  ['by day, the last one cut', 'one', { ...bySub, period: cut, granularity: 'day' }, 1000],
+  ['by day, the last day in part', 'one', { ...bySub, period: cut, granularity: 'day' }, 1000],
   ['by month', 'one', { ...bySub, period: year, granularity: 'month' }, 1000],
   ['in total', 'one', { ...bySub, period: year, granularity: 'total' }, 1000],
   ['in total', 'one', { ...bySub, period: year, granularity: 'total' }, 50],

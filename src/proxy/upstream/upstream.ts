@@ -54,10 +54,10 @@ export interface UpstreamDeps {
 }
 
 /**
- * Opens a route's way to its upstream. Requests are sent once: nothing is pipelined, and a failure on a connection is
- * reported, not repeated. An upstream that closes an idle connection just as a request is written to it makes that
- * request fail (502). To make this rare, idle connections are closed early (after 4 s, or 2 s before the time that the
- * upstream states in `Keep-Alive`).
+ * Opens a route's way to its upstream. Nothing is pipelined, and a failure on a connection is reported, not repeated,
+ * but for one case: an upstream may close an idle connection just as a request is written to it. A safe request without a
+ * body is then sent once more on another connection, and any other request gets 502. To make this rare, idle connections
+ * are closed early (after 4 s, or 2 s before the time that the upstream states in `Keep-Alive`).
  *
  * @throws Error if a certificate or key file cannot be read
  */
