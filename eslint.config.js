@@ -72,6 +72,10 @@ export default defineConfig(
     rules: { 'no-console': 'error' },
   },
   {
+    files: ['src/**/*.ts'],
+    rules: { 'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }] },
+  },
+  {
     files: ['test/**/*.ts'],
     rules: {
       // tap's `t.test` returns a promise that the parent test waits for by itself.

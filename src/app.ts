@@ -93,6 +93,7 @@ export interface PublicApplication extends ServedApplication {
  *
  * @throws if the configuration cannot be used; everything opened so far is closed then
  */
+// eslint-disable-next-line max-lines-per-function -- the order of the steps is read in one place
 export async function publicServer(
   deps: AppDeps & Pick<ProxyDeps, 'exchanges' | 'concurrency'>,
 ): Promise<PublicApplication> {

@@ -93,46 +93,48 @@ function ownerOf(key: FactKey): string {
   return key.startsWith('k:') ? 'k' : key.split(':', 2).join(':');
 }
 
+/** The caller's events, with warnings in the log about the clock and about facts that differed. */
+function reporting({ logger, events }: CoherenceParts, storeClock: StoreClock): CoherenceEvents {
+  const warnOfClock = clockWarnings((fields, message) => logger.warn(fields, message));
+  return {
+    ...events,
+    leaseRenewed: (ms) => {
+      warnOfClock(storeClock.aheadMs ?? 0);
+      events?.leaseRenewed?.(ms);
+    },
+    factsDiffered: (keys) => {
+      logger.warn({ facts: [...keys].slice(0, mostNamed).map(ownerOf) }, 'facts differed and were replaced');
+      events?.factsDiffered?.(keys);
+    },
+  };
+}
+
+function reportHealth(logger: CoherenceParts['logger']): (error: unknown) => void {
+  return (error) => {
+    if (error === undefined) logger.info({}, 'the coherence lease is renewed again');
+    else logger.warn({ err: error }, 'the coherence lease cannot be renewed: decisions stop when it ends');
+  };
+}
+
 /** Starts a replica. It becomes ready by itself after the store has responded. */
 export function startCoherence(parts: CoherenceParts): Coherence {
   const { log, source, cache, clock, timers, config, logger, randomId, about } = parts;
   const storeClock = new StoreClock(clock);
-  const warnOfClock = clockWarnings((fields, message) => logger.warn(fields, message));
-  const events: CoherenceEvents = {
-    ...parts.events,
-    leaseRenewed: (ms) => {
-      warnOfClock(storeClock.aheadMs ?? 0);
-      parts.events?.leaseRenewed?.(ms);
-    },
-    factsDiffered: (keys) => {
-      logger.warn({ facts: [...keys].slice(0, mostNamed).map(ownerOf) }, 'facts differed and were replaced');
-      parts.events?.factsDiffered?.(keys);
-    },
-  };
+  const events = reporting(parts, storeClock);
   const timing = parts.timing ?? timingFor(config.leaseMs);
   const view = new View({
     facts: config.maxFacts,
     unknownKeys: Math.ceil(config.maxFacts * unknownKeysShare),
   });
   const revocations = new Revocations();
-  const onHealth = (error: unknown): void => {
-    if (error === undefined) logger.info({}, 'the coherence lease is renewed again');
-    else logger.warn({ err: error }, 'the coherence lease cannot be renewed: decisions stop when it ends');
-  };
   const lease = new Lease({
-    log,
-    view,
-    revocations,
-    clock,
-    storeClock,
-    timers,
-    timing,
+    ...{ log, view, revocations, about },
+    ...{ clock, storeClock, timers, timing },
     paceMs: () => passPaceMs(membership.last?.rows.length ?? 0),
     events,
     randomId,
-    onHealth,
+    onHealth: reportHealth(logger),
     onBegunAnew: () => proofs.wake(),
-    about,
   });
   const membership = new Membership(log, clock, timing);
   const loader = new Loader({ view, cache, source, clock, timers, timing, events });

@@ -19,8 +19,7 @@ const memoryShare = 0.7;
  * @param certificates those in the files that it names
  */
 export function makeConfig(file: GatewayFile, certificates: readonly CertificateConfig[]): Config {
-  const { listen, internal, database, limits, tracing } = file;
-  const maxHeapBytes = limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare);
+  const { listen, internal, tracing } = file;
   const names = headerNames(file.headers.prefix, file.authentication.headers);
   return {
     listen: {
@@ -34,15 +33,7 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
       adminToken: internal.admin_token ?? null,
       adminTokens: internal.admin_tokens,
     },
-    store:
-      database.url === undefined
-        ? { kind: 'embedded', dataDir: file.data_dir }
-        : {
-            kind: 'postgres',
-            url: database.url,
-            directUrl: database.direct_url ?? null,
-            maxConnections: database.max_connections,
-          },
+    store: makeStore(file),
     redisUrl: file.redis.url ?? null,
     redisMacKeyFile: file.redis.mac_key_file ?? null,
     workers: workersOf(file),
@@ -58,33 +49,9 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
     certificates,
     management: { requireActingHeader: file.management.require_acting_header },
     routes: effectiveRoutes(file).map((route) => makeRoute(route, names)),
-    limits: {
-      maxHeaders: limits.max_headers,
-      maxHeaderBytes: limits.max_header_bytes,
-      headTimeoutMs: limits.head_timeout_ms,
-      bodyIdleMs: limits.body_idle_ms,
-      minBodyBytesPerMinute: limits.min_body_bytes_per_minute,
-      keepAliveMs: limits.keep_alive_ms,
-      managementBodyBytes: limits.management_body_bytes,
-      maxConnections: limits.max_connections,
-      inFlightPerTenant: limits.in_flight_per_tenant,
-      changesPerSecond: limits.changes_per_second,
-      subAccountsPerParent: limits.sub_accounts_per_parent,
-      keysPerAccount: limits.keys_per_account,
-      maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
-      maxHeapBytes,
-      maxMemoryBytes:
-        maxHeapBytes === 0 ? 0 : Math.max(maxHeapBytes, Math.floor(memoryBytes() * memoryShare)),
-    },
+    limits: makeLimits(file),
     events: { retentionDays: file.events.retention_days },
-    usage: {
-      journalDir: file.usage.journal_dir ?? join(file.data_dir, 'usage'),
-      journalMaxBytes: file.usage.journal_max_bytes,
-      lostAfterMs: file.usage.lost_after_s * 1000,
-      hourlyRetentionDays: file.usage.hourly_retention_days,
-      retentionMonths: file.usage.retention_months,
-      export: makeUsageExport(file.usage.export),
-    },
+    usage: makeUsage(file),
     log: { level: file.log.level, sample2xx: file.log.sample_2xx },
     tracing:
       tracing.endpoint === undefined
@@ -97,6 +64,49 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
     drainMs: file.drain_ms,
     drainDelayMs: file.drain_delay_ms,
     drainIdleMs: file.drain_idle_ms,
+  };
+}
+
+function makeStore({ database, data_dir }: GatewayFile): Config['store'] {
+  return database.url === undefined
+    ? { kind: 'embedded', dataDir: data_dir }
+    : {
+        kind: 'postgres',
+        url: database.url,
+        directUrl: database.direct_url ?? null,
+        maxConnections: database.max_connections,
+      };
+}
+
+function makeLimits({ limits }: GatewayFile): Config['limits'] {
+  const maxHeapBytes = limits.max_heap_bytes ?? Math.floor(getHeapStatistics().heap_size_limit * heapShare);
+  return {
+    maxHeaders: limits.max_headers,
+    maxHeaderBytes: limits.max_header_bytes,
+    headTimeoutMs: limits.head_timeout_ms,
+    bodyIdleMs: limits.body_idle_ms,
+    minBodyBytesPerMinute: limits.min_body_bytes_per_minute,
+    keepAliveMs: limits.keep_alive_ms,
+    managementBodyBytes: limits.management_body_bytes,
+    maxConnections: limits.max_connections,
+    inFlightPerTenant: limits.in_flight_per_tenant,
+    changesPerSecond: limits.changes_per_second,
+    subAccountsPerParent: limits.sub_accounts_per_parent,
+    keysPerAccount: limits.keys_per_account,
+    maxEventLoopDelayMs: limits.max_event_loop_delay_ms,
+    maxHeapBytes,
+    maxMemoryBytes: maxHeapBytes === 0 ? 0 : Math.max(maxHeapBytes, Math.floor(memoryBytes() * memoryShare)),
+  };
+}
+
+function makeUsage(file: GatewayFile): Config['usage'] {
+  return {
+    journalDir: file.usage.journal_dir ?? join(file.data_dir, 'usage'),
+    journalMaxBytes: file.usage.journal_max_bytes,
+    lostAfterMs: file.usage.lost_after_s * 1000,
+    hourlyRetentionDays: file.usage.hourly_retention_days,
+    retentionMonths: file.usage.retention_months,
+    export: makeUsageExport(file.usage.export),
   };
 }
 

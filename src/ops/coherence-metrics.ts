@@ -12,6 +12,13 @@ export function coherenceMetrics(
   registry: Registry,
   snapshot: () => CoherenceSnapshot | null,
 ): CoherenceEvents {
+  const events = { ...countFacts(registry), ...countLeases(registry), ...countBarrier(registry) };
+  replicaGauges(registry, snapshot);
+  return events;
+}
+
+/** Counts where facts are found, and what Redis does for them. */
+function countFacts(registry: Registry): CoherenceEvents {
   const decided = counter(
     registry,
     'fact_lookups_total',
@@ -25,6 +32,32 @@ export function coherenceMetrics(
     'Values that were too old to decide by and were read again.',
     'from',
   );
+  const differed = counter(
+    registry,
+    'facts_differed_total',
+    'Facts in memory that differed from PostgreSQL without a logged change, and were replaced.',
+  );
+  let breaker: keyof typeof breakerStates = 'closed';
+  gauge(
+    registry,
+    'shared_cache_breaker',
+    'State of the breaker of Redis: 0 closed, 1 half open, 2 open.',
+    () => breakerStates[breaker],
+  );
+  return {
+    cacheHit: () => decided.count('memory'),
+    cacheMiss: () => decided.count('elsewhere'),
+    negativeHit: () => decided.count('unknown-key'),
+    staleRefused: (from) => stale.count(from),
+    sharedCacheHit: () => shared.count('hit'),
+    sharedCacheMiss: () => shared.count('miss'),
+    sharedCacheAhead: () => shared.count('ahead'),
+    breakerState: (state) => void (breaker = state),
+    factsDiffered: (keys) => differed.add(keys.size),
+  };
+}
+
+function countLeases(registry: Registry): CoherenceEvents {
   const leases = counter(
     registry,
     'lease_events_total',
@@ -36,11 +69,20 @@ export function coherenceMetrics(
     'coherence_restarts_total',
     'Times this replica forgot all facts and started again.',
   );
-  const differed = counter(
-    registry,
-    'facts_differed_total',
-    'Facts in memory that differed from PostgreSQL without a logged change, and were replaced.',
-  );
+  const renewals = waitHistogram(registry, 'lease_renewal_seconds', 'Time that a renewal of the lease took.');
+  return {
+    leaseRenewed: (ms) => {
+      leases.count('renewed');
+      renewals(ms / 1000);
+    },
+    leaseRenewalFailed: () => leases.count('renewal-failed'),
+    leaseLapsed: () => leases.count('lapsed'),
+    forgotten: () => forgotten.count(),
+  };
+}
+
+/** Counts the waits of changes for replicas. */
+function countBarrier(registry: Registry): CoherenceEvents {
   const timedOut = counter(
     registry,
     'barrier_unheard_total',
@@ -51,33 +93,7 @@ export function coherenceMetrics(
     'barrier_wait_seconds',
     'Time that changes waited until every replica enforced them.',
   );
-  const renewals = waitHistogram(registry, 'lease_renewal_seconds', 'Time that a renewal of the lease took.');
-  let breaker: keyof typeof breakerStates = 'closed';
-  gauge(
-    registry,
-    'shared_cache_breaker',
-    'State of the breaker of Redis: 0 closed, 1 half open, 2 open.',
-    () => breakerStates[breaker],
-  );
-  replicaGauges(registry, snapshot);
-
   return {
-    cacheHit: () => decided.count('memory'),
-    cacheMiss: () => decided.count('elsewhere'),
-    negativeHit: () => decided.count('unknown-key'),
-    staleRefused: (from) => stale.count(from),
-    sharedCacheHit: () => shared.count('hit'),
-    sharedCacheMiss: () => shared.count('miss'),
-    sharedCacheAhead: () => shared.count('ahead'),
-    breakerState: (state) => void (breaker = state),
-    leaseRenewed: (ms) => {
-      leases.count('renewed');
-      renewals(ms / 1000);
-    },
-    leaseRenewalFailed: () => leases.count('renewal-failed'),
-    leaseLapsed: () => leases.count('lapsed'),
-    factsDiffered: (keys) => differed.add(keys.size),
-    forgotten: () => forgotten.count(),
     barrierWait: (ms, replicas) => {
       waits(ms / 1000);
       if (replicas > 0) timedOut.count();

@@ -51,16 +51,7 @@ export type OutboundHeaders = (
  * names one of them in `Connection` removes only its own copy.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
-  // Names are folded once here, not for each request.
-  const own = {
-    resolvedTenant: names.resolvedTenant.toLowerCase(),
-    resolvedExternalId: names.resolvedExternalId.toLowerCase(),
-    parentTenant: names.parentTenant.toLowerCase(),
-    parentExternalId: names.parentExternalId.toLowerCase(),
-    callerTenant: names.callerTenant.toLowerCase(),
-    callerKey: names.callerKey.toLowerCase(),
-    callerScopes: names.callerScopes.toLowerCase(),
-  };
+  const own = lowerCased(names);
   return (rawHeaders, context, route) => {
     const out: string[] = [];
     let named: Set<string> | undefined;
@@ -116,6 +107,19 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     pushForwarded(headers, context, said, host);
     pushTrusted(headers, own, context);
     return headers;
+  };
+}
+
+/** Names of the gateway's own headers, folded once and not for each request. */
+function lowerCased(names: HeaderNames) {
+  return {
+    resolvedTenant: names.resolvedTenant.toLowerCase(),
+    resolvedExternalId: names.resolvedExternalId.toLowerCase(),
+    parentTenant: names.parentTenant.toLowerCase(),
+    parentExternalId: names.parentExternalId.toLowerCase(),
+    callerTenant: names.callerTenant.toLowerCase(),
+    callerKey: names.callerKey.toLowerCase(),
+    callerScopes: names.callerScopes.toLowerCase(),
   };
 }
 

@@ -29,6 +29,7 @@ export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { r
  * whose end two readers could see in different places, and messages with too many headers. Node must therefore not drop
  * headers beyond a limit of its own: see server-options.ts.
  */
+/* eslint-disable max-lines-per-function -- one pass over the headers */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
   const tooMany: Problem = {
     code: 'headers_too_large',
@@ -108,6 +109,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     };
   };
 }
+/* eslint-enable max-lines-per-function */
 
 const none: readonly string[] = [];
 

@@ -39,19 +39,12 @@ export async function openForwarder(
 ): Promise<UpstreamClient> {
   const { hostname } = address.origin;
   const connect = connectorOf(address, options.connectMs);
-  const settings = {
-    keepAliveTimeout: idleMs,
-    maxHeaderSize: maxResponseHeadBytes,
-    // The exchange watches both; these timeouts would end a request without its knowledge.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  };
   const pool = new Pool<ForwardedRequest>({
     ...options,
     report,
     // It connects when it has a request to send.
     connect(owner, done) {
-      const made = new ClientConnection(address.origin, settings, connect, { owner, report });
+      const made = new ClientConnection(address.origin, clientSettings, connect, { owner, report });
       done(made);
       return () => made.close();
     },
@@ -100,6 +93,14 @@ export async function openForwarder(
     },
   };
 }
+
+const clientSettings = {
+  keepAliveTimeout: idleMs,
+  maxHeaderSize: maxResponseHeadBytes,
+  // The exchange watches both; these timeouts would end a request without its knowledge.
+  headersTimeout: 0,
+  bodyTimeout: 0,
+};
 
 /** Replaces undici's own function, which @fastify/http-proxy calls to send a request. */
 function send(pool: Pool<ForwardedRequest>) {

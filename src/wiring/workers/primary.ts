@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { redact } from '../../ops/redact.ts';
-import type { Log } from '../../ops/logger.ts';
+import type { Log, Logger } from '../../ops/logger.ts';
 import { reloadMetrics } from '../../ops/config-metrics.ts';
 import { counter, createRegistry, gauge } from '../../ops/metrics.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -31,6 +31,8 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   // `SummedMetrics` hides the metrics of this process's event loop, so it need not wake up for them.
   const registry = createRegistry(rarelyMs);
   const restarts = counter(registry, 'worker_restarts_total', 'Workers that ended and were replaced.');
+  // Ends the process after the last lines of the log are written.
+  const end = (code: number): void => log.close(() => process.exit(code));
   let config = given;
   let stopping = false;
   let exitCode = 0;
@@ -40,10 +42,8 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     size: config.workers,
     config: () => workerConfig(config),
     fork: forker(),
-    timers,
-    clock,
-    logger,
-    onMessage: hear,
+    ...{ timers, clock, logger },
+    onMessage: (from, message) => hear(from, message, { reloading, scraping }),
     onGone: gone,
     onReplaced: () => restarts.count(),
     onNeverStarted: end,
@@ -53,31 +53,14 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
   const scraping = new ScrapeAll(workers, registry, timers);
   const noteReload = reloadMetrics(registry, clock);
   const readAndReload = reloader(env, logger);
-  process.on('uncaughtException', fail);
-  process.on('unhandledRejection', fail);
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  process.on('SIGHUP', (signal) => {
+  endOnErrors(logger, () => {
+    workers.kill();
+    end(1);
+  });
+  onSignals(stop, (signal) => {
     if (!env['CONFIG']) return stop(signal);
     if (!stopping) void readAndReload({ reload, noteReload });
   });
-
-  function hear(from: Member, message: FromWorker): void {
-    switch (message.kind) {
-      case 'prepared':
-        return reloading.prepared.answered(from, message.id, message.failure);
-      case 'used':
-        return reloading.used.answered(from, message.id, true);
-      case 'counted':
-        return scraping.counted(from, message.id, message.metrics);
-      case 'hello':
-      case 'state':
-        // `Workers` handles these.
-        return;
-      case 'scrape':
-        void scraping.text().then((text) => from.process.send({ kind: 'metrics', id: message.id, text }));
-    }
-  }
 
   function gone(member: Member, code: number | null): void {
     reloading.gone(member);
@@ -106,22 +89,48 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     workers.stop();
     if (workers.empty) return end(0);
     // Each worker keeps to its time by itself, unless it hangs.
-    timers.after(config.drainMs + graceMs, () => {
-      logger.warn('workers that did not end in time are killed');
-      workers.kill();
-    });
+    timers.after(config.drainMs + graceMs, () => killLate(workers, logger));
   }
+}
 
-  function fail(error: unknown): void {
+/** Passes a worker's answer to the one who asked for it. */
+function hear(from: Member, message: FromWorker, asked: { reloading: ReloadAll; scraping: ScrapeAll }): void {
+  const { reloading, scraping } = asked;
+  switch (message.kind) {
+    case 'prepared':
+      return reloading.prepared.answered(from, message.id, message.failure);
+    case 'used':
+      return reloading.used.answered(from, message.id, true);
+    case 'counted':
+      return scraping.counted(from, message.id, message.metrics);
+    case 'hello':
+    case 'state':
+      // `Workers` handles these.
+      return;
+    case 'scrape':
+      void scraping.text().then((text) => from.process.send({ kind: 'metrics', id: message.id, text }));
+  }
+}
+
+function killLate(workers: Workers, logger: Logger): void {
+  logger.warn('workers that did not end in time are killed');
+  workers.kill();
+}
+
+function onSignals(stop: NodeJS.SignalsListener, hangUp: NodeJS.SignalsListener): void {
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', hangUp);
+}
+
+/** Logs an unexpected error, then ends the process. */
+function endOnErrors(logger: Logger, end: () => void): void {
+  const fail = (error: unknown): void => {
     const message = 'unexpected error: the process ends';
     logger.fatal({ err: error }, message);
     if (error instanceof Error) process.stderr.write(`${message}: ${redact(error.message)}\n`);
-    workers.kill();
-    end(1);
-  }
-
-  /** Ends the process after the last lines of the log are written. */
-  function end(code: number): void {
-    log.close(() => process.exit(code));
-  }
+    end();
+  };
+  process.on('uncaughtException', fail);
+  process.on('unhandledRejection', fail);
 }
