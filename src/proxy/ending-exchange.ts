@@ -14,7 +14,7 @@ import type { FilteredHeaders } from './headers/response-headers.ts';
 import { withoutQuery } from '../domain/paths.ts';
 import { ownFault, upstreamProblem } from './problems.ts';
 import type { Route } from './route.ts';
-import { Counted } from './upstream/hand-overs.ts';
+import { Counted } from './counted-request.ts';
 import { writeProblem } from './write-problem.ts';
 
 /** Status and bytes of bodies, as far as an exchange has come. */

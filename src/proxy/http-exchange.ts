@@ -22,7 +22,7 @@ import { noteVersion } from './upstream/upstream.ts';
  *
  * Raw headers in both directions, nothing repeated. A request may have to wait until a connection is free, and the process
  * may be stopped at any instant: what was decided is looked at again right before it is written
- * ({@link HttpExchange.onSending}).
+ * ({@link HttpExchange.sending}).
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
@@ -104,7 +104,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#sameTurn = this.state === 'ready';
   }
 
-  onHandOver(): boolean {
+  mayStillSend(): boolean {
     if (this.state === 'finished') return false;
     if (this.request.socket.destroyed) {
       this.finish(clientGone, 'client_gone');
@@ -119,7 +119,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     return problem === undefined;
   }
 
-  onSending(inFlight: InFlightRequest): boolean {
+  sending(inFlight: InFlightRequest): boolean {
     if (!this.decision.mayAct()) {
       if (!this.#repeated) this.counted.takeBack();
       this.decideAgain();
@@ -245,5 +245,5 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
 guardMethods(HttpExchange, undefined, 'start', 'check', 'onBuffered', 'onNotHeld', 'onReserved');
 guardMethods(HttpExchange, undefined, 'onEarlyHints', 'onHead', 'onEnd', 'onFailure', 'onRefused');
-guardMethods(HttpExchange, false, 'onHandOver', 'onSending', 'onUnanswered');
+guardMethods(HttpExchange, false, 'mayStillSend', 'sending', 'onUnanswered');
 guardMethods(HttpExchange, true, 'onBody');

@@ -168,7 +168,7 @@ t.test(
     };
     const handOvers = new HandOvers({ commit }, (error) => reported.push(error));
     const departing = (name: string): Departing => ({
-      prepare: () => true,
+      mayStillSend: () => true,
       depart: () => steps.push(`send ${name}`),
       broke: () => steps.push(`end ${name}`),
     });
@@ -196,7 +196,7 @@ t.test('an exception in what serves a whole turn takes none of its requests alon
   const steps: string[] = [];
   for (const name of ['a', 'b'])
     handOvers.enter({
-      prepare: () => true,
+      mayStillSend: () => true,
       depart: () => steps.push(`send ${name}`),
       broke: () => steps.push(`end ${name}`),
     });

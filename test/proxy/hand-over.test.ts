@@ -14,7 +14,7 @@ t.test('all that goes out in a turn is counted first, then written down once, th
   const steps: string[] = [];
   const handOvers = new HandOvers({ commit: () => steps.push('commit') }, (error) => t.error(error));
   const departing = (name: string, wanted = true): Departing => ({
-    prepare: () => steps.push(`count ${name}`) > 0 && wanted,
+    mayStillSend: () => steps.push(`count ${name}`) > 0 && wanted,
     depart: () => steps.push(`send ${name}`),
     broke: () => steps.push(`end ${name}`),
   });

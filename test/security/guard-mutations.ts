@@ -29,7 +29,7 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'beyond-limit',
-    source: 'src/proxy/upstream/hand-overs.ts',
+    source: 'src/proxy/counted-request.ts',
     guard: 'const problem = decided.takeFromLimits();',
     instead: 'const problem = undefined;',
   },

@@ -60,8 +60,8 @@ export function ask(
       { method, target, headers: [], body, admission },
       {
         onReserved: () => undefined,
-        onHandOver: () => true,
-        onSending: (inFlight) => {
+        mayStillSend: () => true,
+        sending: (inFlight) => {
           hears.onInFlight?.(inFlight);
           return true;
         },

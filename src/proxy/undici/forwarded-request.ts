@@ -91,9 +91,9 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   /** undici connects by itself and writes right after this, so each of its requests is committed separately. */
   #handOver(): boolean {
     this.#handler.onReserved();
-    if (!this.#handler.onHandOver()) return false;
+    if (!this.#handler.mayStillSend()) return false;
     this.#options.usage.commit();
-    return this.#handler.onSending(this);
+    return this.#handler.sending(this);
   }
 
   onResponseStart(

@@ -69,7 +69,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.#parts.handOvers.enter(this);
   }
 
-  prepare(): boolean {
+  mayStillSend(): boolean {
     // The connection has ended meanwhile.
     if (this.#leaving === null) return false;
     const { request, handler } = this.#leaving;
@@ -77,7 +77,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.#leaving.text = requestHead(request, this.#parts.host);
     // One piece takes one system call.
     if (Buffer.isBuffer(body)) this.#leaving.text += latin1(body, 0, body.length);
-    if (handler.onHandOver()) return true;
+    if (handler.mayStillSend()) return true;
     this.#leaving = null;
     this.#owner.free();
     return false;
@@ -89,7 +89,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.#leaving = null;
     // This is the last check: a process that is suspended between it and the write sends by a decision that may be
     // outdated.
-    if (!handler.onSending(this)) return this.#owner.free();
+    if (!handler.sending(this)) return this.#owner.free();
     const { body, method } = request;
     this.#handler = handler;
     const isReused = this.#parser.head !== null;
@@ -246,5 +246,5 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 }
 
 guardMethods(Connection, undefined, 'send', 'depart', 'read', 'close');
-guardMethods(Connection, false, 'prepare');
+guardMethods(Connection, false, 'mayStillSend');
 guardMethods(Connection, Buffer.alloc(1), 'nextBuffer');

@@ -44,9 +44,9 @@ export interface ResponseHandler {
    * Called before usage is written, in the tick in which the request is written, to count it. Returns `false` if the
    * request must not be sent after all; the handler is not called again then.
    */
-  onHandOver(): boolean;
+  mayStillSend(): boolean;
   /** Called right before the request is written. Returns `false` as above; the count is then undone. */
-  onSending(inFlight: InFlightRequest): boolean;
+  sending(inFlight: InFlightRequest): boolean;
   /** A 103 (RFC 8297), any number of times before the head. @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
   onHead(head: AnsweredHead): void;

@@ -104,8 +104,8 @@ function send(client: UpstreamClient, request: IncomingMessage, response: Server
     };
     const handler: ResponseHandler = {
       onReserved: () => undefined,
-      onHandOver: () => true,
-      onSending: (each) => {
+      mayStillSend: () => true,
+      sending: (each) => {
         inFlight = each;
         return true;
       },

@@ -163,10 +163,10 @@ t.test('the last look at a decision comes when all that is to be written is read
   const upstream = await startTcpUpstream(t, (socket) => socket.write(rawResponse('ok')));
   const { connections } = open(t, upstream.url, { most: 1 });
   let asked = 0;
-  const onSending = (): boolean => ++asked > 0;
-  await t.rejects(ask(connections, '/a b', null, { onSending }), /not one line/);
+  const sending = (): boolean => ++asked > 0;
+  await t.rejects(ask(connections, '/a b', null, { sending }), /not one line/);
   t.equal(asked, 0);
-  t.equal(await ask(connections, '/', null, { onSending }), 'ok');
+  t.equal(await ask(connections, '/', null, { sending }), 'ok');
   t.equal(asked, 1);
 });
 

@@ -132,8 +132,8 @@ t.test('a thousand requests that are not sent after all leave room for the next'
   const upstream = await startTcpUpstream(t, (socket) => socket.write(rawResponse('ok')));
   const { connections } = open(t, upstream.url, { most: 1 });
   let asked = 0;
-  const onSending = (): boolean => ++asked < 0;
-  for (let i = 0; i < 1_000; i++) void ask(connections, '/', null, { onSending });
+  const sending = (): boolean => ++asked < 0;
+  for (let i = 0; i < 1_000; i++) void ask(connections, '/', null, { sending });
   t.equal(await ask(connections, '/', null, { tenant: 'b' }), 'ok');
   await eventually(() => asked === 1_000);
   t.equal(await ask(connections), 'ok');

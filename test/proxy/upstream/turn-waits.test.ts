@@ -73,8 +73,8 @@ t.test('a request that is sent by another one that gives its connection back is 
   const { connections, waits, respond } = await open(t, 1);
   let asked = 0;
   // It is not sent after all, so the connection goes to the next one in the same tick.
-  const onSending = (): boolean => ++asked < 0;
-  for (let i = 0; i < 10; i++) void ask(connections, '/', null, { onSending });
+  const sending = (): boolean => ++asked < 0;
+  for (let i = 0; i < 10; i++) void ask(connections, '/', null, { sending });
   const last = ask(connections, '/', null, { tenant: 'b' });
   await eventually(() => respond.length === 1);
   respond[0]?.();

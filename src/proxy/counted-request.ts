@@ -1,0 +1,62 @@
+import { methodKind, type MethodKind, type Permit } from '../domain/acting-decision.ts';
+import type { Caller } from '../domain/caller.ts';
+import type { Problem } from '../domain/problem.ts';
+import type { CountedKind, CountedRequest, UsageSink } from '../ports/usage.ts';
+
+/** A decided request. `admission` is `null` for a preflight. */
+interface Decided {
+  readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
+  /** Takes from its limits, once. Returns the problem if a limit has no room. */
+  takeFromLimits(): Problem | undefined;
+}
+
+/** Counts of one exchange: none until it is handed to the upstream. */
+export class Counted {
+  readonly #usage: UsageSink;
+  readonly #method: MethodKind | undefined;
+  #kind: CountedKind = 'read';
+  #counted: CountedRequest | null = null;
+  /** Bytes noted so far. */
+  #bytesIn = 0;
+  #bytesOut = 0;
+
+  constructor(usage: UsageSink, method: string) {
+    this.#usage = usage;
+    this.#method = methodKind(method);
+  }
+
+  /**
+   * Counts the request, once, against its limits and under its account: when it is handed to the upstream, or when no
+   * upstream can be reached. A preflight has no account. Returns the problem if a limit is full; then nothing is
+   * counted.
+   */
+  handOver(decided: Decided): Problem | undefined {
+    const problem = decided.takeFromLimits();
+    if (problem !== undefined) return problem;
+    const { admission } = decided;
+    if (this.#counted !== null || admission === null || this.#method === undefined) return undefined;
+    const { permit, caller } = admission;
+    const isByDefault = permit.reason === 'self-by-default' && caller.kind === 'parent';
+    this.#kind = this.#method === 'write' && isByDefault ? 'write-by-default' : this.#method;
+    this.#counted = this.#usage.count(permit.resolvedTenant, caller.keyId, this.#kind);
+    return undefined;
+  }
+
+  /** Undoes the count of a request that was not sent after all. */
+  takeBack(): void {
+    if (this.#counted !== null) this.#usage.takeBack(this.#counted, this.#kind);
+    this.#counted = null;
+  }
+
+  /** Notes the bytes since the last call. Both numbers are totals of the exchange. */
+  noteBytes(bytesIn: number, bytesOut: number): void {
+    if (this.#counted === null || (bytesIn === this.#bytesIn && bytesOut === this.#bytesOut)) return;
+    this.#usage.noteBytes(this.#counted, bytesIn - this.#bytesIn, bytesOut - this.#bytesOut);
+    this.#bytesIn = bytesIn;
+    this.#bytesOut = bytesOut;
+  }
+
+  end(status: number): void {
+    if (this.#counted !== null) this.#usage.noteOutcome(this.#counted, status);
+  }
+}
