@@ -133,7 +133,7 @@ export async function publicServer(
   let findOperation: FindOperation = unknownOperation;
   const destinationOf = destinations(config, ingress, (method, path) => findOperation(method, path));
   // The API reference is public: it is registered beside the plugin that requires a key, not inside it.
-  app.register(parentReference, { ...config, prefix: managementPath });
+  if (config.reference.enabled) app.register(parentReference, { ...config, prefix: managementPath });
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
     const onOperations = (find: FindOperation): void => void (findOperation = find);

@@ -18,6 +18,8 @@ export interface Config {
   readonly keys: { readonly prefix: string };
   /** Start of the `type` of a problem; the code follows it. */
   readonly problems: { readonly typeBase: string };
+  /** The API reference for parents. `title` is `null` for the gateway's own. */
+  readonly reference: { readonly enabled: boolean; readonly title: string | null };
   /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are believed. */
   readonly trustedProxies: readonly string[];
   /** Certificates in the files that the configuration names, as they were when it was read. */

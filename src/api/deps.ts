@@ -10,7 +10,10 @@ import type { FindOperation } from './operations.ts';
 
 /** Dependencies of the management endpoints. */
 export interface ManagementDeps {
-  readonly config: Pick<Config, 'headers' | 'management' | 'keys' | 'trustedProxies' | 'problems'> & {
+  readonly config: Pick<
+    Config,
+    'headers' | 'management' | 'keys' | 'trustedProxies' | 'problems' | 'reference'
+  > & {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,

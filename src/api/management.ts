@@ -27,7 +27,8 @@ import type { ManagementDeps } from './deps.ts';
  */
 export function management(app: FastifyInstance, deps: ManagementDeps, done: () => void): void {
   const { config } = deps;
-  deps.onOperations?.(collectOperations(app, referencePaths));
+  const elsewhere = config.reference.enabled ? referencePaths : [];
+  deps.onOperations?.(collectOperations(app, elsewhere));
   const countChange = installGuard(app, deps);
   installJsonBodies(app, config.limits);
   installValidation(app);
@@ -60,6 +61,6 @@ export function management(app: FastifyInstance, deps: ManagementDeps, done: () 
     keyLifeRoutes(typed, keyDeps, { ...keyRules, countChange });
     revokeAllRoute(typed, keyDeps, { ...keyRules, countChange });
   };
-  claimPrefix(app, register, notFound, referencePaths);
+  claimPrefix(app, register, notFound, elsewhere);
   done();
 }

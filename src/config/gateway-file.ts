@@ -125,6 +125,14 @@ export const gatewayFile = Type.Object(
         { format: 'problem-base', default: 'urn:tenancy-gateway:problem:' },
       ),
     }),
+    reference: section('The API reference for parents, which needs no key.', {
+      enabled: flag('Serve `/v1/sub-accounts/docs` and `/v1/sub-accounts/openapi.json`.', { default: true }),
+      title: Type.Optional(
+        text('Title of both, such as the name of your API, instead of the gateway’s.', {
+          examples: ['Acme API: sub-accounts'],
+        }),
+      ),
+    }),
     trusted_proxies: list(
       'Addresses and networks (CIDR) of proxies in front of the gateway. Their `X-Forwarded-*` and `X-Request-Id` are believed.',
       Type.String({ format: 'cidr' }),

@@ -45,6 +45,7 @@ export function makeConfig(file: GatewayFile, certificates: readonly Certificate
     headers: names,
     keys: { prefix: file.keys.prefix },
     problems: { typeBase: file.problems.type_base },
+    reference: { enabled: file.reference.enabled, title: file.reference.title ?? null },
     trustedProxies: file.trusted_proxies.map(asNetwork),
     certificates,
     management: { requireActingHeader: file.management.require_acting_header },

@@ -34,6 +34,7 @@ export interface ApisOptions {
   /** Further headers that carry API keys. */
   readonly apiKeyHeaders?: readonly string[];
   readonly problemTypeBase?: string;
+  readonly reference?: Partial<Config['reference']>;
   /** What new keys begin with. */
   readonly keyPrefix?: string;
   readonly adminToken?: string | null;
@@ -96,6 +97,7 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     headers: headerNames(undefined, options.apiKeyHeaders),
     keys: { prefix: options.keyPrefix ?? base.keys.prefix },
     problems: { typeBase: options.problemTypeBase ?? base.problems.typeBase },
+    reference: { ...base.reference, ...options.reference },
     management: { requireActingHeader: options.requireActingHeader ?? false },
     internal: {
       ...base.internal,

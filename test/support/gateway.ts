@@ -145,6 +145,7 @@ function configFor(options: GatewayOptions, tls: Config['listen']['tls']): Confi
     headers: headerNames(options.prefix, options.apiKeyHeaders),
     keys: { prefix: options.keyPrefix ?? usualKeyPrefix },
     problems: { typeBase: options.problemTypeBase ?? usualTypeBase },
+    reference: { enabled: true, title: null },
     trustedProxies: options.trustedProxies ?? [],
     certificates: [],
     management: { requireActingHeader: false },

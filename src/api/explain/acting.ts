@@ -10,7 +10,12 @@ import type { ManagementApp } from '../operations.ts';
 
 const question = closed({
   method: Type.Optional(Type.Enum([...servedMethods])),
-  path: Type.String({ pattern: '^/', maxLength: 8192, description: 'a path that starts with /' }),
+  path: Type.String({
+    pattern: '^/',
+    maxLength: 8192,
+    description: 'a path that starts with /',
+    examples: ['/v1/shipments'],
+  }),
   acting_tenant: Type.Optional(Type.String({ maxLength: 1024 })),
 });
 

@@ -12,6 +12,8 @@ export interface Named {
   readonly keyPrefix: string;
   /** Start of the `type` of a problem. */
   readonly typeBase: string;
+  /** Title of the document; `null`: as it is. */
+  readonly title: string | null;
 }
 
 /**
@@ -19,15 +21,18 @@ export interface Named {
  *
  * @param text an OpenAPI document, JSON
  */
-export function described(text: string, { headerPrefix, keyPrefix, typeBase, apiKeyHeaders }: Named): string {
-  const named = text
+export function described(text: string, named: Named): string {
+  const { headerPrefix, keyPrefix, typeBase } = named;
+  const renamed = text
     .replaceAll(headerNames().prefix, () => headerPrefix)
     .replaceAll(`${usualKeyPrefix}_`, () => `${keyPrefix}_`)
     .replaceAll(usualTypeBase, () => JSON.stringify(typeBase).slice(1, -1));
-  return JSON.stringify(withKeyHeaders(JSON.parse(named) as Document, apiKeyHeaders));
+  const document = withKeyHeaders(JSON.parse(renamed) as Document, named.apiKeyHeaders);
+  return JSON.stringify(withTitle(document, named.title));
 }
 
 interface Document {
+  readonly info: Readonly<Record<string, unknown>>;
   readonly components: { readonly securitySchemes: Record<string, object> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -48,4 +53,11 @@ function withKeyHeaders(document: Document, names: readonly string[]): Document 
       operation.security = [{ apiKey: scopes }, ...schemes.map(([scheme]) => ({ [scheme]: scopes }))];
     }
   return document;
+}
+
+/** Gives a document the title of somebody's API. It loses the licence, which is the gateway's. */
+function withTitle(document: Document, title: string | null): Document {
+  if (title === null) return document;
+  const { license: _, ...info } = document.info;
+  return { ...document, info: { ...info, title } };
 }

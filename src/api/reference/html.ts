@@ -16,7 +16,12 @@ export function inline(text: string): string {
   return escaped(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }
 
-/** Renders JSON in a region that scrolls by itself, with the keyboard too, if it is wider than the page. */
+/** Renders JSON. */
 export function jsonHtml(label: string, value: unknown): string {
-  return `<pre tabindex="0" role="region" aria-label="${escaped(label)}">${escaped(JSON.stringify(value, null, 2))}</pre>`;
+  return preformattedHtml(label, JSON.stringify(value, null, 2));
+}
+
+/** Renders lines that scroll by themselves, with the keyboard too, if they are wider than the page. */
+export function preformattedHtml(label: string, text: string): string {
+  return `<pre tabindex="0" role="group" aria-label="${escaped(label)}">${escaped(text)}</pre>`;
 }

@@ -1,3 +1,4 @@
+import { callHtml } from './call-html.ts';
 import { escaped, inline, jsonHtml, paragraphs } from './html.ts';
 import { searchText, type Described, type Member, type Place } from './operation-index.ts';
 import { memberHtml, typeHtml } from './schema-html.ts';
@@ -10,6 +11,7 @@ export function operationHtml(document: Described, place: Place): string {
   return [
     `<article id="${operationId}" data-text="${escaped(searchText(place))}"><h3>${escaped(summary)}</h3>`,
     `<p class="call"><b>${method}</b> <code>${escaped(path)}</code></p>${paragraphs(description)}`,
+    callHtml(place, parameters.map(resolve), requestBody && exampleOf(requestBody.content, resolve)),
     parametersHtml(parameters.map(resolve)),
     requestBody === undefined ? '' : bodyHtml('Body', requestBody.content, resolve),
     '<h4>Responses</h4>',
@@ -44,6 +46,14 @@ function bodyHtml(
     return `<p>${escaped(type)}: ${typeHtml(schema as Member)}</p>${shown}`;
   });
   return `<h4>${title}</h4>${parts.join('')}`;
+}
+
+/** The first example of a JSON body. */
+function exampleOf(content: Readonly<Record<string, Member>>, resolve: (value: Member) => Member): unknown {
+  const [example = {}] = Object.values(
+    (content['application/json']?.['examples'] ?? {}) as Record<string, Member>,
+  );
+  return resolve(example)['value'];
 }
 
 /** Renders a success with its example, or a rejection with an example for each code. */

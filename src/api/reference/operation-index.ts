@@ -6,12 +6,21 @@ export interface Described {
   readonly components: Readonly<Record<string, Readonly<Record<string, Member>>>>;
 }
 
+/** A way to carry a credential: `Authorization`, or the header with this `name`. */
+export interface SecurityScheme {
+  readonly name?: string;
+  readonly bearerFormat?: string;
+  readonly description?: string;
+}
+
 /** An operation. */
 export interface DescribedOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
+  /** Names of schemes, the usual one first, with the scopes that the credential must have. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Member[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Member>> };
   readonly responses: Readonly<Record<string, Member>>;

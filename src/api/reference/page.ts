@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { authenticationHtml, authenticationId, authenticationWords } from './authentication-html.ts';
 import { escaped, paragraphs } from './html.ts';
 import { operationHtml } from './operation-html.ts';
 import { searchText, type Described, type Place } from './operation-index.ts';
@@ -29,10 +30,12 @@ export function pageOf(document: Described): string {
 <body><a class="skip" href="#content">To the content</a>
 <nav aria-label="Operations"><search hidden><label for="search">Search</label>
 <input id="search" type="search" autocomplete="off" spellcheck="false" aria-describedby="found"><p id="found" role="status"></p></search>
+<div class="group"><ul><li data-text="${authenticationWords}"><a href="#${authenticationId}">Authentication</a></li></ul></div>
 ${groups.map(({ name, places }) => `<div class="group"><h2>${escaped(name)}</h2><ul>${places.map(linkTo).join('')}</ul></div>`).join('')}
 <div class="group"><h2>Schemas</h2><ul>${schemas.map(([name]) => `<li data-text="${escaped(name.toLowerCase())}"><a href="#schema-${name}">${name}</a></li>`).join('')}</ul></div></nav>
 <main id="content"><header><h1>${escaped(title)}</h1><p>Version ${escaped(version)} · <a href="openapi.json">OpenAPI document</a></p>
 ${paragraphs(description)}</header>
+${authenticationHtml(document)}
 ${groups.map(({ name, description, places }) => `<section class="group"><h2>${escaped(name)}</h2><p>${escaped(description)}</p>${places.map((place) => operationHtml(document, place)).join('')}</section>`).join('')}
 <section class="group"><h2>Schemas</h2>${schemas.map(([name, schema]) => schemaHtml(name, schema)).join('')}</section></main>
 <script>${script}</script></body></html>

@@ -8,28 +8,29 @@ import type { Described } from './operation-index.ts';
 /** Public paths of the API reference below each prefix. `claimPrefix` handles their other methods. */
 export const referencePaths: readonly string[] = ['/openapi.json', '/docs'];
 
-type ReferenceOptions = Pick<Config, 'headers' | 'keys' | 'problems'>;
+type ReferenceOptions = Pick<Config, 'headers' | 'keys' | 'problems' | 'reference'>;
 
 /** API reference of `/v1/sub-accounts`. Register it at that prefix. */
 export function parentReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
-  serve(app, 'sub-accounts', config);
+  serve(app, 'sub-accounts', config, config.reference.title);
   done();
 }
 
 /** API reference of the operator API. Register it at its prefix. */
 export function operatorReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
-  serve(app, 'operator', config);
+  serve(app, 'operator', config, null);
   done();
 }
 
 /** Serves a document, which `npm run generate` writes from the schemas of the routes. */
-function serve(app: FastifyInstance, name: string, config: ReferenceOptions): void {
+function serve(app: FastifyInstance, name: string, config: ReferenceOptions, title: string | null): void {
   const file = new URL(`documents/${name}.json`, import.meta.url);
   const names: Named = {
     headerPrefix: config.headers.prefix,
     apiKeyHeaders: config.headers.apiKey,
     keyPrefix: config.keys.prefix,
     typeBase: config.problems.typeBase,
+    title,
   };
   const document = described(readFileSync(file, 'utf8'), names);
   app.get('/openapi.json', (_request, reply) =>
