@@ -122,6 +122,9 @@ function components(
   });
   const security = securityOf(api);
   const text = JSON.stringify([paths, problems.responses]);
+  for (const [, name = ''] of JSON.stringify(paths).matchAll(/"#\/components\/examples\/(\w+)"/g))
+    if (!(name in examples))
+      faults.push(`${name} has no example: add it in scripts/generate/openapi/text/examples.ts.`);
   const onlyUsed = (kind: string, all: Readonly<Record<string, Json>>): Json =>
     Object.fromEntries(
       Object.entries(all).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
