@@ -35,31 +35,31 @@ function notesOf(notes: readonly string[]): string {
 
 const introduction = `# Clients
 
-What clients that people use do with the gateway as it comes: with their defaults, in the clear and over TLS. \`yes\` means that each
-did the same as with any HTTP/1.1 server, in both. This page is written by a run:
+These tables show how common clients work with the gateway: with their defaults, on plain HTTP and over TLS. \`yes\` means that the client
+worked as with any HTTP/1.1 server, in both cases. A run of the clients writes this page:
 
     npm run clients -- --write-docs
 
-It installs the packages named here into \`.cache/clients\` and takes languages, curl and Java from the machine; what is not there it says.
-\`npm run test:e2e\` does the same and fails where a case does.
+The run installs these packages into \`.cache/clients\`. It uses languages, curl and Java of the machine, and names missing ones.
+\`npm run test:e2e\` does the same, and fails if a case fails.
 
-- **GET, POST**: the query and the body arrive byte for byte, a forged \`X-Service-Resolved-Tenant\` does not, and the service is told the tenant
+- **GET, POST**: the query and the body arrive byte for byte. A forged \`X-Service-Resolved-Tenant\` does not arrive. The service gets the tenant
   that \`X-Service-Acting-Tenant\` names.
 - **Upload in chunks**: 1 MiB of unknown length.
-- **16 MiB, rejected**: the gateway or the service answers at once, the client still sends. It has to give its caller that answer, not a broken
-  connection. Each is sent twice.
-- **One connection**: reads and writes in turn, over a connection that is kept.
-- **WebSocket**: messages of 12 bytes to 200 KB, echoed; close codes and reasons both ways; a handshake without a valid key is a 401 that the client
-  tells apart.
-- **Server-sent events**: each event is sent only after the client has told of the one before, so nothing is held back; then the stream ends and the
-  client comes back with \`Last-Event-ID\`.`;
+- **16 MiB, rejected**: the gateway or the service responds at once, while the client still sends. The client must give its caller this response, not a broken
+  connection. Each client sends the upload twice.
+- **One connection**: reads and writes alternate on a connection that stays open.
+- **WebSocket**: the service echoes messages of 12 bytes to 200 KB. Close codes and reasons pass both ways. A handshake without a valid key gets a 401, which
+  the client must recognise.
+- **Server-sent events**: the service sends an event only after the client has reported the one before, so the test notices buffering. Then the stream ends, and the
+  client reconnects with \`Last-Event-ID\`.`;
 
 const knowing = `## Worth knowing
 
-- **Java's HttpClient and \`curl --http2\`** offer HTTP/2 on plain HTTP (\`Upgrade: h2c\`) with their first request. The gateway does not take the offer and
-  responds over HTTP/1.1, bodies included; over TLS it offers no HTTP/2. Nothing has to be switched off.
-- **A large upload that is rejected.** Most clients send all of a body before they look for a response. The gateway takes in and drops what still comes
-  for a while, so that the response is read. Who sends \`Expect: 100-continue\`, as curl does by itself above 1 MiB, saves the upload.
-- **axios** sends at most 10 MB, unless \`maxBodyLength\` says otherwise.
-- **HTTP/1.0** has no chunks: the client has to know the length of what it sends.
+- **Java's HttpClient and \`curl --http2\`** offer HTTP/2 on plain HTTP (\`Upgrade: h2c\`) with their first request. The gateway ignores the offer and
+  responds over HTTP/1.1, also to requests with bodies. Over TLS it offers no HTTP/2. Users need not switch anything off.
+- **A large upload that is rejected.** Most clients send all of a body before they look for a response. The gateway reads and
+  drops the rest for a while, so that the client comes to the response. A client that sends \`Expect: 100-continue\` saves the upload; curl does so by itself above 1 MiB.
+- **axios** sends at most 10 MB, unless \`maxBodyLength\` allows more.
+- **HTTP/1.0**: the client has to know the length of its body.
 `;
