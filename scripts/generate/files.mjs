@@ -5,7 +5,7 @@ import { schema } from '../../src/config/schema.ts';
 import { inProject } from '../lib/project.mjs';
 import { apiPage } from './api-page/page.ts';
 import { chartConfig } from './chart-config.mjs';
-import { clientTypes } from './client-types.ts';
+import { clientTypes, operatorTypes } from './client-types.ts';
 import { exampleFile } from './example-file.mjs';
 import { functionSteps } from './function-steps.mjs';
 import { keyReference } from './key-reference.mjs';
@@ -31,6 +31,10 @@ export async function generatedFiles() {
     await jsonFile(`${documents}/operator.json`, operators),
     { file: 'docs/api.md', text: apiPage(read('docs/api.md'), { parents, operators }) },
     { file: 'src/client/types.ts', text: await clientTypes('src/client/types.ts', parents) },
+    {
+      file: 'src/cli/operator-types.ts',
+      text: await operatorTypes('src/cli/operator-types.ts', operators),
+    },
     await jsonFile('docs/openapi/acting-tenant.json', actingTenantComponents(version)),
     ...functionSteps(),
     between('values', `${CHART}/README.md`, valuesTable(read(`${CHART}/values.yaml`))),

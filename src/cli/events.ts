@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Context } from './context.ts';
 import { accountFilters, accountForms } from './find-account.ts';
 import type { Listing } from './operator-api.ts';
+import type { Event } from './operator-types.ts';
 import { fields, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { pastForms, readPeriod, repeatable } from './times.ts';
@@ -12,21 +13,6 @@ interface ListOptions extends PageOptions {
   readonly type?: string;
   readonly from?: string;
   readonly to?: string;
-}
-
-interface Event {
-  readonly id: string;
-  readonly type: string;
-  readonly created_at: string;
-  readonly account_id: string;
-  readonly sub_account_id: string | null;
-  readonly actor: { readonly kind: string; readonly key_id: string | null; readonly name: string | null };
-  readonly request_id: string | null;
-  readonly address: string | null;
-  readonly data: {
-    readonly object: Readonly<Record<string, unknown>>;
-    readonly previous: Readonly<Record<string, unknown>> | null;
-  };
 }
 
 /** `events list | show`: who changed what, and from where. */

@@ -1,7 +1,8 @@
 import { parseAccountId } from '../domain/ids.ts';
 import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
-import type { Account, GatewayApi, Listing, SubAccount } from './operator-api.ts';
+import type { GatewayApi, Listing } from './operator-api.ts';
+import type { Account, SubAccount } from './operator-types.ts';
 
 /** Account named on the command line: a parent, or a sub-account with its parent. Ids. */
 export interface FoundAccount {

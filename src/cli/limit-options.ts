@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
-import type { Limits } from './operator-api.ts';
+import type { Account } from './operator-types.ts';
 
-/** Limits in the options of a command; `false` comes from `--no-…`. */
+/** Account['limits'] in the options of a command; `false` comes from `--no-…`. */
 export interface LimitOptions {
   readonly requestsPerSecond?: number | false;
   readonly burst?: number | false;
@@ -33,7 +33,7 @@ export function limitsMember({ requestsPerSecond, burst, requestsPerMonth }: Lim
 }
 
 /** Text of limits on one line. */
-export function showLimits(limits: Limits): string {
+export function showLimits(limits: Account['limits']): string {
   const { requests_per_second: second, burst, requests_per_month: month } = limits;
   const parts = [
     ...(second === null ? [] : [`${second} a second`]),

@@ -1,66 +1,6 @@
 import { exitCode, Failure } from './failure.ts';
 import type { Target } from './target.ts';
 
-/** Limits in responses. */
-export interface Limits {
-  readonly requests_per_second: number | null;
-  readonly burst: number | null;
-  readonly requests_per_month: number | null;
-}
-
-/** Responses of the operator API, with the members that are shown. */
-export interface Account {
-  readonly id: string;
-  readonly name: string;
-  readonly external_id: string | null;
-  readonly status: string;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly active_sub_accounts: number;
-  readonly max_sub_accounts: number | null;
-  readonly max_api_keys: number | null;
-  readonly limits: Limits;
-  readonly created_at: string;
-}
-
-export interface SubAccount extends Omit<
-  Account,
-  'active_sub_accounts' | 'max_sub_accounts' | 'max_api_keys'
-> {
-  readonly warnings?: readonly { readonly detail: string }[];
-}
-
-export interface ApiKey {
-  readonly id: string;
-  readonly name: string;
-  readonly scopes: readonly string[];
-  readonly prefix: string | null;
-  readonly last4: string | null;
-  readonly status: string;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
-  readonly rotated_from: string | null;
-  readonly limits: Limits;
-}
-
-/** A key of any account, with that account. */
-export interface HeldKey extends ApiKey {
-  readonly account: KeyHolder & { readonly external_id: string | null };
-  readonly parent: KeyHolder | null;
-}
-
-interface KeyHolder {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-}
-
-export interface MintedKey extends ApiKey {
-  readonly api_key: string;
-  readonly client_secret: string;
-}
-
 export interface Listing<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;

@@ -15,7 +15,8 @@ import { makeChange } from './change.ts';
 import type { Context } from './context.ts';
 import { accountForms, findParent, findSubAccount } from './find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from './limit-options.ts';
-import type { Listing, SubAccount } from './operator-api.ts';
+import type { Listing } from './operator-api.ts';
+import type { SubAccount } from './operator-types.ts';
 import { fields, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 

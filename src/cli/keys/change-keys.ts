@@ -7,7 +7,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { accountForms, findAccount } from '../find-account.ts';
 import { limitOptions, limitsMember, showLimits, type LimitOptions } from '../limit-options.ts';
 import { hintsOf } from './find-keys.ts';
-import type { ApiKey, MintedKey } from '../operator-api.ts';
+import type { ApiKey, MintedApiKey } from '../operator-types.ts';
 import { fields, status } from '../output.ts';
 import { readExpiry, readSeconds } from '../times.ts';
 
@@ -124,8 +124,11 @@ function pathOf(id: string): string {
   return `/api-keys/${encodeURIComponent(id)}`;
 }
 
+/** A new key. Its secrets are there, since the command line sends no `Idempotency-Key`: nothing is replayed. */
+export type Minted = MintedApiKey & { readonly api_key: string; readonly client_secret: string };
+
 /** A new key with its secrets. */
-export function showMinted(key: MintedKey): string {
+export function showMinted(key: Minted): string {
   return [
     fields([
       ['id', key.id],

@@ -5,7 +5,8 @@ import { showLimits } from '../limit-options.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
 import { findAccount } from '../find-account.ts';
-import type { ApiKey, HeldKey, Listing } from '../operator-api.ts';
+import type { Listing } from '../operator-api.ts';
+import type { ApiKey, HeldApiKey } from '../operator-types.ts';
 import { fields, status, table } from '../output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 
@@ -44,7 +45,7 @@ export function findCommands(keys: Command, context: Context): void {
     .description('show any key, with its account')
     .argument('<key-id>')
     .action(async (id: string) => {
-      const key = await context.api().call<HeldKey>('GET', `/api-keys/${encodeURIComponent(id)}`);
+      const key = await context.api().call<HeldApiKey>('GET', `/api-keys/${encodeURIComponent(id)}`);
       context.output().result(key, () => show(key));
     });
 }
@@ -57,11 +58,11 @@ const whatIsShown =
 const shortestKey = 16;
 
 /** The keys that may be meant. A prefix that could be a whole key is looked for by its digest first. */
-async function find(context: Context, options: FindOptions): Promise<Listing<HeldKey>> {
+async function find(context: Context, options: FindOptions): Promise<Listing<HeldApiKey>> {
   const { prefix, last4, account, status, stdin, sha256 } = options;
   const found = account === undefined ? undefined : await findAccount(context, account);
   const account_id = found && (found.subAccount ?? found.parent);
-  const ask = (by: Readonly<Record<string, string | undefined>>): Promise<Listing<HeldKey>> =>
+  const ask = (by: Readonly<Record<string, string | undefined>>): Promise<Listing<HeldApiKey>> =>
     readList(context, '/api-keys', options, { last4, account_id, status, ...by });
   if (stdin) return ask({ prefix, sha256: await digestOfInput() });
   if (prefix === undefined || prefix.length < shortestKey) return ask({ prefix, sha256 });
@@ -84,7 +85,7 @@ async function digestOfInput(): Promise<string> {
   throw new Failure(exitCode.usage, 'Standard input must hold one API key and nothing else.');
 }
 
-function show(key: HeldKey): string {
+function show(key: HeldApiKey): string {
   const { account, parent } = key;
   return fields([
     ['id', key.id],
@@ -109,7 +110,7 @@ function show(key: HeldKey): string {
   ]);
 }
 
-function list(page: Listing<HeldKey>): string {
+function list(page: Listing<HeldApiKey>): string {
   const rows = page.data.map((key) => [
     key.id,
     key.name,

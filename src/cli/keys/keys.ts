@@ -2,9 +2,10 @@ import type { Command } from 'commander';
 import { managementScopes } from '../../domain/scope.ts';
 import { limitOptions, limitsMember, type LimitOptions } from '../limit-options.ts';
 import { accountForms, findAccount, findParent } from '../find-account.ts';
-import { changeCommands, showMinted } from './change-keys.ts';
+import { changeCommands, showMinted, type Minted } from './change-keys.ts';
 import { findCommands, hintsOf, statusOption } from './find-keys.ts';
-import type { ApiKey, Listing, MintedKey } from '../operator-api.ts';
+import type { Listing } from '../operator-api.ts';
+import type { ApiKey } from '../operator-types.ts';
 import { status, table } from '../output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 import { readExpiry } from '../times.ts';
@@ -39,7 +40,7 @@ export function keyCommands(program: Command, context: Context): void {
   limitOptions(create, 'key').action(async (given: string, options: CreateOptions) => {
     const id = await findParent(context, given, 'Its parent mints its keys, under /v1/sub-accounts.');
     const { name, scope, expiresAt } = options;
-    const key = await context.api().call<MintedKey>('POST', keysOf(id), {
+    const key = await context.api().call<Minted>('POST', keysOf(id), {
       name,
       scopes: scope === false ? [] : scope,
       ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),

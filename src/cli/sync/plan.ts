@@ -1,5 +1,6 @@
 import { mergeMetadata, type Metadata } from '../../domain/account.ts';
-import type { GatewayApi, Listing, SubAccount } from '../operator-api.ts';
+import type { GatewayApi, Listing } from '../operator-api.ts';
+import type { SubAccount } from '../operator-types.ts';
 
 /** A sub-account as a row of the list describes it. */
 export interface WantedSubAccount {

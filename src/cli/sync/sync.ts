@@ -5,7 +5,8 @@ import { Progress } from '../import/progress.ts';
 import type { Report } from '../import/report.ts';
 import { readRows, type FileRow, type RowFile } from '../import/rows.ts';
 import { eachOf, patiently } from '../import/send.ts';
-import type { GatewayApi, SubAccount } from '../operator-api.ts';
+import type { GatewayApi } from '../operator-api.ts';
+import type { SubAccount } from '../operator-types.ts';
 import type { PresentSubAccounts, RowAction, WantedSubAccount } from './plan.ts';
 
 /** Milliseconds for which a call is repeated while the gateway is busy or away. */

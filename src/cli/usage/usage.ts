@@ -4,6 +4,7 @@ import type { Context } from '../context.ts';
 import { accountFilters, accountForms } from '../find-account.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
+import type { UsageRow } from '../operator-types.ts';
 import { table } from '../output.ts';
 import { usageExportCommand } from './export.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
@@ -18,19 +19,7 @@ interface Options extends PageOptions {
   readonly csv?: true;
 }
 
-interface Row {
-  readonly account_id: string;
-  readonly sub_account_id: string | null;
-  readonly name: string;
-  readonly api_key_id?: string;
-  readonly period_start: string;
-  readonly requests: number;
-  readonly writes: number;
-  readonly client_errors: number;
-  readonly server_errors: number;
-}
-
-interface Report extends Listing<Row> {
+interface Report extends Listing<UsageRow> {
   readonly from: string;
   readonly to: string;
   readonly complete_through: string;
