@@ -1,4 +1,4 @@
-import { usualKeyPrefix } from '../../../domain/api-key.ts';
+import { usualKeyPrefix, type KeyDigest } from '../../../domain/api-key.ts';
 import type { ImportRejected, KeyToImport, NewApiKey } from '../../../ports/api-keys.ts';
 import type { TenantStore } from '../../../ports/tenant-store.ts';
 import type { Sql } from '../connection/sql.ts';
@@ -20,10 +20,7 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
         claim,
         (sql, request) => sql`
           select c.*, coherence_history() as incarnation${andReplicasFor(sql, key)}
-          from api_key_create(
-            ${request}, ${account}, ${key.id}, ${key.name}, ${sql.json(key.scopes)}, ${digestBytes(key.digest)},
-            ${digestBytes(key.clientSecretDigest)}, ${key.prefix}, ${key.last4}, ${key.expiresAt}, ${limit}
-          ) c`,
+          from api_key_create(${request}, ${account}, ${sql.json(mintedRow(key))}, ${limit}) c`,
         caller,
         { limits: key.limits, owner: requiredOwner(account, parent) },
       );
@@ -66,13 +63,31 @@ export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>):
   return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;
 }
 
+/** A key in the form for `api_key_create`. */
+function mintedRow({ clientSecretDigest, limits: _, ...key }: NewApiKey) {
+  return { ...rowOf(key), client_secret_digest: hexOf(clientSecretDigest) };
+}
+
 /** A key in the form for `api_key_import`. */
-function importedRow({ digest, expiresAt, importedUnder, ...key }: KeyToImport) {
+function importedRow({ importedUnder, ...key }: KeyToImport) {
+  return { ...rowOf(key), imported_under: importedUnder };
+}
+
+/** The members that both have, by the names of their columns. */
+function rowOf<Key extends Pick<KeyToImport, 'scopes' | 'digest' | 'expiresAt'>>({
+  digest,
+  expiresAt,
+  ...key
+}: Key) {
   return {
     ...key,
     scopes: [...key.scopes],
-    digest: `\\x${digestBytes(digest).toString('hex')}`,
+    digest: hexOf(digest),
     expires_at: expiresAt?.toISOString() ?? null,
-    imported_under: importedUnder,
   };
+}
+
+/** A digest as PostgreSQL reads it from JSON. */
+function hexOf(digest: KeyDigest): string {
+  return `\\x${digestBytes(digest).toString('hex')}`;
 }

@@ -29,8 +29,16 @@ const makers: Readonly<
 > = {
   minted: (tx, account) => {
     const { id, digest, clientSecretDigest } = keyDraft();
-    return tx`select api_key_create('{}', ${account}, ${id}, 'k', '[]', ${bytes(digest)}, ${bytes(clientSecretDigest)},
-      'tgw_abcd', 'wxyz', null, 100)`;
+    const hex = (of: typeof digest): string => `\\x${bytes(of).toString('hex')}`;
+    const made = {
+      id,
+      name: 'k',
+      scopes: [],
+      digest: hex(digest),
+      client_secret_digest: hex(clientSecretDigest),
+    };
+    const hints = { prefix: 'tgw_abcd', last4: 'wxyz' };
+    return tx`select api_key_create('{}', ${account}, ${tx.json({ ...made, ...hints })}, 100)`;
   },
   rotated: (tx, account, old) => {
     const { id, digest, clientSecretDigest } = keyDraft();

@@ -96,8 +96,9 @@ create or replace function api_key_create(
   out outcome text, out key jsonb
 ) language sql as $$
   select c.outcome, c.key from api_key_create(
-    '{}', of_account, new_id, new_name, new_scopes, new_digest, new_client_secret_digest, new_prefix, new_last4,
-    new_expires_at, max_keys
+    '{}', of_account, jsonb_build_object('id', new_id, 'name', new_name, 'scopes', new_scopes, 'digest', new_digest,
+      'client_secret_digest', new_client_secret_digest, 'prefix', new_prefix, 'last4', new_last4,
+      'expires_at', new_expires_at), max_keys
   ) c
 $$;
 
