@@ -88,10 +88,9 @@ function membersOf({ properties = {}, required = [] }: Schema): string {
 function typeOf(schema: Schema): string {
   if (schema.$ref !== undefined) return nameOf(schema.$ref);
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ');
-  return [schema.type ?? []]
-    .flat()
-    .map((type) => typeNamed(type, schema))
-    .join(' | ');
+  const types = [schema.type ?? []].flat();
+  if (types.length === 0) throw new Error(`The clients have no type for ${JSON.stringify(schema)}.`);
+  return types.map((type) => typeNamed(type, schema)).join(' | ');
 }
 
 function typeNamed(type: string, schema: Schema): string {

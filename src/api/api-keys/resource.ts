@@ -16,7 +16,7 @@ import { scopeMaxLength, scopePattern, scopesPerKey } from '../../domain/scope.t
 import type { NewApiKey } from '../../ports/api-keys.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import { displayName } from '../rest/display-name.ts';
-import { keyLimits, limitsBody, limitsToBody } from '../rest/limits.ts';
+import { keyLimits, keyLimitsOf, limitsBody, limitsToBody } from '../rest/limits.ts';
 import type { Thing } from '../../domain/no-such.ts';
 import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/typebox.ts';
 
@@ -138,6 +138,17 @@ export function readExpiry(text: string | null, nowMs: number): Date | null {
   if (instant === null) return null;
   if (instant === undefined || instant <= nowMs) throw invalidField('/expires_at', 'must lie in the future.');
   return new Date(instant);
+}
+
+/** Reads the body of a mint. @throws ProblemError `invalid_request` unless its expiry is in the future */
+export function readMint(body: Static<typeof mintBody>, nowMs: number): Omit<NewApiKey, keyof Made> {
+  const { name, scopes = [], expires_at: expiry = null, limits } = body;
+  return {
+    name,
+    scopes,
+    expiresAt: readExpiry(expiry, nowMs),
+    ...(limits && { limits: keyLimitsOf(limits) }),
+  };
 }
 
 /** Members of a new key that {@link newApiKey} makes. */

@@ -14,13 +14,12 @@ import {
   mintedKeyBody,
   newApiKey,
   ownerThing,
-  readExpiry,
+  readMint,
   statuses,
   type OwnerField,
 } from './resource.ts';
 import { idempotencyClaim, noteReplay, withinLimit } from '../rest/changes.ts';
 import { found } from '../../http/not-found.ts';
-import { keyLimitsOf } from '../rest/limits.ts';
 import { pageOf, pageQuery, readPage, writePage } from '../rest/paging.ts';
 import { closed, noQuery, type RoutesWith } from '../rest/typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
@@ -84,16 +83,13 @@ function mintRoute<Access>(
       const caller = rules.caller(request);
       const claim = idempotencyClaim(request, claimantOf(caller));
       const nowMs = clock.wallMs();
-      const { name, scopes = [], expires_at: expiry, limits } = request.body;
-      scopes.forEach((scope, index) => {
+      request.body.scopes?.forEach((scope, index) => {
         requireGrantable(scope, index, rules.grantable);
         const fault = misspelledManagementScope(scope);
         if (fault !== undefined) throw invalidField(`/scopes/${index}`, fault);
       });
-      const expiresAt = readExpiry(expiry ?? null, nowMs);
+      const draft = readMint(request.body, nowMs);
       const owner = found(parseAccountId(request.params.owner_id), ownerThing(ownerField));
-
-      const draft = { name, scopes, expiresAt, ...(limits && { limits: keyLimitsOf(limits) }) };
       const { apiKey, clientSecret, stored } = newApiKey(draft, deps.keyPrefix, nowMs, randomBytes);
       const key = withinLimit(
         found(
