@@ -35,36 +35,45 @@ export interface FoundOperation {
 export type FindOperation = (method: string, path: string) => FoundOperation | null;
 
 /**
- * Collects the routes that are registered on `app` from now on in a second router of Fastify's kind. Fastify's own router
+ * Collects the routes that are registered on `app` from now on for a second router of Fastify's kind. Fastify's own router
  * serves only real requests; explanations are about requests that were never sent.
  *
  * @param app claims its whole prefix, so that every path has a route for every known method
  * @param open public paths under the prefix whose GET and HEAD another plugin serves
  */
 export function collectOperations(app: FastifyInstance, open: readonly string[] = []): FindOperation {
-  const router = findMyWay(routerOptions);
-  const methods = new Set<string>();
-  const add = (
-    method: HTTPMethods | HTTPMethods[],
-    url: string,
-    found: Omit<FoundOperation, 'parameters'>,
-  ) => {
-    for (const one of [method].flat()) {
-      methods.add(one);
-      router.on(one as HTTPMethod, url, unserved, found);
-    }
-  };
-  for (const path of open) add(['GET', 'HEAD'], `${app.prefix}${path}`, { operation: {}, open: true });
-  app.addHook('onRoute', ({ url, method, config }) => add(method, url, { operation: config ?? {} }));
+  const routes: Route[] = open.map((path) => ({
+    methods: ['GET', 'HEAD'],
+    url: `${app.prefix}${path}`,
+    found: { operation: {}, open: true },
+  }));
+  app.addHook('onRoute', ({ url, method, config }) => {
+    routes.push({ methods: [method].flat(), url, found: { operation: config ?? {} } });
+  });
+  // Created lazily: it takes a megabyte, and most processes explain nothing.
+  let find: FindOperation | null = null;
+  return (method, path) => (find ??= finder(routes))(method, path);
+}
 
+interface Route {
+  readonly methods: readonly HTTPMethods[];
+  readonly url: string;
+  readonly found: Omit<FoundOperation, 'parameters'>;
+}
+
+function finder(routes: readonly Route[]): FindOperation {
+  const router = findMyWay(routerOptions);
+  const known = new Set<string>(routes.flatMap(({ methods }) => methods));
+  for (const { methods, url, found } of routes)
+    for (const method of methods) router.on(method as HTTPMethod, url, unserved, found);
   return (method, path) => {
     const found = router.find(method as HTTPMethod, path);
     if (found !== null)
       return {
-        ...(found.store as Omit<FoundOperation, 'parameters'>),
+        ...(found.store as Route['found']),
         parameters: found.params as FoundOperation['parameters'],
       };
-    return methods.has(method) ? null : { operation: { rejection: notFound }, parameters: {} };
+    return known.has(method) ? null : { operation: { rejection: notFound }, parameters: {} };
   };
 }
 
