@@ -13,3 +13,6 @@ export function pageOf<Row, T>(rows: readonly Row[], limit: number, make: (row: 
  * skip the newer rows of all other owners one by one until it comes to this owner's.
  */
 export const aboveEveryId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Start of the first page of a list in ascending order. */
+export const belowEveryId = '00000000-0000-0000-0000-000000000000';

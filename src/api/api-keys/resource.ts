@@ -100,8 +100,8 @@ export const updateBody = closed(
   { minProperties: 1 },
 );
 
-/** Longest time for which a key may work beside its replacement: 30 days in seconds. */
-const longestOverlapS = 2_592_000;
+/** Longest time for which a key may work beside its replacement, in seconds: 30 days. */
+const longestOverlapS = 30 * 24 * 3600;
 
 /** Body of a rotation. */
 export const rotateBody = closed({

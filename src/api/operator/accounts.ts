@@ -5,7 +5,7 @@ import { invalidField } from '../../http/invalid-request.ts';
 import { operatorCaller } from '../../ports/changes.ts';
 import type { ParentFilter } from '../../ports/tenant-store.ts';
 import { readAccountPage, writeAccountPage } from '../rest/account-pages.ts';
-import { enforced, idempotencyClaim, notTaken, noteReplay } from '../rest/changes.ts';
+import { enforced, idempotencyClaim, notTaken, noteReplay, withinPairs } from '../rest/changes.ts';
 import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { near } from '../sub-accounts/listing.ts';
@@ -92,8 +92,7 @@ function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): vo
         await tenants.updateParent(id, parentChangeOf(request.body), operatorOf(request)),
         'account',
       );
-      if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
-      const committed = notTaken(changed, 'account');
+      const committed = notTaken(withinPairs(changed), 'account');
       return accountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
     },
   );

@@ -1,9 +1,15 @@
 import { Type } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
-import { invalidField } from '../../http/invalid-request.ts';
 import { found } from '../../http/not-found.ts';
 import { operatorCaller } from '../../ports/changes.ts';
-import { enforced, idempotencyClaim, notTaken, noteReplay, withinLimit } from '../rest/changes.ts';
+import {
+  enforced,
+  idempotencyClaim,
+  notTaken,
+  noteReplay,
+  withinLimit,
+  withinPairs,
+} from '../rest/changes.ts';
 import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
 import { listBody, listQuery, listSubAccounts } from '../sub-accounts/listing.ts';
 import {
@@ -105,8 +111,7 @@ function updateRoute(app: TypedApp, { tenants, barrier, config }: AdminDeps): vo
         await tenants.updateSubAccount(parent, id, changeOf(request.body), operatorOf(request)),
         'sub-account',
       );
-      if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
-      const committed = notTaken(changed, 'sub_account');
+      const committed = notTaken(withinPairs(changed), 'sub_account');
       return subAccountToBody(await enforced(committed, barrier, reply, config.headers.enforced));
     },
   );

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { metadataMaxPairs } from '../../domain/account.ts';
 import { headerValues } from '../../domain/header-names.ts';
 import { withoutQuery } from '../../domain/paths.ts';
 import { ProblemError } from '../../domain/problem.ts';
@@ -27,6 +28,15 @@ export function idempotencyClaim(
 /** Marks a response that replays the result of an earlier request. */
 export function noteReplay(reply: FastifyReply, { replayed }: Replay): void {
   if (replayed) reply.header('idempotency-replayed', 'true');
+}
+
+/** Fault of metadata that would hold too many pairs after a merge. */
+export const tooManyPairs = `would hold more than ${metadataMaxPairs} pairs.`;
+
+/** Returns a change, or throws a 400 if its metadata would hold too many pairs. */
+export function withinPairs<T extends object>(outcome: T | 'too-many-pairs'): T {
+  if (outcome === 'too-many-pairs') throw invalidField('/metadata', tooManyPairs);
+  return outcome;
 }
 
 /**

@@ -6,7 +6,7 @@ import { invalidField } from '../../http/invalid-request.ts';
 import { found } from '../../http/not-found.ts';
 import type { ManagementDeps } from '../deps.ts';
 import { callerOf, type CountChange } from '../guard.ts';
-import { enforced, withinLimit } from '../rest/changes.ts';
+import { enforced, withinLimit, withinPairs } from '../rest/changes.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
 import { limitsMember, putBody, subAccountBody, subAccountToBody } from './resource.ts';
 import { warningsOf } from './warnings.ts';
@@ -52,8 +52,7 @@ export function byExternalIdRoute(app: ManagementApp, deps: ManagementDeps, coun
         ),
         'sub-account',
       );
-      if (put === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
-      const committed = withinLimit(put, 'sub-accounts');
+      const committed = withinLimit(withinPairs(put), 'sub-accounts');
       const account = await enforced(committed, barrier, reply, config.headers.enforced, countChange);
       reply.code(committed.created ? 201 : 200);
       const warnings = committed.created ? await warningsOf(deps, caller.accountId, committed) : {};

@@ -2,10 +2,16 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { parseAccountId, uuidV7, type AccountId } from '../../domain/ids.ts';
 import { managementScopes } from '../../domain/scope.ts';
-import { enforced, idempotencyClaim, notTaken, noteReplay, withinLimit } from '../rest/changes.ts';
+import {
+  enforced,
+  idempotencyClaim,
+  notTaken,
+  noteReplay,
+  withinLimit,
+  withinPairs,
+} from '../rest/changes.ts';
 import { found } from '../../http/not-found.ts';
 import { closed, noQuery } from '../rest/typebox.ts';
-import { invalidField } from '../../http/invalid-request.ts';
 import type { Committed } from '../../ports/tenant-store.ts';
 import { callerOf, type CountChange } from '../guard.ts';
 import type { ManagementDeps } from '../deps.ts';
@@ -104,8 +110,7 @@ function updateRoute(app: ManagementApp, { tenants }: ManagementDeps, enforce: E
         await tenants.updateSubAccount(caller.accountId, id, changeOf(request.body), caller),
         'sub-account',
       );
-      if (changed === 'too-many-pairs') throw invalidField('/metadata', 'would hold more than 16 pairs.');
-      const account = await enforce(notTaken(changed, 'sub_account'), reply);
+      const account = await enforce(notTaken(withinPairs(changed), 'sub_account'), reply);
       return subAccountToBody(account);
     },
   );

@@ -2,8 +2,7 @@ import type { AccountId } from '../../../domain/ids.ts';
 import type { ExportedUsage } from '../../../domain/usage-event.ts';
 import type { UsageExportStore } from '../../../ports/usage/export.ts';
 import type { Runner } from '../connection/pool.ts';
-
-const belowEveryId = '00000000-0000-0000-0000-000000000000' as AccountId;
+import { belowEveryId } from '../page.ts';
 
 type Counts = readonly [number, number, number, number, number, number, number];
 

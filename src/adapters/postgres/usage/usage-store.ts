@@ -4,10 +4,9 @@ import { dayMs } from '../../../domain/usage.ts';
 import { UnusableUsage, type UsageStore } from '../../../ports/usage.ts';
 import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
+import { belowEveryId } from '../page.ts';
 import { usageReport } from './usage-report.ts';
 import { writesByDefault } from './writes-by-default.ts';
-
-const belowEveryId = '00000000-0000-0000-0000-000000000000';
 
 /** Rows of hours that are added up at once: batches of counts wait meanwhile. */
 const hoursOfPortion = 5_000;

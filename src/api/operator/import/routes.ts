@@ -7,7 +7,7 @@ import { invalidRequest } from '../../../http/invalid-request.ts';
 import type { ImportedRow, ImportOptions, LeftOut } from '../../../ports/imports.ts';
 import { operatorCaller } from '../../../ports/changes.ts';
 import type { Committed } from '../../../ports/tenant-store.ts';
-import { enforced, idempotencyClaim, noteReplay } from '../../rest/changes.ts';
+import { enforced, idempotencyClaim, noteReplay, tooManyPairs } from '../../rest/changes.ts';
 import { importBodyLimit, mostImported, mostItems } from '../../rest/import-size.ts';
 import { closed, noQuery, nullableText, type TypedApp } from '../../rest/typebox.ts';
 import type { AdminDeps } from '../deps.ts';
@@ -130,7 +130,7 @@ const leftOut: Readonly<Record<LeftOut, readonly [ProblemCode, string]>> = {
   'no-sub-account': ['not_found', 'The account has no such sub-account.'],
   'external-id-taken': ['external_id_taken', 'An account with another id has this external_id.'],
   'id-taken': ['id_taken', 'Another account has this id.'],
-  'too-many-pairs': ['invalid_request', 'Its metadata would hold more than 16 pairs.'],
+  'too-many-pairs': ['invalid_request', `Its metadata ${tooManyPairs}`],
   limit: ['limit_reached', 'It would exceed the limit of its account.'],
   'key-taken': ['api_key_taken', 'The key belongs to another account.'],
 };
