@@ -24,7 +24,8 @@ type DecideAgain = () => Promise<ManagementDecision>;
 export type CountChange = (request: FastifyRequest) => void;
 
 /**
- * Installs the guard before every operation of `app`; a write is decided before its body is read, and again afterwards.
+ * Installs the guard before every operation of `app`. A write is decided before its body is read, and again
+ * afterwards.
  *
  * @returns function that operations call for each change
  */
@@ -37,7 +38,7 @@ export function installGuard(
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
-  // The body may take long: a caller that loses its right meanwhile must not make the write.
+  // A body may take long to arrive. A caller whose right ends in the meantime must not make the write.
   app.addHook('preHandler', (request, reply, next) => {
     if (writes(request)) guard.call(app, request, reply, next);
     else next();

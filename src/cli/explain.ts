@@ -16,7 +16,7 @@ interface Explanation {
   readonly reason: string;
   readonly because: string;
   readonly status: number | null;
-  /** Absent in what earlier versions say. */
+  /** Absent in responses of earlier versions. */
   readonly problem?: { readonly type: string } | null;
   readonly request: { readonly method: string; readonly path: string; readonly route: string };
   readonly caller: {

@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 import { exitCode, Failure } from './failure.ts';
 import { commandConfig } from './target.ts';
 
-/** `restored`: works on the database, after a backup was restored into it. */
+/** `restored`: prepares the database after a backup was restored into it. */
 export function restoredCommand(program: Command, context: Context): void {
   program
     .command('restored')
@@ -47,8 +47,8 @@ export function restoredCommand(program: Command, context: Context): void {
 }
 
 /**
- * Waits until no earlier lease can still run. The restored rows lack leases granted since the backup, so it waits for
- * the longest possible one: that of this configuration, or of a row.
+ * Waits until no earlier lease can still run. Leases granted since the backup are missing in the restored rows. So it
+ * waits for the longest possible lease: that in this configuration or in a row, whichever is longer.
  */
 async function waitForLeases(
   store: Pick<Store, 'log'>,

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander';
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Reads a span such as `24h`, in seconds; a number alone is seconds. @throws {InvalidArgumentError} */
+/** Reads a duration such as `24h`, in seconds; a number alone is seconds. @throws {InvalidArgumentError} */
 export function readSeconds(text: string): number {
   const [, number, unit = 's'] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
   if (number === undefined)
@@ -13,7 +13,7 @@ export function readSeconds(text: string): number {
 /** The forms in which commands take the times of a period, for their help. */
 export const pastForms = 'RFC 3339 date or time, UTC, or such as 15m, 24h or 7d ago';
 
-/** A period as options say it. */
+/** A period as given by options of a command. */
 export interface Period {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -35,7 +35,9 @@ export function readExpiry(text: string): string {
   return relative(text, 1, 1);
 }
 
-/** The options of a period as they must be written with a cursor: a relative time is another one by then. */
+/**
+ * The options of a period as they must be repeated with a cursor: a relative time would mean another time by then.
+ */
 export function repeatable(given: Period, period: Period): string {
   return (['from', 'to'] as const)
     .filter((name) => given[name] !== period[name])

@@ -4,19 +4,25 @@
  */
 export interface Timing {
   /**
-   * T: how long a replica may decide after it began to renew. It also reads the rows of all replicas every T, to find
-   * those that timed out.
+   * T: how long a replica may decide after it began to renew. Every T, a replica also reads the rows of all replicas
+   * to find those that timed out.
    */
   readonly leaseMs: number;
-  /** Milliseconds before T at which a replica stops to decide, by its own clock: other clocks may be faster. */
+  /** Milliseconds before T at which a replica stops deciding, by its own clock: other clocks may be faster. */
   readonly marginMs: number;
   /** See {@link leaseWaitMs}. */
   readonly leaseWaitMs: (leaseMs: number) => number;
-  /** Milliseconds between the starts of two renewals: a failed one can be tried again before the lease runs out. */
+  /**
+   * Milliseconds between the starts of two renewals. They leave time to repeat a failed one before the lease runs
+   * out.
+   */
   readonly renewEveryMs: number;
   /** See {@link storeMsFor}. */
   readonly storeMs: number;
-  /** Longest time that a request waits for a fact: for a statement that runs when it comes, and for its own. */
+  /**
+   * Longest time that a request waits for a fact: the statement already running when it arrives, then its own
+   * statement.
+   */
   readonly lookUpMs: number;
   /** Time within which every fact in memory is read again, by this replica's clock. It does not depend on T. */
   readonly proveMs: number;

@@ -95,7 +95,7 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // An upstream could read such a name as the header of the key: it would get the key, or another one.
+  // An upstream could take such a header for the key's, and so receive the key, or another one.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
   // `Proxy` by itself becomes HTTP_PROXY in CGI-like environments.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
@@ -204,7 +204,7 @@ const saidByProxies = {
     ],
     ...['x-base-path', 'x-path-prefix'],
   ],
-  // The host: links are made with it, and tenants of a service are chosen by it.
+  // The host: services build links with it and choose tenants by it.
   host: ['x-host', 'x-http-host-override', 'x-original-host', 'x-real-host', 'disguised-host'],
   // Whether the client came by TLS.
   scheme: [

@@ -24,7 +24,7 @@ export function parseInstant(text: string): number | undefined {
   return instant < 0 || instant > latestInstantMs ? undefined : instant;
 }
 
-/** What is wrong with a text in a query that {@link parseInstant} does not read. */
+/** Describes the fault of a text in a query that {@link parseInstant} does not read. */
 export function instantFault(text: string): string {
   const form = 'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`';
   // In a query a space stands for `+`, and was one.

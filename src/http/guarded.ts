@@ -1,12 +1,15 @@
 import type { Socket } from 'node:net';
 
-/** Ends alone if a callback that serves it throws: an exchange, or a connection. */
+/** An exchange or a connection that can be ended alone, if a callback that serves it throws. */
 export interface Breakable {
-  /** Ends it, because of an exception in the gateway's own code. It must not throw, however often it is called. */
+  /**
+   * Ends the exchange or connection, because the gateway's own code threw. It may be called repeatedly, and must not
+   * throw.
+   */
   broke(error: unknown): void;
 }
 
-/** Tells those who hear of a connection's end that an exception in the gateway's own code was the `cause`. */
+/** Error for listeners on a connection: the connection ends because the gateway's own code threw `cause`. */
 export class Fault extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
@@ -14,7 +17,10 @@ export class Fault extends Error {
   }
 }
 
-/** Makes a callback whose exception ends `served`, and neither the process nor anything else that it serves. */
+/**
+ * Wraps a callback. Its exception ends only `served`, neither the process nor other exchanges of the callback's
+ * caller.
+ */
 export function guarded<Args extends unknown[]>(
   served: Breakable,
   callback: (...args: Args) => void,
@@ -38,9 +44,9 @@ type MethodsWith<Kind, Result> = {
 }[keyof Kind];
 
 /**
- * Guards methods that others call, as {@link guarded} does with callbacks: those others may serve further exchanges.
+ * Guards methods as {@link guarded} does callbacks, because their callers may also serve other exchanges.
  *
- * @param instead what a caller gets after an exception
+ * @param instead value that a caller gets after an exception
  */
 export function guardMethods<Kind extends Breakable, Result>(
   { prototype }: { readonly prototype: Kind },
@@ -63,23 +69,25 @@ export function guardMethods<Kind extends Breakable, Result>(
 
 const reports = new WeakMap<Socket, (error: unknown) => void>();
 
-/** Names the function that logs exceptions in what serves a connection to a client. */
+/** Sets the function that logs exceptions of the code that serves a client's connection. */
 export function reportFaults(socket: Socket, report: (error: unknown) => void): void {
   reports.set(socket, report);
 }
 
-/** Ends a connection because of an exception in what served it; its listeners for `error` get a {@link Fault}. */
+/** Ends a connection because the code that served it threw; its listeners for `error` get a {@link Fault}. */
 export function breakConnection(socket: Socket, error: unknown): void {
   reports.get(socket)?.(error);
   socket.destroy(new Fault(error));
 }
 
-/** Makes a listener for new connections whose exception ends the connection, and nothing else. */
+/** Wraps a listener for new connections. Its exception ends only the connection. */
 export function guardedConnection(listener: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => guardedOn(socket, listener)(socket);
 }
 
-/** Makes a function whose exception ends a connection, and nothing else. @param instead what a caller gets then */
+/**
+ * Wraps a function with a result. Its exception ends only the connection. @param instead result after an exception
+ */
 export function guardedAnswer<Args extends unknown[], Answer>(
   socket: Socket,
   answer: (...args: Args) => Answer,
@@ -95,7 +103,7 @@ export function guardedAnswer<Args extends unknown[], Answer>(
   };
 }
 
-/** Makes a callback whose exception ends a connection, and nothing else. */
+/** Wraps a callback. Its exception ends only the connection. */
 export function guardedOn<Args extends unknown[]>(
   socket: Socket,
   callback: (...args: Args) => void,

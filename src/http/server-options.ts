@@ -17,7 +17,10 @@ export function fastifyOptions(limits: Pick<LimitsConfig, 'managementBodyBytes'>
   return { bodyLimit: limits.managementBodyBytes, routerOptions };
 }
 
-/** Options for a listening server, with limits that Node leaves open. With TLS, certificate and key are added. */
+/**
+ * Options for a listening server, with the limits that Node does not set by itself. With TLS, certificate and key are
+ * added.
+ */
 export function nodeServerOptions(limits: ServerLimits): ServerOptions {
   return {
     maxHeaderSize: limits.maxHeaderBytes,
@@ -43,7 +46,7 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
   if (server instanceof TlsServer) boundHandshakes(server);
 }
 
-/** As long as for a head. Node's own `handshakeTimeout` could not be changed by a reload. */
+/** Limits a handshake to the time for a head. A reload could not change Node's own `handshakeTimeout`. */
 function boundHandshakes(server: Server): void {
   // Node's TLS reads from below JavaScript: to its socket a handshake is silence, however it drips.
   const bound = (below: Socket): void =>
@@ -57,15 +60,15 @@ function boundHandshakes(server: Server): void {
 function hardenConnection(socket: Socket): void {
   // Node removes its own error listener before an upgrade: a reset at that moment would end the process.
   socket.on('error', ignore);
-  // Node calls this after the last response of a connection. Its own function closes both directions at once, so that a
+  // Node calls this after the last response of a connection. Node's own function closes both directions at once, so a
   // client that is still sending can lose the response.
   socket.destroySoon = guardedOn(socket, () => hangUp(socket));
-  // Node caches the address at the first read; after the client has left it could not be read any more.
+  // Node caches the address at the first read. After the client has left, the address could no longer be read.
   void socket.remoteAddress;
 }
 
 function ignore(): void {
-  /* The users of the connection see its end. */
+  /* Users of the connection notice its end by themselves. */
 }
 
 /** Turns off Fastify's own log lines: they hold the query string, and each costs a child logger. */

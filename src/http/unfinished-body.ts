@@ -6,7 +6,7 @@ import { hangUp, mostDiscarded } from './hang-up.ts';
 /** A client gets this if its body stops coming. */
 export const bodyStopped: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
 
-/** How often a silence is looked at. */
+/** Number of checks within the silent time. */
 const looks = 4;
 
 /**

@@ -31,7 +31,7 @@ export type LeftOut =
   /** The parent does not exist, or not yet. */
   | 'no-account'
   | 'no-sub-account'
-  /** An account with another id than that of the row has the `external_id`. */
+  /** An account with a different id has the row's `external_id`. */
   | 'external-id-taken'
   | 'id-taken'
   | 'too-many-pairs'

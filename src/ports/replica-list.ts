@@ -20,7 +20,7 @@ export interface ListedReplica {
   readonly host: string | null;
   /** Milliseconds by which its wall clock is ahead of the store's, to a tenth of a second; `null` for replicas of earlier versions. */
   readonly clockAheadMs: number | null;
-  /** The replica drains, and removes its row at its end. */
+  /** The replica drains; it will remove its row when it ends. */
   readonly leaving: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface ReplicaListReading {
   readonly entries: readonly ListedReplica[];
 }
 
-/** List of replicas for operators. The protocol has a reading of its own (`coherence-log.ts`). */
+/** List of replicas for operators. The coherence protocol reads replicas separately (`coherence-log.ts`). */
 export interface ReplicaList {
   /** Rejects with `unavailable` if the store cannot be reached. */
   read(): Promise<ReplicaListReading>;

@@ -37,7 +37,7 @@ export interface PageQuery {
 
 /** Query for one page of accounts, sorted by (`created_at`, id). */
 export interface AccountPageQuery extends PageQuery {
-  /** Sorts only by id, as lists of 0.1.0 do, for a cursor of 0.1.0. */
+  /** Sorts only by id, as lists of 0.1.0 do. Set for a cursor that 0.1.0 issued. */
   readonly byId?: true;
 }
 
@@ -70,7 +70,7 @@ export interface ParentFilter {
   readonly status?: 'active' | 'suspended';
   readonly externalId?: string;
   readonly nameStart?: string;
-  /** As for a sub-account; the parent's own quota counts, or that of one of its sub-accounts. */
+  /** As for a sub-account, but the quota of the parent or of any of its sub-accounts counts. */
   readonly near?: number;
   /** Only the parent of this sub-account. */
   readonly subAccount?: AccountId;

@@ -159,7 +159,10 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     };
   }
 
-  /** Ends it with a problem where the client has not been sent anything yet, with a cut otherwise. */
+  /**
+   * Ends the exchange: with a problem if the client has not been sent anything yet, otherwise by cutting the
+   * response.
+   */
   broke(error: unknown): void {
     const isOut = this.state === 'finished' && this.response.writableEnded;
     try {
@@ -186,7 +189,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     else this.reject(this.state === 'sent' ? upstreamProblem(error) : ownFault);
   }
 
-  /** Lets go of what can be let go of, after one exception behind another. */
+  /** Releases as much as possible after a second exception. */
   #abandon(): void {
     try {
       this.finish(problemStatus(ownFault.code), ownFault.code);
@@ -208,7 +211,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     });
   }
 
-  /** What the client gets of the upstream's headers, with the gateway's own. */
+  /** Headers of the response to the client: the permitted ones of the upstream, and the gateway's own. */
   protected responseHeaders(status: number, rawHeaders: readonly string[]): FilteredHeaders {
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     return this.route.deps.responseHeaders.headers(status, rawHeaders, this.requestId, tenant);

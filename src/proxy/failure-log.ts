@@ -8,7 +8,7 @@ export interface FailureLogger {
 
 /** Members of a log line about a failed exchange besides the error. */
 export interface FailedExchange {
-  /** `null` for what serves all routes. */
+  /** `null` if the failing code serves all routes. */
   readonly route: string | null;
   /** `null` outside of an exchange. */
   readonly requestId: string | null;

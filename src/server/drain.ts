@@ -59,9 +59,9 @@ function trackIn(sockets: Set<Socket>): (socket: Socket) => void {
   };
 }
 
-/** Looks for idle connections in `idleMs`. */
+/** Checks for idle connections within `idleMs`. */
 const looks = 4;
-/** Milliseconds between two looks if `idleMs` is 0. */
+/** Milliseconds between two checks if `idleMs` is 0. */
 const soonMs = 50;
 
 class Drain {
@@ -70,9 +70,9 @@ class Drain {
   readonly #timers: Timers;
   readonly #plan: DrainPlan;
   readonly #done: (cut: number) => void;
-  /** Looks in a row at which a connection must be idle before it is closed. */
+  /** Consecutive checks that must find a connection idle before it is closed. */
   readonly #patience: number;
-  /** Looks in a row at which a connection was idle. */
+  /** Consecutive checks that have found a connection idle. */
   readonly #idleFor = new WeakMap<Socket, number>();
   readonly #callOffLimit: () => void;
   #callOffLook: () => void = () => undefined;
@@ -95,7 +95,7 @@ class Drain {
     this.#done = done;
     const closing = new ConnectionClose(listener.server);
     for (const socket of open.all) closing.underWay(socket);
-    // Without connected clients nobody has to be told.
+    // Without connected clients, nobody has to be told to leave.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;
     this.#callOffLimit = timers.after(plan.limitMs, () => this.#cutAll());
     this.#look();
@@ -112,8 +112,8 @@ class Drain {
       this.#plan.onRefusing?.();
     }
     const everyMs = this.#plan.idleMs / looks || soonMs;
-    // The look comes after a turn of reading: requests that came in before it have begun, and their connections are not
-    // idle.
+    // `setImmediate` lets sockets be read before the check: requests received by then have begun, so their
+    // connections are not closed as idle.
     this.#callOffLook = this.#timers.after(everyMs, () => setImmediate(() => this.#look()));
   }
 
@@ -144,8 +144,8 @@ class Drain {
 }
 
 /**
- * Returns connections without a request, not even the beginning of one. Only Node knows of such a beginning, and shows
- * idle connections only by closing them. So here closing one only lists it.
+ * Returns connections without a request, not even the beginning of one. Only Node knows about such a beginning, and
+ * it reveals idle connections only by closing them. So `close` is replaced here: closing a connection only lists it.
  */
 function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): Set<Socket> {
   const idle = new Set<Socket>();

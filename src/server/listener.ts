@@ -9,12 +9,13 @@ import { hardenServer, nodeServerOptions } from '../http/server-options.ts';
 import { serveOffers } from './upgrade-offers.ts';
 
 /**
- * What a listener serves: one function for each of the events of Node's HTTP server that ask for something to be done.
- * If one of them throws, the connection ends. Requests of one connection come one after the other: the next one when the
- * response before it is out.
+ * Functions that serve a listener, one for each event of Node's HTTP server that asks for an action. If one of them
+ * throws, the connection ends. Requests of one connection come one after the other: the next one comes when the
+ * previous response is out.
  *
- * Without `upgrade` every request is served as if it had asked for none. Node acts by itself on the last two where an
- * application leaves them out: it sends `100 Continue`, and answers 417 to an expectation that it does not know.
+ * Without `upgrade`, every request is served as if it had asked for no upgrade. If an application leaves out the last
+ * two functions, Node acts by itself: it sends `100 Continue`, and answers 417 to an expectation that it does not
+ * know.
  */
 export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;

@@ -14,7 +14,8 @@ export class KeyPrefixTaken extends Error {
 }
 
 /**
- * Makes sure that `prefix` locks out no imported key. Keys without a known start are not checked.
+ * Checks that no imported key begins with `prefix`: such a key would be rejected. Keys without a known start are not
+ * checked.
  *
  * @throws {KeyPrefixTaken}; or `ProblemError` if the store cannot be reached
  */

@@ -116,7 +116,7 @@ class LateDatabase {
     };
   }
 
-  /** Aborts the making of a database, or closes it after `connections`. */
+  /** Stops creating the database; if it is open, closes it after `connections`. */
   async close(connections: () => Promise<void>): Promise<void> {
     this.#abort.abort();
     await this.#opening?.catch(() => undefined);

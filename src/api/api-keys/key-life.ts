@@ -41,7 +41,7 @@ export interface KeyLifeDeps {
 export interface KeyPlace {
   /** `null` if only the key is known: then the changed key has its `holding`. */
   readonly account: AccountId | null;
-  /** What the account must be, as for `TenantStore.createKey`. */
+  /** Parent that the account must have, as for `TenantStore.createKey`. */
   readonly parent?: AccountId | null;
   readonly id: KeyId;
 }

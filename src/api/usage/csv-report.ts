@@ -20,7 +20,7 @@ const linesOfPage = 1_000;
 /** Longest time for which a client may read nothing, milliseconds. */
 const stalledMs = 60_000;
 
-/** Form of the lines. */
+/** Columns of a CSV report, and how rows become lines. */
 export interface CsvForm<Group extends UsageGroup> {
   /** Members of a row, in order; `api_key_id` is left out unless rows are by key. */
   readonly columns: readonly string[];
@@ -89,7 +89,7 @@ export async function sendCsv<Group extends UsageGroup>(
     }
   }
   const stream = Readable.from(lines(), { objectMode: false });
-  // The declared type of the response is that of JSON.
+  // The route declares the type of its JSON response only.
   return reply.send(stream) as never;
 }
 

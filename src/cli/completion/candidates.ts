@@ -4,7 +4,7 @@ import type { Command, Option } from 'commander';
 export const files = ':files';
 
 /**
- * What may stand in place of the last word.
+ * Candidates for the last word.
  *
  * @param words words behind the name of the program, up to the cursor; the last one may be empty
  * @returns each candidate, with a TAB and its description if it has one

@@ -33,7 +33,7 @@ export interface ApplyDeps {
 }
 
 /**
- * Calls at a time. The database writes one after the other; the next one is on its way while one waits for the
+ * Concurrent calls. The database writes one after the other; the next call is on its way while one waits for the
  * replicas.
  */
 const atATime = 3;
@@ -153,7 +153,7 @@ export class Applying {
   }
 }
 
-/** Rules that read no keys, for the names of accounts. */
+/** Rules for reading the names of accounts; they need no keys. */
 const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {

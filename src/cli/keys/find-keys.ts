@@ -19,7 +19,7 @@ interface FindOptions extends PageOptions {
   readonly sha256?: string;
 }
 
-/** `keys find | show`: any key, by what is at hand of it. */
+/** `keys find | show`: finds a key of any account. */
 export function findCommands(keys: Command, context: Context): void {
   pageOptions(
     keys
@@ -123,7 +123,7 @@ function list(page: Listing<HeldApiKey>): string {
   return table(['ID', 'NAME', 'KEY', 'STATUS', 'ACCOUNT', 'PARENT', 'LAST USED'], rows) + moreNote(page);
 }
 
-/** Which keys a list shows. */
+/** Option that filters a list of keys by status. */
 export function statusOption(): Option {
   return new Option('--status <status>', 'only those with this status').choices([
     'active',
@@ -132,7 +132,7 @@ export function statusOption(): Option {
   ]);
 }
 
-/** What a key is recognised by. Of an imported one either part may not be known. */
+/** Start and end of a key, for people to recognise it. Either may be unknown for an imported key. */
 export function hintsOf({ prefix, last4 }: Pick<ApiKey, 'prefix' | 'last4'>): string {
   return `${prefix ?? ''}…${last4 ?? ''}`;
 }

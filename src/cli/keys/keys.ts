@@ -76,7 +76,7 @@ function keysOf(accountId: string): string {
   return `/accounts/${encodeURIComponent(accountId)}/api-keys`;
 }
 
-/** What people recognise a key by; of one that was imported there may be nothing. */
+/** A table of keys, or a hint if there are none. */
 function list(id: string, page: Listing<ApiKey>): string {
   if (page.data.length === 0)
     return `There are no keys yet.\n\n  tenancy-gateway keys create ${id} --name <name>`;

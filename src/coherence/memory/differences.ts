@@ -5,7 +5,7 @@ import type { RecentChanges } from './recent-changes.ts';
 interface Difference {
   /** Position of the reading. */
   readonly seq: Seq;
-  /** Position that the log was taken in to at that time; a later change explains the difference. */
+  /** Log position that this replica had applied at that time; a later change explains the difference. */
   readonly since: Seq;
 }
 
@@ -16,13 +16,16 @@ interface Difference {
 export class Differences {
   readonly #waiting = new Map<FactKey, Difference>();
 
-  /** @param since position that the log was taken in to */
+  /** @param since log position that this replica had applied */
   note(key: FactKey, seq: Seq, since: Seq): void {
     // Keeps the first difference: a later one may be explained by mistake.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
   }
 
-  /** Removes the differences that can be judged once the log is taken in to `applied`. Returns the unexplained ones. */
+  /**
+   * Removes the differences that can be judged after the log was applied up to `applied`. Returns the unexplained
+   * ones.
+   */
   unexplained(applied: Seq, changes: RecentChanges): ReadonlySet<FactKey> {
     const unexplained = new Set<FactKey>();
     for (const [key, { seq, since }] of this.#waiting) {

@@ -55,7 +55,7 @@ export class UnknownKeys {
     this.#older.clear();
   }
 
-  /** Moves a key that was asked for again into the newer table. */
+  /** Moves a digest into the newer table after it was asked for again. */
   #move(seq: Seq): void {
     this.#older.drop(this.#digest);
     if (this.#newer.used >= this.#mostOfOne) {
@@ -79,25 +79,25 @@ class Words {
   }
 }
 
-/** Marks instead of a position: the place was never used, or its key was dropped. */
+/** Values in place of a position: the slot was never used, or its key was dropped. */
 const [free, dropped] = [-1, -2];
 
 /**
- * Digests with a position each: a hash table with open addressing and linear probing, at most half full. A dropped
- * digest keeps its place until everything is cleared.
+ * Digests, each with a position, in a hash table with open addressing and linear probing, at most half full. A
+ * dropped digest keeps its slot until everything is cleared.
  *
- * Secret random numbers decide the place of a digest: a client that chooses keys whose digests share many bits cannot
+ * Secret random numbers decide the slot of a digest: a client that chooses keys whose digests share many bits cannot
  * make them collide here.
  */
 class DigestSet {
-  /** Places taken, dropped digests included. */
+  /** Used slots, including those of dropped digests. */
   used = 0;
   size = 0;
   readonly #words: Int32Array;
   readonly #seqs: Float64Array;
   readonly #factors = getRandomValues(new Int32Array(wordsOfDigest));
 
-  /** @param most places taken between two calls of {@link clear} */
+  /** @param most slots used between two calls of {@link clear} */
   constructor(most: number) {
     const slots = 2 ** Math.ceil(Math.log2(2 * most + 1));
     this.#words = new Int32Array(slots * wordsOfDigest);

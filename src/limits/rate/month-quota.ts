@@ -23,14 +23,14 @@ export class MonthQuota {
   monthMs: number;
   /** Last report, on the limiter's clock. */
   reportedMs: number;
-  /** Whether a request used it since the last change of the account: the change may have removed it. */
+  /** Whether a request used the limit since the last change of the account: the change may have removed the limit. */
   isCurrent = true;
-  /** Admitted requests that the total lacks: on their way to the store, and not sent yet. */
+  /** Admitted requests that the total does not include: those on their way to the store, and those not sent yet. */
   adding = 0;
   waiting = 0;
   #total: number | undefined;
   #hold = 0;
-  /** Near the end of the quota: start of the reading that the hold comes from. */
+  /** Start of the reading that the hold comes from, near the end of the quota. */
   #heldMs = Infinity;
   /** Start of the reading of the total. */
   #readMs = -Infinity;
@@ -70,7 +70,7 @@ export class MonthQuota {
     return this.#hold < 1 ? this.left >= 1 : this.waiting >= this.#unseen(view);
   }
 
-  /** Distrusts readings that began before now: the quota may have been lowered, or set again. */
+  /** Ignores readings that began before `nowMs`: the quota may have been lowered or set again. */
   doubt(nowMs: number): void {
     this.#doubtedMs = nowMs;
   }

@@ -15,7 +15,7 @@ const soonMs = 25;
 const mostReports = 1_000;
 /** Milliseconds without an exchange after which this replica keeps its last shares. */
 const degradedMs = 1_000;
-/** Part of a second's requests that a replica admits without a report while it hears nothing about the limit. */
+/** Part of a second's requests that all replicas together may admit on a limit before they begin to report it. */
 const untold = 0.02;
 
 export interface ShareSyncParts {

@@ -6,9 +6,9 @@ export interface LimitReport {
   readonly series: number;
   /** Requests that it has admitted. */
   readonly used: number;
-  /** Requests a second that it receives, admitted or not; 0 if there are none any more. */
+  /** Requests a second that it receives, admitted or not; 0 if none come any more. */
   readonly demand: number;
-  /** Level of the bucket over all replicas as it knows it; negative if too many requests were admitted. */
+  /** Level of the bucket over all replicas, as this replica knows it; negative if too many requests were admitted. */
   readonly level: number;
   /** Fraction of the rate that it admits, 0 to 1. */
   readonly share: number;
@@ -23,7 +23,7 @@ export interface PeerReport extends LimitReport {
 
 /** Contents of the board. */
 export interface BoardReading {
-  /** Present time of the board, milliseconds. Only differences are used. */
+  /** Current time by the board's clock, milliseconds. Only differences are used. */
   readonly nowMs: number;
   readonly peers: readonly PeerReport[];
   /** Limits whose reports could not be exchanged because only a part of the board could be reached. */
@@ -36,8 +36,8 @@ export interface BoardReading {
  */
 export interface ShareBoard {
   /**
-   * Replaces this replica's reports on these limits, and returns those of other replicas on the same limits. Rejects if the
-   * board cannot be reached in time for any of them; with no reports, if it cannot be reached at all.
+   * Replaces this replica's reports on these limits, and returns other replicas' reports on the same limits. Rejects
+   * if no report could be exchanged in time, or, with no reports, if the board cannot be reached at all.
    */
   exchange(replica: string, reports: readonly LimitReport[]): Promise<BoardReading>;
 }

@@ -40,7 +40,7 @@ export class BufferedBody implements BodyProgress {
   readonly #tenancy: Tenancy | null;
   #share: Share | null = null;
   #held = 0;
-  /** Bytes received so far, with room for more if there was more than one piece. */
+  /** Bytes received so far. If there was more than one piece, it has room for more. */
   #begun: Buffer | null = null;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;

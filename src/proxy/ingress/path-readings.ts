@@ -1,4 +1,4 @@
-/** All paths that readers may take a path for, or the reason to reject it. */
+/** All paths that some reader could understand a path as, or the reason to reject it. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: readonly string[] }
   | { readonly kind: 'unacceptable'; readonly reason: string };
@@ -21,7 +21,7 @@ export function readingsOf(path: string): Readings {
   const folded: string[] = [];
   const paths: string[] = [];
   for (const reading of asBytes) {
-    // Reshaping of bytes is the same for ASCII in lower case, so those readings are all there already.
+    // For ASCII in lower case, reshaping of bytes gives the same readings, so they are all there already.
     if (ascii.test(reading)) {
       paths.push(reading.toLowerCase());
       continue;

@@ -12,7 +12,7 @@ export type Connector = (options: object, done: (error: Error | null, socket: So
 
 interface ClientParts {
   readonly owner: ConnectionOwner;
-  /** Logs an exception where no exchange does. */
+  /** Logs an exception if no exchange does. */
   readonly report: (error: unknown) => void;
 }
 

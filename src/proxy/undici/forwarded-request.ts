@@ -23,7 +23,7 @@ export interface ForwardedOptions {
  * One request on its way through undici. It reports the same events to the exchange as the gateway's own connections.
  */
 export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, Breakable {
-  /** Grows with all sent bytes, and from the head of the response on with received ones. */
+  /** Grows with all sent bytes and, once the response's head is here, with received bytes. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
@@ -194,7 +194,9 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
 guardMethods(ForwardedRequest, undefined, 'onRequestStart', 'onResponseStart');
 guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
 
-/** @fastify/http-proxy destroys the response's body if the client has left; but ending it is up to the exchange. */
+/**
+ * @fastify/http-proxy destroys the response's body if the client has left. Only the exchange may end the real body.
+ */
 const unused = { destroy: () => undefined };
 
 /** undici reads a reason as UTF-8, which loses bytes beyond ASCII; Node would refuse to write the result. */

@@ -6,14 +6,16 @@ import { outliveFailedWrite } from '../upstream/failed-write.ts';
 /**
  * Pauses reading from the socket of one of undici's connections.
  *
- * Pausing undici itself ends the process: where its parser is paused and the upstream closes or resets a connection that
- * is not kept, undici 7 throws an assertion from a listener of the socket (nodejs/undici#5360; mended in undici 8, which
- * wants a later Node than we do). So its parser is never paused: while a client is slow, the socket has nothing to read.
- * The end of a connection comes behind what was received on it, so undici does not learn of that either before its turn.
+ * Pausing undici itself ends the process: if its parser is paused and the upstream closes or resets a connection that
+ * is not kept, undici 7 throws an assertion from a listener of the socket (nodejs/undici#5360; mended in undici 8,
+ * which wants a later Node than we do). So its parser is never paused: while a client is slow, the socket has nothing
+ * to read. The end of a connection comes after all bytes received on it, so undici does not learn about the end early
+ * either.
  */
 export class PausableReading {
   /**
-   * Called when the connection broke, before undici knows: undici would take a body without a length for complete then.
+   * Called when the connection broke, before undici notices: undici would then take a body without a length for
+   * complete.
    */
   onBroken: ((error: Error) => void) | null = null;
   /** HTTP version of the response in progress, which undici does not tell; `null` if its first read was too short. */
@@ -42,7 +44,7 @@ export class PausableReading {
     );
     outliveFailedWrite(socket, (error) => {
       this.#writeFailed = true;
-      // The system reports a reset once, and a plain end after that: undici would take a cut body for complete.
+      // The system reports a reset only once, then a normal end, so undici would take a truncated body for complete.
       if (error.code !== 'EPIPE')
         socket.prependListener(
           'end',
@@ -61,14 +63,14 @@ export class PausableReading {
     this.#paused = true;
   }
 
-  /** Reads on. It must not be called while undici is reading. */
+  /** Resumes reading. It must not be called while undici is reading. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
     this.#socket.emit('readable');
   }
 
-  /** Called when undici has read the response to its end; it goes on reading by itself. */
+  /** Called when undici has read the response to its end. undici then reads on by itself. */
   release(): void {
     this.#paused = false;
     this.#toHead = true;

@@ -34,11 +34,11 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #latestRead = 0;
   #gone = false;
   #outlivesFailedWrite = false;
-  /** A safe request without a body on a reused connection, until a byte comes. */
+  /** A safe request without a body on a reused connection, until the first byte of its response. */
   #unanswered: OutgoingRequest | null = null;
   #writeError: NodeJS.ErrnoException | null = null;
 
-  /** @param reading what the socket reads into */
+  /** @param reading buffer that the socket reads into */
   constructor(socket: Socket, reading: ReadBuffer, parts: ConnectionParts) {
     this.#socket = socket;
     this.#reading = reading;
@@ -70,7 +70,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   mayStillSend(): boolean {
-    // The connection has ended meanwhile.
+    // The connection has ended in the meantime.
     if (this.#leaving === null) return false;
     const { request, handler } = this.#leaving;
     const { body } = request;
@@ -87,8 +87,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#leaving === null) return;
     const { request, handler, text } = this.#leaving;
     this.#leaving = null;
-    // This is the last check: a process that is suspended between it and the write sends by a decision that may be
-    // outdated.
+    // This is the last check. If the process is suspended between the check and the write, it sends on a decision
+    // that may be outdated.
     if (!handler.sending(this)) return this.#owner.free();
     const { body, method } = request;
     this.#handler = handler;

@@ -10,7 +10,7 @@ export interface ConnectionParts {
   readonly owner: ConnectionOwner<ResponseHandler>;
   /** Batch that counts and sends its requests at the end of each tick. */
   readonly handOvers: HandOvers;
-  /** Logs an exception where no exchange does. */
+  /** Logs an exception if no exchange does. */
   readonly report: (error: unknown) => void;
 }
 
@@ -41,7 +41,7 @@ export class HandOvers implements Breakable {
   #waiting: Departing[] = [];
   #leaving: readonly Departing[] = [];
 
-  /** @param report logs an exception in what serves all requests of a turn */
+  /** @param report logs an exception of code that serves all requests of a turn */
   constructor(usage: Pick<UsageSink, 'commit'>, report: (error: unknown) => void) {
     this.#usage = usage;
     this.#report = report;

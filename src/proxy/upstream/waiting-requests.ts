@@ -6,7 +6,7 @@ import type { OutgoingRequest } from './message-head.ts';
 /** Handler that hears of a failed request. */
 export interface Failing {
   onFailure(error: Error): void;
-  /** No connection could be made for it. */
+  /** Called if no connection could be made for the request. */
   onRefused(error: Error): void;
 }
 
@@ -14,7 +14,7 @@ interface Waiting<Handler> {
   readonly request: OutgoingRequest;
   readonly handler: Handler;
   readonly sinceMs: number;
-  /** Whether no connection could be made for it when it came. */
+  /** Whether the request waits for a turn: no connection could be made for it when it came. */
   forItsTurn: boolean;
   over: boolean;
 }

@@ -1,4 +1,4 @@
-/** Opcodes of a frame (RFC 6455 §5.2); those of 8 and above are control frames. */
+/** Opcode of a frame (RFC 6455 §5.2). Opcodes from 8 on mark control frames. */
 const opcodeOf = (first: number): number => first & 0x0f;
 const closeOpcode = 0x8;
 const firstControlOpcode = 0x8;
@@ -20,7 +20,7 @@ export class FrameTracker {
   #left = 0;
   #counts = false;
 
-  /** Whether the last byte was the last of a frame, or there was none yet. */
+  /** Whether no frame is in progress: the last byte ended a frame, or none has come yet. */
   get betweenFrames(): boolean {
     return this.#left === 0 && this.#header.length === 0;
   }

@@ -11,9 +11,9 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
  */
 const keepAliveMs = 60_000;
 
-/** Ends with an exception in its tunnel. */
+/** Owner of a tunnel. An exception in the tunnel also ends the owner. */
 export interface TunnelUser extends Breakable {
-  /** Both connections are closed. It is called once. */
+  /** Called once, when both connections are closed. */
   onClosed(): void;
 }
 
@@ -29,9 +29,7 @@ export class Tunnel {
   readonly #out: Flow;
   #ended = false;
 
-  /**
-   * @param idleMs for how long one end may take nothing of what waits for it
-   */
+  /** @param idleMs longest time for which one end may read nothing while bytes wait for it */
   constructor(client: Socket, upstream: Socket, idleMs: number, exchange: TunnelUser) {
     this.#client = client;
     this.#upstream = upstream;
@@ -63,14 +61,14 @@ export class Tunnel {
     return this.#out.frames.messageBytes;
   }
 
-  /** Lets bytes through from now on, beginning with those that came in already. */
+  /** Starts to pass bytes on, beginning with those already received. */
   open(fromClient: Buffer, fromUpstream: Buffer): void {
     this.#in.open(fromClient);
     this.#out.open(fromUpstream);
   }
 
   /**
-   * Lets no more bytes through. The client gets a close frame if the last frame for it is complete and written out.
+   * Stops passing bytes on. The client gets a close frame if the last frame for it is complete and written out.
    * Otherwise the close frame would land inside another frame or wait behind unsent bytes, so the connection is cut.
    */
   end(code: number, reason: string): void {
@@ -87,7 +85,10 @@ export class Tunnel {
     }
   }
 
-  /** Whether one end leaves waiting bytes untaken, or does not close after the other has. @param nowMs monotonic */
+  /**
+   * Whether one end does not read the bytes that wait for it, or stays open after the other end has closed. @param
+   * nowMs monotonic
+   */
   idle(nowMs: number): boolean {
     // Both calls are needed: each direction keeps its own count.
     const idleIn = this.#in.idle(this.#upstream.readableEnded, nowMs);

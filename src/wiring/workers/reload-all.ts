@@ -26,12 +26,12 @@ export class ReloadAll {
   }
 
   /**
-   * @param config wanted configuration of the workers
-   * @param decided called when all workers are certain to use it
+   * @param config new configuration for the workers
+   * @param decided called once all workers are certain to use it
    * @throws if a worker cannot use it or does not answer in time; then none uses it
    */
   async run(config: Config, decided: () => void): Promise<void> {
-    // A worker that begins meanwhile might begin with the old configuration.
+    // A worker that starts in the meantime might start with the old configuration.
     this.#workers.hold();
     try {
       const { members } = this.#workers;
@@ -61,7 +61,7 @@ export class ReloadAll {
     );
     return outcomes.flatMap(({ member, outcome }) => {
       if ('answer' in outcome) return outcome.answer === null ? [] : [outcome.answer];
-      // The successor of a worker that has ended begins with the new configuration.
+      // The successor of a worker that has ended starts with the new configuration.
       return outcome.missing === 'gone' ? [] : [`worker ${member.slot} does not answer`];
     });
   }

@@ -36,7 +36,7 @@ export class Connection {
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // The statement still runs and needs its arguments.
+        // The statement is still running and needs its arguments.
         running = undefined;
         this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
@@ -78,15 +78,15 @@ export class Connection {
   }
 
   /**
-   * Notes a commit that did not reach the synchronous standby, because an operator or a shutdown ended the wait for it:
-   * the commit is lost if the standby takes over. The server reports success with a warning; no change may get a 2xx
-   * from that. The warning's text may be in any language, so the name of the server's function identifies it.
+   * Notes a commit that did not reach the synchronous standby, because an operator or a shutdown ended the wait for
+   * it: the commit is lost if the standby takes over. The server reports success with a warning, but the change must
+   * not get a 2xx. The warning's text may be in any language, so the name of the server's function identifies it.
    */
   #note({ routine }: Readonly<Record<string, string>>): void {
     if (routine === 'SyncRepWaitForLSN') this.#unreplicated += 1;
   }
 
-  /** Gives up this connection at once, unless that has happened; the next run makes a new one. */
+  /** Gives up this connection at once, unless it was already given up; the next run makes a new one. */
   #giveUp(sql: Sql): void {
     if (this.#sql === sql) this.#sql = undefined;
     sql.end({ timeout: 0 }).catch(() => undefined);

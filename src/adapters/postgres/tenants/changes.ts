@@ -44,12 +44,14 @@ export class Changes {
   }
 
   /**
-   * Makes a change. @param claim idempotency key, if the request may be sent again: the change is noted for it, or
-   * found to be made already
-   * @param caller a key, which is checked once more, or an operator; the event of the change names it
-   * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` because of the claim; a problem if the
-   * caller's key or account has lost its right; `invalid_request` for a burst without a rate; `not_found` if the
-   * `owner` is not there
+   * Makes a change.
+   *
+   * @param claim idempotency key, if the request may be sent again: the change is recorded under it, or an earlier
+   * one is returned
+   * @param caller author of the change, named in its event: a key, which is checked once more, or an operator
+   * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` if the claim conflicts with an earlier
+   * request; a problem if the caller's key or account has lost its right; `invalid_request` for a burst without a
+   * rate; `not_found` if the `owner` does not exist
    */
   async run<Outcome extends string = never, More extends object = object>(
     claim: IdempotencyClaim | null,
@@ -75,9 +77,9 @@ export class Changes {
 }
 
 interface ChangeOptions {
-  /** In whose turn the change runs; by default the caller's. */
+  /** Tenant in whose turn the change runs; by default the caller. */
   readonly tenant?: AccountId;
-  /** Limits of the record that is made or put. */
+  /** Limits of the created or changed record. */
   readonly limits?: Partial<Limits> | undefined;
   readonly owner?: RequiredOwner | undefined;
 }
@@ -88,7 +90,7 @@ export interface RequiredOwner {
   readonly parent: AccountId | null;
 }
 
-/** What to require of the owner of keys; nothing if any account will do. */
+/** Requirement on the owner of keys; `undefined` if any account will do. */
 export function requiredOwner(
   id: AccountId | null,
   parent: AccountId | null | undefined,
@@ -152,7 +154,7 @@ function callerMember(caller: ChangedBy) {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Outcomes, common to all functions, for which a change must not be made. */
+/** Outcomes, common to all functions, that refuse a change. */
 const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-unknown': callerProblems.unknown,
   'key-revoked': callerProblems.revoked,
