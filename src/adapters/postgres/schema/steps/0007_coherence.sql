@@ -1,51 +1,55 @@
 -- compatible with: 6
 -- locks for a moment: coherence_log
--- The log keeps at most two rows of a fact. Leases read and write on while the index is built, and changes wait for no longer
--- than that.
+-- The log keeps at most two rows of a fact. While the index is built, leases are still read and written, and changes
+-- wait until it is done.
 
 create index coherence_log_of_key on coherence_log (key);
 
--- The positions that were taken, one row each, so that none can stand for two changes. The newest one says what the position is.
+-- Positions that were taken, one row each, so that no position can stand for two changes. The newest row is the
+-- present position.
 --
--- A statement that changes a row leaves a dead version of it, and as long as some transaction keeps an old snapshot (a
--- `pg_dump`, a session left idle), each look at the row goes through all of them. So `coherence_seq.v` is no longer written
--- with each change. Replicas of 0.1.0 read `v`; it is written as before while one is registered.
+-- A statement that changes a row leaves a dead version of it. While some transaction keeps an old snapshot (a
+-- `pg_dump`, an idle session), each read of the row goes through all of its dead versions. So `coherence_seq.v` is no
+-- longer written with each change. Replicas of 0.1.0 read `v`, so it is still written while one of them is
+-- registered.
 create table coherence_taken (
   seq bigint primary key
 );
 
--- The one row of `coherence_seq` as it is to be read.
+-- The one row of `coherence_seq` with the present position.
 create view coherence_now as
   select greatest(s.v, (select max(t.seq) from coherence_taken t)) as seq, s.floor, s.adopted from coherence_seq s;
 
--- The newest history of which it is known that no lease from before it is left. A copy brings the name of the database it
--- was copied from along, so it is not adopted. A step after the functions fills it.
+-- The newest history that is known to have no lease left from before it. A copied database brings along the name of
+-- the original's history, so the name is not adopted there. A step after the functions fills this table.
 create table coherence_adopted (
   one boolean primary key default true check (one),
   history text not null,
-  -- The place in which the history got its name (`coherence_place`): in any other it has none.
+  -- The place in which the history got its name (`coherence_place`). In any other place the history has no name.
   named_in text not null
 );
 
--- How far the wall clocks of replicas are ahead of this server's, for operators to read. Beside `replica`, whose lock renewals
--- need; written only if it has changed, so that it leaves few dead versions.
+-- Milliseconds by which the wall clock of each replica is ahead of this server's, for operators to read. They are not
+-- in `replica`, whose lock is needed for renewals. They are written only when they change, so that few dead versions
+-- remain.
 create table replica_clock (
   id text primary key,
   ahead_ms bigint not null
 );
 
--- Mixed fleets. A replica says by its nonce of which level it is (`replica_level`): what its version can enforce. A change
--- that a registered replica of a lower level could not enforce is rejected until that replica is gone, and from the first
--- such change on no replica of a lower level can register.
+-- Mixed fleets. The nonce of a replica tells its level (`replica_level`), which stands for the rules that its version
+-- can enforce. A change is rejected while a replica is registered whose level is too low to enforce it. After the
+-- first such change, no replica of a lower level can register.
 --
--- One row: the level that every registered replica has at least, and that one must have to register.
+-- One row: the level that every registered replica has at least, and that a replica needs to register.
 create table fleet (
   one boolean primary key default true check (one),
   level int not null check (level >= 1)
 );
 insert into fleet (level) values (1);
 
--- Until when a statement of 0.1.0 may still be under way in a body that was replaced; for ever while there is no row.
+-- Time until which a statement of 0.1.0 may still run in a function body that was replaced. Without a row, it may run
+-- for ever.
 create table released_bodies (
   until timestamptz not null
 );

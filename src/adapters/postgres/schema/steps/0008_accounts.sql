@@ -1,19 +1,20 @@
 -- compatible with: 6
 -- locks for a moment: account
--- Parents with an external_id, metadata and ids that the operator gives; limits of accounts; lists in the order of creation.
--- Columns that are empty at first take no rewrite and no look at the rows.
+-- Adds parents with an external_id, metadata and ids that the operator gives; limits of accounts; lists in the order
+-- of creation. The new columns begin empty, so they need neither a rewrite of the table nor a read of its rows.
 --
--- Replicas of 0.1.0 read accounts as before: they know the columns of theirs, and remember a parent's external_id without
--- sending it. They go on listing by id, along the indexes of 0001 (`account_of_parent_by_status` is for them alone now).
+-- Replicas of 0.1.0 read accounts as before: they know only their columns, and remember a parent's external_id
+-- without sending it. They still list by id, along the indexes of 0001 (only they still use
+-- `account_of_parent_by_status`).
 
--- Constraints are not validated, since that would read the whole table under the lock: what is there has satisfied the
--- stricter one of 0001.
+-- Constraints are not validated, since that would read the whole table under the lock. Existing rows have satisfied
+-- the stricter constraint of 0001.
 alter table account
-  -- What a parent was given in place of the limits of the configuration. Looked at in the database, so that 0.1.0, whose
-  -- configuration knows none of them, keeps them as well.
+  -- A parent's own limits, which replace those of the configuration. The database checks them, so that replicas of
+  -- 0.1.0, whose configuration has no such limits, keep to them as well.
   add column max_sub_accounts int,
   add column max_api_keys int,
-  -- What an account may send. Replicas of 0.1.0 cannot enforce these (`limits_begin`).
+  -- Limits on an account's requests. Replicas of 0.1.0 cannot enforce these (`limits_begin`).
   add column requests_per_second int,
   add column burst int,
   add column requests_per_month bigint,
@@ -26,7 +27,7 @@ alter table account
         and sub_accounts is null and active_sub_accounts is null
     end
   ) not valid,
-  -- The nil UUID stands for "no parent" below, the last one for the end of a list.
+  -- The nil UUID means "no parent" below; the last UUID means the end of a list.
   add constraint account_id check (
     id not in ('00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   ) not valid,
@@ -39,13 +40,15 @@ alter table account
     and (burst is null or requests_per_second is not null)
   ) not valid;
 
--- An external_id belongs to one parent. A table, since an index on `account` would keep its writers out while it is built.
+-- An external_id belongs to one parent. This is a table because building an index on `account` would block its
+-- writers.
 create table parent_external_id (
   external_id text collate "C" primary key,
   account_id uuid not null unique
 );
 
--- Where every account stands in its list. Ids that operators give do not sort by time, so lists cannot go by id alone.
+-- Place of every account in its list. Ids given by operators do not sort by time, so lists cannot be sorted by id
+-- alone.
 create table account_listed (
   -- The parent; the nil UUID for parents themselves.
   owner_id uuid not null,

@@ -1,8 +1,9 @@
 -- compatible with: 6
--- Usage by the day, in numbered rows of journals, and on its way to a billing system; writes without the acting header.
+-- Adds usage by the day, numbered rows of journals, the export of usage to a billing system, and counts of writes
+-- without the acting header.
 
--- Usage by the day, so that reports over months read a thirtieth of the rows, and hours need not be kept for ever. Triggers
--- keep the days equal to their hours (`usage_hourly_changed`). Rows of hours that were there before are added up in portions
+-- Usage by the day: reports over months read a thirtieth of the rows, and hours need not be kept for ever. Triggers
+-- keep the days equal to their hours (`usage_hourly_changed`). Existing rows of hours are added up in portions
 -- (`usage_roll_up`), while everything runs.
 create table usage_daily (
   -- As in `usage_hourly`.
@@ -11,7 +12,7 @@ create table usage_daily (
   -- UTC
   day date not null,
   key_id uuid not null,
-  -- Without checks: a change by hand must not keep usage from being added.
+  -- These columns have no checks: a change by hand must not keep usage from being added.
   requests bigint not null,
   reads bigint not null,
   writes bigint not null,
@@ -23,41 +24,42 @@ create table usage_daily (
 ) with (fillfactor = 80);
 create index usage_daily_by_day on usage_daily (day);
 
--- One row: what there is of usage. How far days have been added up is read in the same snapshot as they are: a report reads
--- hours if days are not there yet. A step after the triggers fills it.
+-- One row: the extent of the stored usage. A report reads in one snapshot how far days have been added up, and the
+-- days themselves; it reads hours if days are not there yet. A step after the triggers fills this table.
 create table usage_kept (
   one boolean primary key default true check (one),
-  -- Hours from before were deleted; their days are there.
+  -- Earlier hours were deleted; their days are there.
   hours_from timestamptz(0) not null default '-infinity',
-  -- Days from before were deleted.
+  -- Earlier days were deleted.
   days_from date not null default '-infinity',
-  -- The days of accounts before this one, and its own days before this one, hold all that the hours do. The order is that of
-  -- the primary keys; the last of all UUIDs says that it is so everywhere.
+  -- The next three columns are a position in the order of the primary keys. Days before it are complete: those of
+  -- earlier accounts, and earlier days of this account. With the last of all UUIDs, all days are complete.
   root_id uuid not null,
   account_id uuid not null,
   day date not null default '-infinity'
 );
 
--- Usage comes in numbered rows: each process has a journal of its own, and its rows are added in their order. The store
--- remembers one number for each journal, up to which its rows are in, so that rows that are sent again change nothing: by
--- the process itself, or by the one that replays the journal it left behind.
+-- Usage comes in numbered rows: each process has its own journal, and its rows are added in order. The store
+-- remembers one number for each journal, up to which its rows were added. So rows that are sent again change nothing,
+-- whether by the process itself or by the process that replays a journal left behind.
 create table usage_journal (
   id text primary key,
-  -- The rows before this position are in.
+  -- Rows before this position were added.
   position bigint not null default 0,
-  -- It has nothing from before this left to add; `infinity` once it has ended.
+  -- The journal has nothing left to add from before this time; `infinity` once it has ended.
   through timestamptz not null,
   at timestamptz not null default now()
 );
 
--- Names this store: a journal that was written for another one must not be replayed here.
+-- Id of this store: a journal that was written for another store must not be replayed here.
 create table usage_store (id uuid not null default gen_random_uuid());
 insert into usage_store default values;
 
--- Writes of a parent's key without the acting header, by key and day: what the parent's first sub-account will have rejected.
--- They come in the batches of usage, in the same transaction, so each counts once. Replicas of 0.1.0 do not say them.
+-- Writes without the acting header, by parent's key and day. Such writes will be rejected once the parent has a
+-- sub-account. They come in the batches of usage, in the same transaction, so each counts once. Replicas of 0.1.0 do
+-- not report them.
 --
--- Only the last days are looked at, so a key has nine rows at most: each day takes the place of the one nine days before.
+-- Only the last days are read, so a key has nine rows at most: each day replaces the one nine days before.
 create table write_by_default (
   account_id uuid not null,
   key_id uuid not null,
@@ -69,30 +71,30 @@ create table write_by_default (
   primary key (account_id, key_id, slot)
 ) with (fillfactor = 80);
 
--- One row: since when they are counted.
+-- One row: the time since which these writes are counted.
 create table write_by_default_from (
   one boolean primary key default true check (one),
   counted_from timestamptz not null default now()
 );
 insert into write_by_default_from default values;
 
--- Usage is exported to a billing system hour by hour. An hour is closed before it is read for that: what is added to it, or taken
--- from it, afterwards is noted beside it. So an hour is exported with the same counts however often, and what came late goes
--- out as a correction of its own, which does not change either.
+-- Usage is exported to a billing system hour by hour. An hour is closed before the export reads it; later additions
+-- and removals are noted in `usage_late`. So every export of an hour has the same counts. Late counts are exported as
+-- separate corrections, which do not change either.
 
--- One row: how far the export has got. Until it has begun nothing is closed.
+-- One row: the progress of the export. Until it has begun, no hour is closed.
 create table usage_export (
   one boolean primary key default true check (one),
-  -- Hours from before are closed.
+  -- Earlier hours are closed.
   closed_until timestamptz(0) not null default '-infinity',
-  -- The first hour that is exported without being asked for.
+  -- First hour that is exported without a request for it.
   began timestamptz(0),
-  -- The next hour to export, and the account after which to go on in it; null at its beginning.
+  -- Next hour to export, and the last exported account in it; null at the beginning of the hour.
   hour timestamptz(0),
   after_account uuid,
-  -- Corrections up to this number are out.
+  -- Corrections up to this number were exported.
   corrections bigint not null default 0,
-  -- The replica whose turn it is, and until when.
+  -- Replica that has the turn to export, and the end of its turn.
   holder uuid,
   held_until timestamptz not null default '-infinity'
 );
@@ -100,14 +102,15 @@ insert into usage_export default values;
 
 create sequence usage_late_number;
 
--- What came to a closed hour late. Counts may be negative, where something was taken from it.
+-- Late changes of closed hours. Counts may be negative, if something was taken from the hour.
 create table usage_late (
   root_id uuid not null,
   account_id uuid not null,
   hour timestamptz(0) not null,
-  -- 0 while more may be added to the row; then its place among the corrections, and it does not change any more.
+  -- 0 while more may be added to the row. After that, its number among the corrections, and the row no longer
+  -- changes.
   number bigint not null default 0,
-  -- Names the correction. Not its number: those come again when a backup is brought back.
+  -- Id of the correction. Its number cannot serve as the id, because numbers repeat after a backup is restored.
   id uuid not null default gen_random_uuid(),
   requests bigint not null,
   reads bigint not null,

@@ -1,8 +1,8 @@
 -- compatible with: 6
--- What replicas tell each other of limits by the second, if there is no Redis for it, and what is used of limits by the month.
+-- Adds replicas' reports about limits by the second, for fleets without Redis, and the use of limits by the month.
 
--- The last report of each replica on each limit in use. Unlogged: a crash empties it, and replicas fill it again with what they
--- report next. Each replica writes rows of its own, so none waits for another.
+-- The last report of each replica on each limit in use. The table is unlogged: a crash empties it, and the next
+-- reports fill it again. Each replica writes only its own rows, so none waits for another.
 create unlogged table limit_report (
   limit_name text collate "C" not null,
   replica text collate "C" not null,
@@ -15,16 +15,17 @@ create unlogged table limit_report (
   primary key (limit_name, replica)
 ) with (fillfactor = 50);
 
--- Requests of a month (UTC) over all replicas. `quota` is the limit as a replica last knew it; `near_at` is when it was last
--- added to, of those that are near their end.
+-- Requests of a month (UTC) over all replicas. `quota` is the limit as a replica last knew it. `near_at` is the time
+-- of the last addition, for limits near their end.
 create table limit_month (
   month timestamptz(0) not null constraint limit_month_start check (date_trunc('month', month, 'UTC') = month),
   limit_name text collate "C" not null,
   used bigint not null check (used >= 0),
   quota bigint not null,
   near_at timestamptz,
-  -- What the quota was changed to in this month, `null` if it was not. What replicas say of it counts no more then: one that
-  -- lets nothing through under the new quota may still add, late, what it let through under the old one, and say that.
+  -- The new quota if it was changed in this month, else `null`. Then the quota that replicas report is ignored: a
+  -- replica that admits nothing under the new quota may still add requests admitted under the old one, and report the
+  -- old one with them.
   changed_to bigint,
   primary key (month, limit_name)
 ) with (fillfactor = 50);

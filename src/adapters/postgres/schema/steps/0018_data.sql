@@ -1,6 +1,6 @@
 -- compatible with: 6
--- Lists the accounts from before. It may take seconds: it locks nothing that is in use, and the trigger, which is committed,
--- lists what comes meanwhile.
+-- Lists the existing accounts. It may take seconds, but locks nothing that is in use. The trigger, which is
+-- committed, lists accounts created in the meantime.
 
 insert into account_listed (owner_id, created_at, id)
   select coalesce(a.parent_id, '00000000-0000-0000-0000-000000000000'), a.created_at, a.id from account a
@@ -12,6 +12,7 @@ analyze account_listed;
 insert into coherence_adopted (history, named_in)
   select case when s.adopted = coherence_incarnation() then s.marker::text else '' end, coherence_place() from coherence_seq s;
 
--- From here on 0.1.0 makes changes by the functions that are in force. A statement that it began before may be in another one.
+-- From here on, 0.1.0 makes changes by the present functions. A statement that it began earlier may still run in a
+-- former one.
 insert into released_bodies (until)
   select case when exists (select from replica) then now() + interval '10 minutes' else '-infinity' end;
