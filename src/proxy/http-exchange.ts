@@ -165,7 +165,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (error instanceof Fault) return this.broke(error);
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
-    // The response is cut, so that the client does not take a part for the whole.
+    // Cuts the response, so that the client does not take a part of it for the whole.
     cutResponse(this.response);
   }
 

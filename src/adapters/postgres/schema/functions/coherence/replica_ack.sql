@@ -1,5 +1,5 @@
 -- Confirms a position. Writers wait for this commit, but it need not survive a crash: without it they wait for the
--- lease. A late call from an earlier pass takes nothing back.
+-- lease. A late call from an earlier pass does not lower the position.
 create or replace function replica_ack(of_id text, seq bigint, closed int) returns void language plpgsql as $$
 begin
   perform set_config('synchronous_commit', 'off', true);
