@@ -18,8 +18,7 @@ export class Fault extends Error {
 }
 
 /**
- * Wraps a callback. Its exception ends only `served`, neither the process nor other exchanges of the callback's
- * caller.
+ * Wraps a callback. Its exception ends only `served`, not the process or anything else that the process serves.
  */
 export function guarded<Args extends unknown[]>(
   served: Breakable,
@@ -86,7 +85,9 @@ export function guardedConnection(listener: (socket: Socket) => void): (socket: 
 }
 
 /**
- * Wraps a function with a result. Its exception ends only the connection. @param instead result after an exception
+ * Wraps a function with a result. Its exception ends only the connection.
+ *
+ * @param instead result after an exception
  */
 export function guardedAnswer<Args extends unknown[], Answer>(
   socket: Socket,

@@ -59,7 +59,7 @@ function trackIn(sockets: Set<Socket>): (socket: Socket) => void {
   };
 }
 
-/** Checks for idle connections within `idleMs`. */
+/** Number of checks for idle connections within `idleMs`. */
 const looks = 4;
 /** Milliseconds between two checks if `idleMs` is 0. */
 const soonMs = 50;
@@ -145,7 +145,7 @@ class Drain {
 
 /**
  * Returns connections without a request, not even the beginning of one. Only Node knows about such a beginning, and
- * it reveals idle connections only by closing them. So `close` is replaced here: closing a connection only lists it.
+ * it reveals idle connections only by closing them. So `destroy` is replaced meanwhile: it only lists the connection.
  */
 function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): Set<Socket> {
   const idle = new Set<Socket>();

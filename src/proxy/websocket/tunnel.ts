@@ -86,8 +86,9 @@ export class Tunnel {
   }
 
   /**
-   * Whether one end does not read the bytes that wait for it, or stays open after the other end has closed. @param
-   * nowMs monotonic
+   * Whether one end does not read the bytes that wait for it, or stays open after the other end has closed.
+   *
+   * @param nowMs monotonic
    */
   idle(nowMs: number): boolean {
     // Both calls are needed: each direction keeps its own count.
