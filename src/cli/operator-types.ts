@@ -289,8 +289,8 @@ export interface UsageRow {
   readonly client_errors: number;
   /** Responses with 5xx, and requests without a response. */
   readonly server_errors: number;
-  /** Bytes of request bodies. */
+  /** Bytes of request bodies, to the upstream. */
   readonly bytes_in: number;
-  /** Bytes of response bodies. */
+  /** Bytes of response bodies, from the upstream. */
   readonly bytes_out: number;
 }

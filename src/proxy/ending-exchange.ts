@@ -102,7 +102,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
 
   noteBytes(): void {
     const { bytesIn, bytesOut } = this.progress();
-    this.counted.noteBytes(bytesIn, this.#problemBytes ?? bytesOut);
+    this.counted.noteBytes(bytesIn, bytesOut);
   }
 
   /** Notes how it ended and releases everything. Only the first call counts. */

@@ -29,7 +29,7 @@ t.test('all that goes out in a turn is counted first, then written down once, th
   t.same(steps.slice(6), ['count d'], 'nothing is written where nothing goes out');
 });
 
-t.test('a request counts when it goes out, whatever becomes of it', async (t) => {
+t.test('a request counts when it goes out, whatever becomes of it, and none of our own bodies do', async (t) => {
   const upstream = await startRawUpstream(t, () => (request) => {
     if (request.url === '/fails') request.socket.destroy();
   });
@@ -47,8 +47,8 @@ t.test('a request counts when it goes out, whatever becomes of it', async (t) =>
   t.equal((await call('POST', '/fails')).status, 502);
   t.equal((await call('GET', '/refused')).status, 502);
   t.match(usage.slice(1), [
-    { kind: 'write', status: 502 },
-    { kind: 'read', status: 502 },
+    { kind: 'write', status: 502, bytesOut: 0 },
+    { kind: 'read', status: 502, bytesOut: 0 },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { UsageGroup } from '../../domain/usage.ts';
+import { parseInstant } from '../../domain/rfc3339.ts';
+import { hourMs, type UsageGroup } from '../../domain/usage.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 import type { Page } from '../../ports/tenant-store.ts';
 import type { UsageQuery, UsageReportRow } from '../../ports/usage.ts';
@@ -19,6 +20,10 @@ import {
 const linesOfPage = 1_000;
 /** Longest time for which a client may read nothing, milliseconds. */
 const stalledMs = 60_000;
+
+/** Fault of a border that JSON rounds: CSV has no place to say so, and the hour would be in two invoices. */
+const withinHour =
+  'must be on the hour, UTC: usage is kept by the hour, and CSV does not say what was rounded.';
 
 /** Columns of a CSV report, and how rows become lines. */
 export interface CsvForm<Group extends UsageGroup> {
@@ -43,7 +48,7 @@ export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): bool
  * If a page cannot be read, or the client reads nothing for a minute, the connection is aborted, so that the report does not
  * look complete.
  *
- * @throws as {@link wantedReport}, and errors of reading the first page
+ * @throws as {@link wantedReport}; ProblemError `invalid_request` if a border is within an hour; errors of the first page
  */
 export async function sendCsv<Group extends UsageGroup>(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
@@ -55,6 +60,8 @@ export async function sendCsv<Group extends UsageGroup>(
   for (const name of ['limit', 'cursor'] as const)
     if (query[name] !== undefined)
       throw invalidField(`?${name}`, 'is for pages of JSON; CSV has all rows of the period.');
+  for (const name of ['from', 'to'] as const)
+    if ((parseInstant(query[name] ?? '') ?? 0) % hourMs !== 0) throw invalidField(`?${name}`, withinHour);
   const wanted = await wantedReport(source, parent, query);
   const groupBy = query.group_by ?? 'sub_account';
   const names = groupBy === 'api_key' ? columns : columns.filter((name) => name !== 'api_key_id');

@@ -2,8 +2,14 @@
 export type Cell = string | number | null;
 
 /**
- * Writes a line of CSV (RFC 4180) with its CRLF. An apostrophe precedes text that a spreadsheet would read as a formula, because
- * it begins with `=`, `+`, `-`, `@`, a tab or a carriage return (OWASP, CSV Injection): names may come from customers.
+ * Begins of what a spreadsheet reads as a formula (OWASP, CSV Injection), at the start of a text and behind a character
+ * that separates cells in some country or import.
+ */
+const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
+
+/**
+ * Writes a line of CSV (RFC 4180) with its CRLF. An apostrophe precedes what a spreadsheet would read as a formula: names
+ * may come from customers.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
@@ -12,6 +18,6 @@ export function csvLine(cells: readonly Cell[]): string {
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
-  const text = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
+  const text = cell.replaceAll(formulas, "'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { hourMs } from '../../domain/usage.ts';
 import type { Context } from '../context.ts';
 import { exitCode, Failure } from '../failure.ts';
 import type { Listing } from '../operator-api.ts';
@@ -16,8 +17,6 @@ interface Exported extends Listing<Readonly<Record<string, unknown>>> {
   readonly to: string;
   readonly rejected: readonly string[];
 }
-
-const hourMs = 3_600_000;
 
 /** `usage export`: sends hours to the billing system again, or shows the events. */
 export function usageExportCommand(usage: Command, context: Context): void {

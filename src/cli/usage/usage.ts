@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Option, type Command } from 'commander';
+import { hourMs } from '../../domain/usage.ts';
 import type { Context } from '../context.ts';
 import { accountFilters, accountForms } from '../find-account.ts';
 import { exitCode, Failure } from '../failure.ts';
@@ -48,7 +49,8 @@ export function usageCommand(program: Command, context: Context): void {
   ).action(async (id: string | undefined, options: Options) => {
     const { granularity, groupBy: group_by, subAccount } = options;
     const accounts = await accountFilters(context, id, subAccount);
-    const period = readPeriod(options);
+    // CSV has only whole hours.
+    const period = readPeriod(options, options.csv === true ? hourMs : 1);
     const filters = { ...accounts, ...period, granularity, group_by };
     if (options.csv === true) return writeCsv(context, filters);
     const report = await readList<Report>(context, '/usage', options, filters);

@@ -54,8 +54,11 @@ t.test('a cell is quoted as RFC 4180 says, and is no formula', async (t) => {
     ['a"b', '"a""b"'],
     ['a\r\nb', '"a\r\nb"'],
     ['=a', "'=a"],
-    ['\t=a', "'\t=a"],
-    ['\r=a', '"\'\r=a"'],
+    ['\t=a', "'\t'=a"],
+    ['x;=cmd;y', "x;'=cmd;y"],
+    ['a; -1|+2', "a;' -1|'+2"],
+    ['a;b-c', 'a;b-c'],
+    ['\r=a', '"\'\r\'=a"'],
     ['=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"'],
     ['a=b', 'a=b'],
     ['', ''],
@@ -80,6 +83,8 @@ t.test('CSV has no pages, and rejects what JSON rejects', async (t) => {
     ['limit=10', '?limit'],
     ['cursor=x', '?cursor'],
     ['from=yesterday', '?from'],
+    ['from=2026-04-01T00:00:00%2B05:30', '?from'],
+    ['from=2026-04-01&to=2026-04-01T10:30:00Z', '?to'],
   ]) {
     const { message, body } = await csv(apis, parent, query!);
     t.equal(message.statusCode, 400);

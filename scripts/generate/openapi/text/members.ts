@@ -33,8 +33,8 @@ export const memberTexts: Readonly<Record<string, string>> = {
   because: 'The reason in words.',
   burst:
     'How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`.',
-  bytes_in: 'Bytes of request bodies.',
-  bytes_out: 'Bytes of response bodies.',
+  bytes_in: 'Bytes of request bodies, to the upstream.',
+  bytes_out: 'Bytes of response bodies, from the upstream.',
   caller:
     'The account of the key, with the key; `null` if the path needs no key, or if the key is revoked, has expired or may not be used for another reason.',
   client_errors: 'Responses with 4xx.',

@@ -80,7 +80,7 @@ export const parentOperations: OperationTexts = {
     tag: 'Usage',
     summary: 'Report usage',
     description:
-      'Requests to the API behind the gateway, by the account that each operated on; the parent has rows of its own. With `Accept: text/csv` the report has all rows of the period as CSV; `limit` and `cursor` are only for JSON.',
+      'Requests to the API behind the gateway, by the account that each operated on; the parent has rows of its own. With `Accept: text/csv` the report has all rows of the period as CSV: `from` and `to` on the hour, `limit` and `cursor` only for JSON.',
     responses: { 200: ['UsageReport', 'A page of the report, or all of it as CSV.'] },
     problems: ['not_found'],
     headers: ['VaryAccept', 'CsvName'],
