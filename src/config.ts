@@ -177,6 +177,8 @@ export interface LimitsConfig {
   readonly inFlightPerTenant: number;
   /** Most changes of one parent that every replica must confirm, a second; 0 turns the limit off. */
   readonly changesPerSecond: number;
+  /** Most management reads of one parent, a second; 0 turns the limit off. */
+  readonly readsPerSecond: number;
   readonly subAccountsPerParent: number;
   readonly keysPerAccount: number;
   /** Event-loop delay above which requests are shed; 0 turns shedding by delay off. */

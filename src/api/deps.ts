@@ -17,7 +17,12 @@ export interface ManagementDeps {
     readonly usage: Pick<UsageConfig, 'lostAfterMs'>;
     readonly limits: Pick<
       LimitsConfig,
-      'bodyIdleMs' | 'changesPerSecond' | 'keysPerAccount' | 'managementBodyBytes' | 'subAccountsPerParent'
+      | 'bodyIdleMs'
+      | 'changesPerSecond'
+      | 'readsPerSecond'
+      | 'keysPerAccount'
+      | 'managementBodyBytes'
+      | 'subAccountsPerParent'
     >;
   };
   readonly directory: Pick<Directory, 'decide' | 'lookUp'>;

@@ -6,12 +6,13 @@ import {
   type ManagementDecision,
 } from '../authz/management-call.ts';
 import type { ParentCaller } from '../domain/caller.ts';
+import type { AccountId } from '../domain/ids.ts';
 import { ProblemError, type Problem } from '../domain/problem.ts';
 import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
-import { ChangeRate } from '../limits/change-rate.ts';
+import { ParentRate } from '../limits/parent-rate.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
 import type { ManagementDeps } from './deps.ts';
@@ -33,8 +34,9 @@ export function installGuard(
   app: FastifyInstance,
   deps: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>,
 ): CountChange {
-  const rate = new ChangeRate(deps.config.limits.changesPerSecond);
-  const guard = guardHook(deps, rate);
+  const { changesPerSecond, readsPerSecond } = deps.config.limits;
+  const rates = { changes: new ParentRate(changesPerSecond), reads: new ParentRate(readsPerSecond) };
+  const guard = guardHook(deps, rates);
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
@@ -43,7 +45,15 @@ export function installGuard(
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
-  return (request) => rate.count(callerOf(request).accountId, deps.clock.monotonicMs());
+  // A change costs every replica a read and a commit. Most creates cost nothing of that kind, so changes are counted when
+  // they are made.
+  return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
+}
+
+interface Rates {
+  /** Changes that every replica must confirm. */
+  readonly changes: ParentRate;
+  readonly reads: ParentRate;
 }
 
 function writes({ method }: FastifyRequest): boolean {
@@ -82,12 +92,12 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /**
- * Admits a call if {@link decideManagementCall} does and, for a write, its parent is below its rate of changes; notes the
+ * Admits a call if {@link decideManagementCall} does and its parent is below its rate of reads or changes; notes the
  * caller. Synchronous if every fact is in memory.
  */
 function guardHook(
   { config, directory, clock }: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>,
-  rate: ChangeRate,
+  rates: Rates,
 ): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
   const readCredentials = credentialReader(config.keys.prefix, apiKey);
@@ -123,8 +133,8 @@ function guardHook(
       });
       noteOutcome(request, { caller: decision.caller });
       reply.header(resolvedTenant, decision.caller.accountId);
-      const waitMs = writes(request) ? rate.waitMs(decision.caller.accountId, clock.monotonicMs()) : 0;
-      done(waitMs > 0 ? new ProblemError(tooManyChanges(rate, waitMs)) : undefined);
+      const problem = beyondRate(rates, writes(request), decision.caller.accountId, clock.monotonicMs());
+      done(problem && new ProblemError(problem));
     };
     const lookUp: DecideAgain = () =>
       decideWithLookups(directory, evaluate, networkOf(addressOf(request.raw)));
@@ -138,11 +148,34 @@ function guardHook(
   };
 }
 
-function tooManyChanges({ perSecond }: ChangeRate, waitMs: number): Problem {
+/** Returns the problem of a call beyond its parent's rate; counts a read otherwise. */
+function beyondRate(
+  { changes, reads }: Rates,
+  isWrite: boolean,
+  parent: AccountId,
+  nowMs: number,
+): Problem | undefined {
+  const rate = isWrite ? changes : reads;
+  const waitMs = rate.waitMs(parent, nowMs);
+  if (waitMs > 0) return isWrite ? tooManyChanges(rate, waitMs) : tooManyReads(rate, waitMs);
+  if (!isWrite) reads.count(parent, nowMs);
+  return undefined;
+}
+
+function tooManyChanges({ perSecond }: ParentRate, waitMs: number): Problem {
   return {
     code: 'too_many_requests',
     detail: `This account reached its limit of changes that every replica must confirm: limits.changes_per_second is ${perSecond}. Nothing was changed: send this request again after Retry-After.`,
     retryAfter: Math.ceil(waitMs / 1000),
     limit: 'changes',
+  };
+}
+
+function tooManyReads({ perSecond }: ParentRate, waitMs: number): Problem {
+  return {
+    code: 'too_many_requests',
+    detail: `This account reached its limit of management reads: limits.reads_per_second is ${perSecond}. Send this request again after Retry-After.`,
+    retryAfter: Math.ceil(waitMs / 1000),
+    limit: 'reads',
   };
 }

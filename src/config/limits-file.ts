@@ -57,6 +57,10 @@ export const limits = section('Limits of one client, one tenant or one process.'
     "Changes a second of one parent in this process, counting those that every replica must confirm (those that get a receipt). Ten seconds' worth may come at once; more get 429. 0 turns the limit off. Operators have no limit.",
     { minimum: 0, maximum: 1_000_000, default: 20 },
   ),
+  reads_per_second: integer(
+    "Reads under `/v1/sub-accounts` a second of one parent in this process. Ten seconds' worth may come at once; more get 429. 0 turns the limit off. Operators have no limit.",
+    { minimum: 0, maximum: 1_000_000, default: 50 },
+  ),
   sub_accounts_per_parent: integer('Most sub-accounts of a parent, deactivated ones included.', {
     minimum: 1,
     maximum: 100_000_000,

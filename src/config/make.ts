@@ -92,6 +92,7 @@ function makeLimits({ limits }: GatewayFile): Config['limits'] {
     maxConnections: limits.max_connections,
     inFlightPerTenant: limits.in_flight_per_tenant,
     changesPerSecond: limits.changes_per_second,
+    readsPerSecond: limits.reads_per_second,
     subAccountsPerParent: limits.sub_accounts_per_parent,
     keysPerAccount: limits.keys_per_account,
     maxEventLoopDelayMs: limits.max_event_loop_delay_ms,

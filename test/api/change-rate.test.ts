@@ -1,8 +1,8 @@
-/** How fast one parent may make changes that every replica must hear of. */
+/** How fast one parent may read, and make changes that every replica must confirm. */
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
-import { ChangeRate } from '../../src/limits/change-rate.ts';
+import { ParentRate } from '../../src/limits/parent-rate.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { startApis, type Apis, type Parent } from '../support/apis.ts';
@@ -20,7 +20,7 @@ t.test(
         fc.integer({ min: 1, max: 8 }),
         fc.array(step, { maxLength: 300, size: 'max' }),
         (perSecond, steps) => {
-          const rate = new ChangeRate(perSecond);
+          const rate = new ParentRate(perSecond);
           const burst = 10 * perSecond;
           const made = new Map<AccountId, number[]>();
           const tokens = new Map<AccountId, { left: number; atMs: number }>();
@@ -57,7 +57,7 @@ t.test('a parent that waits for as long as it is told may go on, and not sooner'
       fc.integer({ min: 0, max: 5_000 }),
       fc.integer({ min: 0, max: 1e9 }),
       (perSecond, underWay, nowMs) => {
-        const rate = new ChangeRate(perSecond);
+        const rate = new ParentRate(perSecond);
         // All of them were let by together.
         for (let i = 0; i < 10 * perSecond + underWay; i++) rate.count(loud, nowMs);
         const waitMs = rate.waitMs(loud, nowMs);
@@ -75,7 +75,7 @@ t.test('a parent that waits for as long as it is told may go on, and not sooner'
 });
 
 t.test('with 0 there is no limit', (t) => {
-  const rate = new ChangeRate(0);
+  const rate = new ParentRate(0);
   for (let i = 0; i < 10_000; i++) rate.count(loud, 0);
   t.equal(rate.waitMs(loud, 0), 0);
   t.equal(rate.size, 0);
@@ -83,7 +83,7 @@ t.test('with 0 there is no limit', (t) => {
 });
 
 t.test('parents that are quiet take no memory, and one that is not is not forgotten', (t) => {
-  const rate = new ChangeRate(1);
+  const rate = new ParentRate(1);
   for (let i = 0; i < 60; i++) rate.count(loud, 0);
   for (let i = 0; i < 50_000; i++) rate.count(`parent ${i}` as AccountId, i);
   t.ok(rate.size < 5_000, `${rate.size} are remembered`);
@@ -174,4 +174,28 @@ t.test('a change whose 2xx could not be given counts: its place in the log is ta
   await parent.call('POST', '', { body: { name: 'Child' } });
   const [{ id }] = (await parent.call('GET', '')).body['data'] as [{ id: string }];
   t.same(await toggle(parent, id, 10), [...Array<number>(9).fill(500), 429]);
+});
+
+t.test('a parent that reads in a loop gets 429, and its changes and another one’s reads go on', async (t) => {
+  const time = { nowMs: 5_000 };
+  const clock: Clock = { wallMs: () => Date.now(), monotonicMs: () => time.nowMs };
+  const apis = await startApis(t, { limits: { readsPerSecond: 2 }, clock });
+  const [parent, other] = [await apis.parent(), await apis.parent()];
+  const { id } = await parent.create();
+  const paths = ['', `/${id}`, '/events', '/usage', '/caller'];
+  for (let i = 0; i < 20; i++) {
+    const path = paths[i % paths.length] ?? '';
+    t.equal((await parent.call(i % 2 === 0 ? 'GET' : 'HEAD', path)).status, 200, path);
+  }
+  t.match(await parent.call('GET', `/${id}`), {
+    status: 429,
+    headers: { 'retry-after': '1' },
+    body: { code: 'too_many_requests', detail: /limits\.reads_per_second is 2/ },
+  });
+  t.equal((await parent.call('PATCH', `/${id}`, { body: { name: 'Renamed' } })).status, 200);
+  t.equal((await other.call('GET', '')).status, 200);
+  t.equal((await apis.operator('GET', '/events')).status, 200, 'operators have no limit');
+  time.nowMs += 500;
+  t.equal((await parent.call('GET', '')).status, 200);
+  t.equal((await parent.call('GET', '')).status, 429);
 });

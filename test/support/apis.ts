@@ -173,6 +173,7 @@ export async function embeddedStore(t: Scope): Promise<Store> {
 /** Limits that are not what a test is about, out of its way. */
 const neverReached: Partial<Config['limits']> = {
   changesPerSecond: 0,
+  readsPerSecond: 0,
   keysPerAccount: 1000,
   managementBodyBytes: 1024 * 1024,
   subAccountsPerParent: 10_000,

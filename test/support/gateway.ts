@@ -243,6 +243,7 @@ export const defaultLimits: LimitsConfig = {
   maxConnections: 1_000,
   inFlightPerTenant: 1_000,
   changesPerSecond: 0,
+  readsPerSecond: 0,
   subAccountsPerParent: 10_000,
   keysPerAccount: 100,
   maxEventLoopDelayMs: 0,

@@ -67,7 +67,7 @@ export async function startReplicas(t: Scope, yaml = ''): Promise<Replicas> {
 }
 
 /** The machine that runs the tests may stand still for a second; that is not what they are about. */
-const neverShed = 'limits:\n  max_event_loop_delay_ms: 0\n  changes_per_second: 0\n';
+const neverShed = 'limits:\n  max_event_loop_delay_ms: 0\n  changes_per_second: 0\n  reads_per_second: 0\n';
 
 async function start(
   t: Scope,

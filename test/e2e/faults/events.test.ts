@@ -32,7 +32,7 @@ t.test(`${changes} random changes through three replicas, with faults (EVENTS_SE
     ADMIN_TOKEN: operator?.token ?? '',
     CONFIG: configFile(
       t,
-      `internal:\n  admin_tokens:\n${tokens}limits: {changes_per_second: 0, max_event_loop_delay_ms: 0}\n`,
+      `internal:\n  admin_tokens:\n${tokens}limits: {changes_per_second: 0, reads_per_second: 0, max_event_loop_delay_ms: 0}\n`,
     ),
     COHERENCE_LEASE_MS: '1000',
     LOG_LEVEL: 'error',

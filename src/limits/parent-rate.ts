@@ -1,25 +1,24 @@
 import type { AccountId } from '../domain/ids.ts';
 
-/** Seconds' worth of changes that may come at once. */
+/** Seconds' worth of calls that may come at once. */
 const burstS = 10;
 const leastRoom = 1_000;
 /** Shorter waits are rounding errors, milliseconds. */
 const nothingMs = 0.001;
 
 /**
- * Rate limit on changes that replicas must confirm: a token bucket per parent, stored as the time at which it is full again.
- * Each such change costs every replica a read and a commit, and displaces an older one from the log.
+ * Rate limit on management calls in one process: a token bucket per parent, stored as the time at which it is full again.
  *
- * A change is counted when it is made, because most creates need no confirmation. Concurrent changes may thus exceed the
- * rate together; later changes wait for the excess.
+ * A call may be counted later than it was admitted. Concurrent calls may thus exceed the rate together; later calls wait
+ * for the excess.
  */
-export class ChangeRate {
+export class ParentRate {
   readonly perSecond: number;
   readonly #costMs: number;
   #fullAtMs = new Map<AccountId, number>();
   #room = leastRoom;
 
-  /** @param perSecond changes a second; 0 means no limit */
+  /** @param perSecond calls a second; 0 means no limit */
   constructor(perSecond: number) {
     this.perSecond = perSecond;
     this.#costMs = 1000 / perSecond;
@@ -30,7 +29,7 @@ export class ChangeRate {
     return this.#fullAtMs.size;
   }
 
-  /** Milliseconds until a parent may make another change; 0 if it may now. @param nowMs monotonic time */
+  /** Milliseconds until a parent may make another call; 0 if it may now. @param nowMs monotonic time */
   waitMs(parent: AccountId, nowMs: number): number {
     if (this.perSecond === 0) return 0;
     const emptyMs = (this.#fullAtMs.get(parent) ?? nowMs) - nowMs;
@@ -38,7 +37,7 @@ export class ChangeRate {
     return waitMs > nothingMs ? waitMs : 0;
   }
 
-  /** Counts a change. */
+  /** Counts a call. */
   count(parent: AccountId, nowMs: number): void {
     if (this.perSecond === 0) return;
     const fullAtMs = Math.max(this.#fullAtMs.get(parent) ?? nowMs, nowMs) + this.#costMs;
