@@ -17,6 +17,8 @@ interface PendingBatch extends Omit<SealedBatch, 'rows' | 'journal'> {
   readonly throughMs: number;
   /** `null` if the rows are only on disk. */
   readonly rows: readonly OpenRow[] | null;
+  /** Requests in its rows. */
+  readonly requests: number;
 }
 
 /** Sealed batches of this process that the store does not have yet, oldest first. */
@@ -37,6 +39,11 @@ export class PendingBatches {
   /** Time before which the store has all counts of this process; 0 before the first announcement. */
   get throughMs(): number {
     return this.#throughMs;
+  }
+
+  /** Requests in all batches. */
+  get requests(): number {
+    return this.#batches.reduce((sum, { requests }) => sum + requests, 0);
   }
 
   add(batch: PendingBatch): void {

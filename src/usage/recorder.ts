@@ -2,6 +2,7 @@ import type { AccountId, KeyId } from '../domain/ids.ts';
 import { hourMs } from '../domain/usage.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Timers } from '../ports/timers.ts';
+import { within } from '../timing/within.ts';
 import type { CountedKind, CountedRequest, UsageSink, UsageStore } from '../ports/usage.ts';
 import { newRow, OpenBatch, type OpenRow } from './journal/batch.ts';
 import { JournalHealth } from './journal/health.ts';
@@ -27,6 +28,8 @@ export interface UsageRecorderParts {
 /** Interval at which this process adds counts to the store, or announces that it has none. */
 const flushMs = 2_000;
 const idleMs = 10_000;
+/** Pause between attempts to add the last counts. */
+const tryAgainMs = 500;
 /** Rows at which a batch is sealed even if the store cannot be reached: it moves from memory to disk. */
 const mostRows = 20_000;
 /** Most rows in memory if the disk cannot take them, about 50 MB. */
@@ -157,18 +160,43 @@ export class UsageRecorder implements UsageSink {
     return this.#health.unwritable;
   }
 
-  /** Adds the remaining counts and announces the end. Call it once no more requests are counted. */
-  async stop(): Promise<void> {
+  /**
+   * Adds the remaining counts and announces the end; if the store is away, it is tried again. Call it once no more
+   * requests are counted.
+   *
+   * @param untilMs monotonic time at which it stops trying; the first attempt is always made
+   * @returns number of requests that the store still lacks
+   */
+  async stop(untilMs = 0): Promise<number> {
+    const { clock, timers, journal } = this.#parts;
     this.#stopped = true;
     this.#callOff();
-    if (this.#pending.throughMs !== 0) {
-      await this.#flushing;
-      this.#collect();
-      this.#seal();
+    const leftMs = untilMs - clock.monotonicMs();
+    // An attempt may hang for longer than the process has.
+    if (leftMs > 0) await within(timers, leftMs, this.#addRest(untilMs)).catch(() => undefined);
+    else await this.#addRest(untilMs);
+    const left = this.#pending.requests + requestsOf(this.#batch.rows);
+    await journal.close(this.#pending.throughMs === Infinity);
+    return left;
+  }
+
+  /** Where the counts are that {@link stop} could not add; `null` if they are only in memory. */
+  get journalFolder(): string | null {
+    return this.unwritable ? null : this.#parts.journal.folder;
+  }
+
+  async #addRest(untilMs: number): Promise<void> {
+    const { clock, timers } = this.#parts;
+    if (this.#pending.throughMs === 0) return;
+    await this.#flushing;
+    this.#collect();
+    this.#seal();
+    for (;;) {
       await this.#pending.deliver();
-      if (this.#pending.size === 0) await this.#pending.tryToAnnounce(Infinity);
+      if (this.#pending.size === 0 || clock.monotonicMs() + tryAgainMs > untilMs) break;
+      await new Promise<void>((resolve) => void timers.after(tryAgainMs, resolve));
     }
-    await this.#parts.journal.close(this.#pending.throughMs === Infinity);
+    if (this.#pending.size === 0) await this.#pending.tryToAnnounce(Infinity);
   }
 
   #row(accountId: AccountId, keyId: KeyId, hour: number): OpenRow {
@@ -220,7 +248,8 @@ export class UsageRecorder implements UsageSink {
     const { journal } = this.#parts;
     const onDisk = journal.writable && this.#pending.size > 0;
     const number = journal.seal(rows);
-    this.#pending.add({ number, rows: onDisk ? null : rows, throughMs: this.#certainMs() });
+    const requests = requestsOf(rows);
+    this.#pending.add({ number, rows: onDisk ? null : rows, requests, throughMs: this.#certainMs() });
     this.#batch = new OpenBatch();
     this.#full = false;
   }
@@ -234,6 +263,10 @@ export class UsageRecorder implements UsageSink {
       this.#health.failed(error);
     }
   }
+}
+
+function requestsOf(rows: readonly OpenRow[]): number {
+  return rows.reduce((sum, { requests }) => sum + requests, 0);
 }
 
 /** Index of a row for which there is no room. */

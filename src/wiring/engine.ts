@@ -19,7 +19,7 @@ import { bringUp } from './bring-up.ts';
 import { refuseTakenPrefix } from './key-prefix.ts';
 import { openLimiter } from './limits/rate-limiter.ts';
 import { openCache } from './cache.ts';
-import { makeCounting } from './usage/counting.ts';
+import { makeCounting, UsageLeft } from './usage/counting.ts';
 import { makeExporting } from './usage/export.ts';
 import { lateCoherence } from './late-coherence.ts';
 import { makeReadiness, type Readiness } from './readiness.ts';
@@ -58,9 +58,17 @@ export interface Engine {
   readonly begun: Promise<void>;
   /** The replica's registered id; `null` before it is registered. */
   replicaId(): string | null;
-  /** Shows the platform and operators that this process is about to end; it goes on deciding. */
-  leave(): void;
-  /** Adds the last usage and releases the lease. Call it after the last request. */
+  /**
+   * Shows the platform and operators that this process is about to end; it goes on deciding.
+   *
+   * @param withinMs time until the process must have ended
+   */
+  leave(withinMs: number): void;
+  /**
+   * Adds the last usage and releases the lease. Call it after the last request.
+   *
+   * @throws {UsageLeft} if usage could not be added in time; everything else is stopped then
+   */
   stop(): Promise<void>;
 }
 
@@ -81,7 +89,7 @@ export function makeEngine(parts: EngineParts): Engine {
     ...{ ...tools, config: config.usage, registry },
     ...{ store: store.usageExport, usage: store.usage },
   });
-  const replicaId = (): string | null => coherence.snapshot()?.replica ?? null;
+  const replicaId = () => coherence.snapshot()?.replica ?? null;
   const stopWatching = watchOldSnapshots({ ...tools, source: store.oldSnapshots, replicaId, registry });
   const retention = makeRetention(parts);
 
@@ -91,8 +99,7 @@ export function makeEngine(parts: EngineParts): Engine {
     // Counting begins first, so that no report counts as complete without the requests of this replica.
     await counting.begin();
     const about = { version: version(), host: hostname() };
-    const { log, facts: source } = store;
-    const read = { log, source, cache, config: config.coherence, events, about };
+    const read = { log: store.log, source: store.facts, cache, config: config.coherence, events, about };
     coherence.begin(startCoherence({ ...tools, ...read, randomId: randomUUID }));
     limiter.start();
     retention.start();
@@ -112,7 +119,8 @@ export function makeEngine(parts: EngineParts): Engine {
     start: () => starting.start(),
     begun: starting.done,
     replicaId,
-    leave: () => {
+    leave: (withinMs) => {
+      counting.leave(withinMs);
       readiness.leave();
       coherence.leave();
     },
@@ -122,9 +130,10 @@ export function makeEngine(parts: EngineParts): Engine {
       retention.stop();
       await exporting.stop();
       await limiter.stop();
-      await counting.stop();
+      const requests = await counting.stop();
       await coherence.stop();
       await cache.close();
+      if (requests > 0) throw new UsageLeft(requests);
     },
   };
 }

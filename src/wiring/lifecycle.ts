@@ -36,7 +36,7 @@ export class Lifecycle {
     }
   }
 
-  /** Drains and ends the process, at the latest after `drainMs`. */
+  /** Drains and ends the process, at the latest after `drainMs`; with exit code 1 if something did not end in time. */
   stop(signal: NodeJS.Signals): void {
     this.#stopping = true;
     if (this.#gateway === undefined) return this.#end(0);
@@ -45,7 +45,7 @@ export class Lifecycle {
     logger.info({ signal, drain_ms: drainMs }, 'draining');
     systemTimers.after(drainMs, () => {
       logger.warn('the time to drain is over');
-      this.#end(0);
+      this.#end(1);
     });
     this.#gateway.stop().then(
       () => {

@@ -70,7 +70,7 @@ export async function openListeners(
     'readiness',
     () => undefined,
     async () => {
-      engine.leave();
+      engine.leave(applications.config.drainMs);
       await applications.endReloads();
       await new Promise<void>((resolve) => void timers.after(applications.config.drainDelayMs, resolve));
     },

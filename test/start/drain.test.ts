@@ -4,7 +4,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { cuttableLine } from '../support/cuttable-line.ts';
 import { eventually } from '../support/eventually.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { becomes, cli, startProcess, tempFolder, type GatewayProcess } from '../support/process.ts';
@@ -19,6 +20,7 @@ interface Setting extends GatewayProcess {
   readonly release: () => void;
   readonly key: string;
   readonly databaseUrl: string;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 t.test(
@@ -95,6 +97,47 @@ t.test('what is still in flight when the time is over is cut, and the end is in 
   await ending;
   t.ok(program.log().some(({ msg }) => String(msg).includes('were cut')));
 });
+
+/** A gateway that has counted five requests which its database lacks, because the database is away since. */
+async function withUnstoredUsage(t: Test, drainMs: number) {
+  const databaseUrl = await freshDatabase(t, migrated);
+  const line = await cuttableLine(t, new URL(databaseUrl));
+  const folder = tempFolder(t);
+  const file = join(folder, 'gateway.yaml');
+  writeFileSync(file, `drain_ms: ${drainMs}\ndata_dir: ${folder}/data\ncoherence: { lease_ms: 20000 }\n`);
+  const gateway = await start(t, { DATABASE_URL: line.url, CONFIG: file });
+  const { url, key, release, program } = gateway;
+  const responses = Array.from({ length: 5 }, () => get(`${url}/slow`, key));
+  await eventually(() => gateway.upstream.heads === 5);
+  line.cut();
+  release();
+  for (const { status } of await Promise.all(responses)) t.equal(status, 200);
+  return { program, line, sql: rawSql(t, databaseUrl), env: gateway.env, folder };
+}
+
+t.test('usage that cannot be stored at once is stored when the database is back', async (t) => {
+  const { program, line, sql } = await withUnstoredUsage(t, 20_000);
+  program.child.kill('SIGTERM');
+  await eventually(() => program.log().some(({ msg }) => String(msg).includes('usage cannot be added')));
+  line.mend();
+  t.equal(await program.ended(), 0);
+  t.match(await sql`select sum(requests)::int as requests from usage_hourly`, [{ requests: 5 }]);
+});
+
+t.test(
+  'usage that could not be stored is said with its journal, and the next process stores it',
+  async (t) => {
+    const { program, line, sql, env } = await withUnstoredUsage(t, 2_000);
+    t.equal(await program.kill('SIGTERM'), 1);
+    const said = program.log().find(({ msg }) => String(msg).startsWith('usage could not be added'));
+    t.match(said, { level: 'error', requests: 5, journal: /usage/ });
+    line.mend();
+    const next = await startProcess(t, env);
+    await becomes(next.internalUrl, 200);
+    const stored = async () => (await sql`select sum(requests)::int as requests from usage_hourly`)[0];
+    await eventually(async () => (await stored())?.['requests'] === 5);
+  },
+);
 
 async function start(t: Scope, more: Readonly<Record<string, string>> = {}): Promise<Setting> {
   const held: (() => void)[] = [];

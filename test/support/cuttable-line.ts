@@ -1,20 +1,26 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Scope } from './servers.ts';
 
-/**
- * A way to a server on which open connections can be made to carry nothing any more, without being closed, as when a
- * machine between them forgets them.
- */
-export async function cuttableLine(
-  t: Scope,
-  target: URL,
-): Promise<{ readonly url: string; readonly silence: () => void }> {
+interface CuttableLine {
+  readonly url: string;
+  /** Open connections carry nothing any more, without being closed, as when a machine between them forgets them. */
+  readonly silence: () => void;
+  /** Closes all connections, and new ones at once, until it is mended. */
+  readonly cut: () => void;
+  readonly mend: () => void;
+}
+
+/** A way to a server that a test can cut. */
+export async function cuttableLine(t: Scope, target: URL): Promise<CuttableLine> {
+  let isCut = false;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
+    if (isCut) return near.destroy();
     const far = connect(Number(target.port), target.hostname);
     for (const socket of [near, far]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
+      socket.on('close', () => (near.destroy(), far.destroy()));
     }
     near.pipe(far).pipe(near);
   });
@@ -29,6 +35,13 @@ export async function cuttableLine(
     url: url.href,
     silence: () => {
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    cut: () => {
+      isCut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: () => {
+      isCut = false;
     },
   };
 }

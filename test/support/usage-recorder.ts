@@ -30,6 +30,8 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
     calls: 0,
     /** The store fails before, or after, it has taken a batch. */
     away: undefined as 'before' | 'after' | undefined,
+    /** The store takes calls, and does not respond. */
+    hangs: false,
     /** So many calls work, then the store is away. */
     callsLeft: Infinity,
     awayThen: 'before' as 'before' | 'after',
@@ -51,6 +53,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   const add = async ({ journal, from, to, rows: added, throughMs }: UsageBatch) => {
     const away = world.callsLeft-- > 0 ? world.away : world.awayThen;
     world.calls += 1;
+    if (world.hangs) await new Promise(() => undefined);
     if (away === 'before') throw unavailable('away');
     if (added.some(({ keyId }) => keyId === world.unusable)) throw new UnusableUsage();
     const known = rowsIn.get(journal) ?? 0;

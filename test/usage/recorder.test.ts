@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { AccountId, KeyId } from '../../src/domain/ids.ts';
 import { hourMs } from '../../src/domain/usage.ts';
+import { eventually } from '../support/eventually.ts';
 import { recorderInManualTime } from '../support/usage-recorder.ts';
 
 const account = 'account' as AccountId;
@@ -116,6 +117,58 @@ t.test('the end adds what is left, says that there will be no more, and leaves n
   t.equal(world.waiting.length, 0, 'and nothing is scheduled any more');
   t.same(await readdir(join(folder, 'store')), []);
 });
+
+t.test('the end tries again while the store is away, until its time is over', async (t) => {
+  const { recorder, world, usageOf } = await recorderInManualTime(t);
+  await recorder.begin();
+  recorder.count(account, key, 'read');
+  world.away = 'before';
+  const stopped = recorder.stop(world.nowMs + 5_000);
+  for (let i = 0; i < 3; i++) await nextAttempt(world);
+  world.away = undefined;
+  await nextAttempt(world);
+  t.equal(await stopped, 0);
+  t.match(usageOf(key, 0), { requests: 1 });
+  t.equal(world.throughMs, Infinity);
+});
+
+t.test('the end says what it could not add, and the next process adds it', async (t) => {
+  const { recorder, world, usageOf, killed, next, folder } = await recorderInManualTime(t);
+  await recorder.begin();
+  for (let i = 0; i < 3; i++) recorder.count(account, key, 'read');
+  world.away = 'before';
+  const stopped = recorder.stop(world.nowMs + 1_200);
+  for (let i = 0; i < 2; i++) await nextAttempt(world);
+  t.equal(await stopped, 3);
+  t.ok(recorder.journalFolder?.startsWith(folder));
+  killed();
+  world.away = undefined;
+  await next();
+  t.match(usageOf(key, 0), { requests: 3 });
+});
+
+t.test('an attempt that hangs does not hold the end up', async (t) => {
+  const { recorder, world } = await recorderInManualTime(t);
+  await recorder.begin();
+  recorder.count(account, key, 'read');
+  world.hangs = true;
+  const before = world.waiting.length;
+  const stopped = recorder.stop(world.nowMs + 5_000);
+  await eventually(() => world.waiting.length >= before);
+  for (const task of world.waiting.splice(0)) task();
+  t.equal(await stopped, 1);
+});
+
+/** Passes the pause until the next attempt of the end. */
+async function nextAttempt(world: Awaited<ReturnType<typeof recorderInManualTime>>['world']): Promise<void> {
+  const { calls } = world;
+  // The first waiting task is the end of the time.
+  await eventually(() => world.waiting.length === 2);
+  const [pause] = world.waiting.splice(1);
+  await world.pass(500);
+  pause?.();
+  await eventually(() => world.calls > calls);
+}
 
 t.test('while nothing is counted the store hears of it now and then, so that reports move on', async (t) => {
   const { recorder, world } = await recorderInManualTime(t);

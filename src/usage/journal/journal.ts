@@ -47,6 +47,11 @@ export class Journal {
     this.#options = options;
   }
 
+  /** Its own folder; empty before {@link open}. */
+  get folder(): string {
+    return this.#folder;
+  }
+
   /** Whether the files hold everything that {@link write} was given. */
   get writable(): boolean {
     return this.#writable;

@@ -26,9 +26,23 @@ export interface Counting {
   readonly usage: UsageRecorder;
   /** @see UsageRecorder.begin */
   begin(): Promise<void>;
+  /** Notes that the process must have ended within that time. */
+  leave(withinMs: number): void;
   /** @see UsageRecorder.stop */
-  stop(): Promise<void>;
+  stop(): Promise<number>;
 }
+
+/** The process ends with counts that the store lacks. */
+export class UsageLeft extends Error {
+  override readonly name = 'UsageLeft';
+
+  constructor(requests: number) {
+    super(`the usage of ${requests} requests was not added to the store`);
+  }
+}
+
+/** Part of the time to end that is kept for the steps after usage, milliseconds. */
+const lastStepsMs = 1_000;
 
 /** Makes the counting with its metrics. */
 export function makeCounting(parts: CountingParts): Counting {
@@ -62,6 +76,7 @@ export function makeCounting(parts: CountingParts): Counting {
   );
   gauge(registry, 'usage_journal_bytes', 'Size of the usage journal on disk.', () => journal.bytes, 'sum');
 
+  let addUntilMs = 0;
   let stopReplaying = async (): Promise<void> => undefined;
   return {
     usage,
@@ -70,9 +85,16 @@ export function makeCounting(parts: CountingParts): Counting {
       const clock = new StoreClock(parts.clock);
       stopReplaying = replayAbandoned({ ...parts, store, clock, dir, own: id, lock, onSetAside }, storeId);
     },
+    leave: (withinMs) => void (addUntilMs = parts.clock.monotonicMs() + withinMs - lastStepsMs),
     stop: async () => {
       await stopReplaying();
-      await usage.stop();
+      const requests = await usage.stop(addUntilMs);
+      if (requests > 0)
+        parts.logger.error(
+          { requests, journal: usage.journalFolder },
+          'usage could not be added to the store before the end; it stays in the journal',
+        );
+      return requests;
     },
   };
 }
