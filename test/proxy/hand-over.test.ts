@@ -29,28 +29,31 @@ t.test('all that goes out in a turn is counted first, then written down once, th
   t.same(steps.slice(6), ['count d'], 'nothing is written where nothing goes out');
 });
 
-t.test('a request counts when it goes out, whatever becomes of it, and none of our own bodies do', async (t) => {
-  const upstream = await startRawUpstream(t, () => (request) => {
-    if (request.url === '/fails') request.socket.destroy();
-  });
-  const nothing = await unusedPort();
-  const gateway = await startGateway(t, {
-    routes: { '/': upstream.url, '/refused': `http://127.0.0.1:${nothing}` },
-  });
-  const { call, port, parent, usage } = gateway;
-  const client = await rawClient(t, port);
-  client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
-  await eventually(() => upstream.heads === 1, 'the request');
-  t.match(usage, [{ kind: 'read', status: 0 }], 'it counts while it is under way');
-  client.socket.destroy();
-  await eventually(() => usage[0]?.status === 499, 'its end');
-  t.equal((await call('POST', '/fails')).status, 502);
-  t.equal((await call('GET', '/refused')).status, 502);
-  t.match(usage.slice(1), [
-    { kind: 'write', status: 502, bytesOut: 0 },
-    { kind: 'read', status: 502, bytesOut: 0 },
-  ]);
-});
+t.test(
+  'a request counts when it goes out, whatever becomes of it, and none of our own bodies do',
+  async (t) => {
+    const upstream = await startRawUpstream(t, () => (request) => {
+      if (request.url === '/fails') request.socket.destroy();
+    });
+    const nothing = await unusedPort();
+    const gateway = await startGateway(t, {
+      routes: { '/': upstream.url, '/refused': `http://127.0.0.1:${nothing}` },
+    });
+    const { call, port, parent, usage } = gateway;
+    const client = await rawClient(t, port);
+    client.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+    await eventually(() => upstream.heads === 1, 'the request');
+    t.match(usage, [{ kind: 'read', status: 0 }], 'it counts while it is under way');
+    client.socket.destroy();
+    await eventually(() => usage[0]?.status === 499, 'its end');
+    t.equal((await call('POST', '/fails')).status, 502);
+    t.equal((await call('GET', '/refused')).status, 502);
+    t.match(usage.slice(1), [
+      { kind: 'write', status: 502, bytesOut: 0 },
+      { kind: 'read', status: 502, bytesOut: 0 },
+    ]);
+  },
+);
 
 t.test('a request that gets no connection in time does not count', async (t) => {
   const upstream = await startUpstream(t, () => undefined);
