@@ -1,4 +1,4 @@
-/** The gateway itself serves this path and every path below it (spec section 4). */
+/** Path of the management API. The gateway itself serves it and every path below it (spec section 4). */
 export const managementPath = '/v1/sub-accounts';
 
 /** The operator API, on the internal listener. */

@@ -16,9 +16,9 @@ export interface OldSnapshotParts {
 }
 
 const everyMs = 30_000;
-/** Age from which on the log names the holder of the snapshot: earlier than the chart's alert, which asks for it. */
+/** Age at which the log names the holder of a snapshot. The chart's alert comes later and refers to that line. */
 const toldAfterMs = 30 * 60_000;
-/** Two days of looks: older snapshots are shown as two days old, unless the database tells their age. */
+/** Two days of checks: an older snapshot is shown as two days old, unless the database tells its age. */
 const mostLooks = 5_760;
 
 /**

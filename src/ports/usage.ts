@@ -164,7 +164,7 @@ export interface UsageStore {
   writesByDefault(parent: AccountId, sinceMs: number): Promise<WritesByDefault>;
   /**
    * Completeness of reports on a period.
-   * @param lostAfterMs milliseconds for which a silent replica is waited for
+   * @param lostAfterMs milliseconds for which a report waits for a silent replica
    * @param parent parent in whose turn the call runs
    */
   completeness(period: UsagePeriod, lostAfterMs: number, parent?: AccountId): Promise<UsageCompleteness>;

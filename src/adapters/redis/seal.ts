@@ -13,7 +13,7 @@ export interface Seal {
   open(name: string, stored: string): string | undefined;
 }
 
-/** Leaves values as they are: any program that can write to Redis can make them up. */
+/** Leaves values unsigned: any program that can write to Redis can forge them. */
 const unsealed: Omit<Seal, 'prefix'> = {
   close: (_, text) => text,
   open: (_, stored) => stored,

@@ -2,8 +2,8 @@
 export type Cell = string | number | null;
 
 /**
- * Begins of what a spreadsheet reads as a formula (OWASP, CSV Injection), at the start of a text and behind a character
- * that separates cells in some country or import.
+ * Places at which a spreadsheet may read a formula (OWASP, CSV Injection): the start of a text, and behind characters that
+ * separate cells in some country or import.
  */
 const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
 

@@ -74,7 +74,7 @@ export class LimitedByKind {
     this.#of[limited.kind].set(limited.id, limited);
   }
 
-  /** Checks some more of them, and forgets those that are as good as new. */
+  /** Checks the next `steps` limits, and forgets those that hold no more than a new one would. */
   sweep(steps: number): void {
     const isFull = this.size > this.#most;
     for (let step = 0; step < steps; step++) {

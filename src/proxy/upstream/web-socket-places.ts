@@ -29,7 +29,7 @@ export class WebSocketPlaces {
   }
 
   leave(share: Share): void {
-    // An exchange calls this again after an exception, so what counts comes last.
+    // After an exception an exchange calls this again, so the step that may not happen twice comes last.
     this.#shares.release(share);
     this.#shares.giveBack(share);
   }

@@ -62,7 +62,7 @@ export class Handshake implements ResponseEvents {
   }
 
   onEarlyHints(): void {
-    // A page opens no WebSocket by itself, so nobody would use them.
+    // Browsers use early hints only for pages, and no page is fetched by a WebSocket handshake.
   }
 
   onHead(head: ResponseHead): void {

@@ -14,7 +14,7 @@ import { readLines, rowsOfAccount, type Line, type LinePosition } from './report
  */
 const rowsOfPortion = 10_000;
 const accountsOfPortion = 1_000;
-/** Accounts in the next portion if those before had no usage. */
+/** Accounts of a portion after one without any usage. */
 const idleAccountsOfPortion = 5_000;
 
 /**
