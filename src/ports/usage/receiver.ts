@@ -1,10 +1,11 @@
 import type { UsageEvent } from '../../domain/usage-event.ts';
 
+const notFound = 404;
 /**
- * Statuses that are about the events; 409 is for an event that the receiver believes to know. 429 is not among
- * them: the same events are sent again, after the pause that the receiver asks for.
+ * Statuses that are about the events: 404 for a customer that the receiver does not know, 409 for an event that it
+ * believes to know. 429 is not among them: the same events are sent again, after the pause that the receiver asks for.
  */
-const statusesAboutEvents: ReadonlySet<number> = new Set([400, 409, 413, 422]);
+const statusesAboutEvents: ReadonlySet<number> = new Set([400, notFound, 409, 413, 422]);
 
 /** The receiver did not accept a request. */
 export class PushFailed extends Error {
@@ -23,6 +24,11 @@ export class PushFailed extends Error {
   /** Whether the receiver rejects the events themselves, so that it may accept fewer or others. */
   get aboutEvents(): boolean {
     return this.status !== null && statusesAboutEvents.has(this.status);
+  }
+
+  /** Whether the receiver's address may be wrong instead of the events. */
+  get maybeAboutAddress(): boolean {
+    return this.status === notFound;
   }
 }
 

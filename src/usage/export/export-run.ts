@@ -139,7 +139,9 @@ class Run {
   /** Handles undecided events with none left to try. @throws PushFailed unless this is the last try */
   #giveUp(): void {
     const [first] = this.#undecided;
-    if (first !== undefined && !this.#isLastTry) throw first.error;
+    const maybeAboutAddress = this.#undecided.some(({ error }) => error.maybeAboutAddress);
+    // A wrong address rejects everything, for however long: that is no reason to leave events out.
+    if (first !== undefined && (!this.#isLastTry || maybeAboutAddress)) throw first.error;
     this.#leaveOut();
     // Events after these have not been tried before.
     this.#isLastTry = false;

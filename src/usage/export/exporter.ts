@@ -74,7 +74,7 @@ export class UsageExporter {
       if (this.#stopping.signal.aborted) return;
       // The round made progress before it failed.
       if (this.#moved(before)) this.#backoff.succeeded();
-      if (err instanceof PushFailed && err.aboutEvents) this.#noteRejected();
+      if (err instanceof PushFailed && err.aboutEvents && !err.maybeAboutAddress) this.#noteRejected();
       pauseMs = Math.max(this.#backoff.failed(), askedFor(err));
       onFailed();
       logger.warn({ err, again_in_s: pauseMs / 1000 }, 'usage cannot be exported; it is tried again');
