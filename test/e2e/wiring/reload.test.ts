@@ -208,6 +208,7 @@ t.test('every setting either can be reloaded or is known to need a restart', (t)
     'limits',
     'management',
     'problems',
+    'reference',
     'routes',
     'trustedProxies',
   ]);
