@@ -13,7 +13,7 @@ const without =
 
 for (const status of [400, 404])
   t.test(
-    `an account that the receiver does not know (${status}) holds no other up, though it is alone`,
+    `an account that the receiver does not know holds no other up, though it is alone in its batch: ${status}`,
     async (t) => {
       const { store, receiver, through, start } = await prepare(t, { batchSize: 1 });
       const { parent, sub } = await twoAccounts(store);
