@@ -62,6 +62,7 @@ export class ChangingParent {
     const { body } = await this.#callers.operatorCreates(operator, '/accounts', { name: this.#name });
     this.id = String(body['id']);
     this.#expect('account.created', this.id, operator.name);
+    this.#step += 1;
     const scopes = ['sub_accounts:read', 'sub_accounts:write'];
     const minted = await this.#callers.operatorCreates(operator, `${this.#path}/api-keys`, {
       name: 'key',
@@ -70,6 +71,7 @@ export class ChangingParent {
     [this.#keyId, this.key] = [String(minted.body['id']), String(minted.body['api_key'])];
     this.secrets.push(this.key, String(minted.body['client_secret']));
     this.#expect('api_key.created', this.#keyId, operator.name);
+    this.#step += 1;
     await this.#create();
   }
 
