@@ -17,6 +17,51 @@
 {{- if not (or .config.upstream_url .config.routes) -}}
 {{- $faults = append $faults "config: set config.upstream_url, or config.routes" -}}
 {{- end -}}
+{{- with .config.upstream_url -}}
+{{- if not (regexMatch "^https?://[^/?#]+" .) -}}
+{{- $faults = append $faults (printf "config.upstream_url: %q is not a URL; write http://shop:8080" .) -}}
+{{- end -}}
+{{- end -}}
+{{- $prefixes := list -}}
+{{- range .config.routes -}}
+{{- $prefix := .prefix | default "" -}}
+{{- if not (hasPrefix "/" $prefix) -}}
+{{- $faults = append $faults (printf "config.routes: the prefix %q does not begin with /" $prefix) -}}
+{{- else if has $prefix $prefixes -}}
+{{- $faults = append $faults (printf "config.routes: two routes have the prefix %q" $prefix) -}}
+{{- end -}}
+{{- $prefixes = append $prefixes $prefix -}}
+{{- end -}}
+{{- range .config.trusted_proxies -}}
+{{- if not (or (regexMatch "^[0-9]{1,3}([.][0-9]{1,3}){3}(/([0-9]|[12][0-9]|3[0-2]))?$" .) (regexMatch "^[0-9a-fA-F:]*:[0-9a-fA-F:.]*(/([0-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?$" .)) -}}
+{{- $faults = append $faults (printf "config.trusted_proxies: %q is no address and no range such as 10.0.0.0/8" .) -}}
+{{- end -}}
+{{- end -}}
+{{- $mounts := .extraVolumeMounts -}}
+{{- range $name, $file := dig "listen" "tls" dict .config -}}
+{{- $mounted := false -}}
+{{- range $mounts -}}
+{{- if or (eq .mountPath $file) (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $file) -}}
+{{- $mounted = true -}}
+{{- end -}}
+{{- end -}}
+{{- if not $mounted -}}
+{{- $faults = append $faults (printf "config.listen.tls.%s: no extraVolumeMounts has %s" $name $file) -}}
+{{- end -}}
+{{- end -}}
+{{- if gt (int (.config.drain_idle_ms | default 0)) (int (.config.drain_ms | default 25000)) -}}
+{{- $faults = append $faults "config.drain_idle_ms: longer than config.drain_ms" -}}
+{{- end -}}
+{{- with .admin.token -}}
+{{- if lt (len .) 16 -}}
+{{- $faults = append $faults "admin.token: shorter than 16 characters" -}}
+{{- end -}}
+{{- end -}}
+{{- if and .podDisruptionBudget.enabled .podDisruptionBudget.minAvailable (not .autoscaling.enabled) (not (hasSuffix "%" (.podDisruptionBudget.minAvailable | toString))) -}}
+{{- if ge (int .podDisruptionBudget.minAvailable) (int .replicas) -}}
+{{- $faults = append $faults (printf "podDisruptionBudget.minAvailable: %d of %d replicas must stay, so no node could be drained" (int .podDisruptionBudget.minAvailable) (int .replicas)) -}}
+{{- end -}}
+{{- end -}}
 {{- if and .migrations.job.enabled (not (or .migrations.job.existingSecret .database.existingSecret)) -}}
 {{- $faults = append $faults "migrations.job: it runs before the chart's own Secret exists; set database.existingSecret or migrations.job.existingSecret" -}}
 {{- end -}}
@@ -35,6 +80,9 @@
 {{- $faults = append $faults "config.workers: auto counts the cores of the node, which says nothing of the pod; say how many, or take more replicas" -}}
 {{- else if and (gt (int $workers) 1) $memory (lt (int64 (include "gateway.bytes" $memory)) (mul (int $workers) 536870912)) -}}
 {{- $faults = append $faults (printf "resources.limits.memory: %s is too little for config.workers: %d; each worker needs 512Mi, as a pod by itself does, or the kernel kills workers where Kubernetes does not see it" $memory (int $workers)) -}}
+{{- end -}}
+{{- if and $memory (le (int $workers) 1) (lt (int64 (include "gateway.bytes" $memory)) 268435456) -}}
+{{- $faults = append $faults (printf "resources.limits.memory: %s is too little; a gateway needs 256Mi" $memory) -}}
 {{- end -}}
 {{- range .extraEnv -}}
 {{- if has .name (list "CONFIG" "DATABASE_URL" "PORT" "INTERNAL_PORT") -}}

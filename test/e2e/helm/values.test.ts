@@ -98,6 +98,58 @@ t.test(
   },
 );
 
+t.test(
+  'values that a pod would end with are refused before anything is changed',
+  { skip: withoutHelm },
+  async (t) => {
+    const upstream = 'http://shop:8080';
+    const wrong: [readonly string[], unknown, RegExp][] = [
+      [['config', 'upstream_url'], 'shop:8080', /config.upstream_url: "shop:8080" is not a URL/],
+      [
+        ['config', 'routes'],
+        [{ prefix: 'a', upstream }],
+        /config.routes: the prefix "a" does not begin with/,
+      ],
+      [
+        ['config', 'routes'],
+        [
+          { prefix: '/a', upstream },
+          { prefix: '/a', upstream },
+        ],
+        /config.routes: two routes/,
+      ],
+      [['config', 'trusted_proxies'], ['10.0.0.0/33'], /config.trusted_proxies: "10.0.0.0.33" is no address/],
+      [
+        ['config', 'listen'],
+        { tls: { cert_file: '/tls/a.pem', key_file: '/tls/b.pem' } },
+        /config.listen.tls.cert_file: no extraVolumeMounts/,
+      ],
+      [['resources', 'limits', 'memory'], '64Mi', /resources.limits.memory: 64Mi is too little/],
+      [['podDisruptionBudget', 'minAvailable'], 2, /podDisruptionBudget.minAvailable: 2 of 2/],
+      [['admin', 'token'], 'abc', /admin.token: shorter than 16 characters/],
+      [['config', 'drain_idle_ms'], 30_000, /config.drain_idle_ms: longer than config.drain_ms/],
+    ];
+    for (const [path, value, complaint] of wrong) {
+      const { ok, complaint: said } = template(withValue(minimal, path, value));
+      t.notOk(ok, path.join('.'));
+      t.match(said, complaint);
+    }
+    const right: [readonly string[], unknown][] = [
+      [
+        ['config', 'trusted_proxies'],
+        ['10.0.0.0/8', '192.0.2.1', 'fd00::/8', '::1'],
+      ],
+      [['podDisruptionBudget', 'minAvailable'], 1],
+      [['admin', 'token'], '0123456789abcdef'],
+      [['resources', 'limits', 'memory'], '256Mi'],
+    ];
+    for (const [path, value] of right) {
+      const { ok, complaint } = template(withValue(minimal, path, value));
+      t.ok(ok, `${path.join('.')}: ${complaint}`);
+    }
+  },
+);
+
 t.test('what is wrong with the name of the image is said in words', { skip: withoutHelm }, async (t) => {
   const wrong: [string, RegExp][] = [
     ['', /image.repository: say where the cluster pulls/],
