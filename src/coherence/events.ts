@@ -24,11 +24,10 @@ export interface CoherenceEvents {
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
   /**
-   * An account or its limits may have changed; reported before this replica confirms the change.
-   *
-   * @param id of the account
+   * An account got a quota. This replica confirms the change when the result has resolved, which must be well before its lease
+   * ends.
    */
-  accountChanged?(id: string): void;
+  quotaSet?(): Promise<void>;
   /** Memory and store held different values of these facts without a logged change; memory has the store's now. */
   factsDiffered?(keys: ReadonlySet<FactKey>): void;
   /** This replica lost track of the log and began anew, so anything may have changed. */

@@ -200,6 +200,7 @@ export class Lease {
       confirmed = await this.#register();
     }
     let ended = 0;
+    let hasNewQuota = false;
     let reading: LogReading;
     do {
       reading = await log.readAfter(view.through, mostEntries);
@@ -207,9 +208,10 @@ export class Lease {
       if (taken === 'lost') return this.#beginAnew();
       ended += revocations.announce(taken.revoked) + this.#endDiffered(taken.differed);
       revocations.announceChanged(taken.changedKeys);
-      for (const id of taken.changedAccounts) events.accountChanged?.(id);
+      hasNewQuota ||= taken.hasNewQuota;
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
+    if (hasNewQuota) await events.quotaSet?.();
     // A crash of the store may have undone a confirmation: then the row shows an older position than this replica
     // confirmed last. A row can be deleted only after the replica's lease has run out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
@@ -229,7 +231,6 @@ export class Lease {
     if (differed.size === 0) return 0;
     const { revocations, events } = this.#parts;
     events.factsDiffered?.(differed);
-    for (const key of differed) if (key.startsWith('a:')) events.accountChanged?.(key.slice(2));
     return revocations.announce(differed);
   }
 

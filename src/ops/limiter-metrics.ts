@@ -6,7 +6,7 @@ import { counter, gauge } from './metrics.ts';
 
 const bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.3, 1];
 
-/** Shows the state of the limiter, and logs when replicas cannot report limits to each other. */
+/** Shows the state of the limiter, and logs when the shared store of limits cannot be reached. */
 export function limiterMetrics(
   registry: Registry,
   limiter: () => { readonly degraded: boolean; readonly tracked: number; readonly quotasNearEnd: number },
@@ -15,7 +15,7 @@ export function limiterMetrics(
   gauge(
     registry,
     'limiter_degraded',
-    '1 while this replica enforces some limits by its last shares because reports of other replicas do not reach it.',
+    '1 while this replica enforces some limits by its last shares because their store cannot be reached.',
     () => Number(limiter().degraded),
   );
   gauge(
@@ -28,37 +28,29 @@ export function limiterMetrics(
   gauge(
     registry,
     'limiter_quotas_near_end',
-    'Month quotas in use on this replica with a tenth or less left. The log names each once.',
+    'Quotas that this replica used in the last seconds, with a tenth or less left.',
     () => limiter().quotasNearEnd,
   );
-  const exchanged = counter(
+  const asked = counter(
     registry,
-    'limiter_reports_total',
-    'Reports to the other replicas about the use of a limit.',
-  );
-  const failed = counter(
-    registry,
-    'limiter_quota_failures_total',
-    'Failed attempts to add requests to month quotas; they are kept and added later.',
+    'limiter_questions_total',
+    'Questions to the shared store about one limit each; a request with a unit at hand asks none.',
   );
   const times = new Histogram(
     registry,
-    'tenancy_gateway_limiter_exchange_seconds',
-    'Time that one exchange of reports with other replicas took, for many limits at once.',
+    'tenancy_gateway_limiter_call_seconds',
+    'Time that one call to the shared store of limits took, with the questions about many limits at once.',
     bounds,
   ).series({});
   return {
     onDegraded: (degraded, error) => {
       if (degraded)
-        logger.warn({ err: error }, 'limits use their last shares: replicas cannot report to each other');
-      else logger.info({}, 'replicas report to each other again: limits use current shares');
+        logger.warn({ err: error }, 'limits use their last shares: their store cannot be reached');
+      else logger.info({}, 'the store of limits can be reached again');
     },
-    onExchanged: (limits, ms) => {
-      exchanged.add(limits);
+    onAnswered: (questions, ms) => {
+      asked.add(questions);
       times(ms / 1000);
     },
-    onMonthsFailed: () => failed.count(),
-    onQuotaNearEnd: (limit, used, quota) =>
-      logger.warn({ limit, used, quota }, 'nine tenths of a month quota are used'),
   };
 }

@@ -1,13 +1,10 @@
 import { methodKind, type MethodKind, type Permit } from '../domain/acting-decision.ts';
 import type { Caller } from '../domain/caller.ts';
-import type { Problem } from '../domain/problem.ts';
 import type { CountedKind, CountedRequest, UsageSink } from '../ports/usage.ts';
 
 /** A decided request. `admission` is `null` for a preflight. */
 interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
-  /** Takes from its limits, once. Returns the problem if a limit has no room. */
-  takeFromLimits(): Problem | undefined;
 }
 
 /** Counts of one exchange: none until it is handed to the upstream. */
@@ -25,21 +22,21 @@ export class Counted {
     this.#method = methodKind(method);
   }
 
+  /** Whether the request was counted. */
+  get isHandedOver(): boolean {
+    return this.#counted !== null;
+  }
+
   /**
-   * Counts the request, once, against its limits and under its account: when it is handed to the upstream, or when no
-   * upstream can be reached. A preflight has no account. Returns the problem if a limit is full; then nothing is
-   * counted.
+   * Counts the request, once, under its account: when it is handed to the upstream, or when no upstream can be reached. A
+   * preflight has no account.
    */
-  handOver(decided: Decided): Problem | undefined {
-    const problem = decided.takeFromLimits();
-    if (problem !== undefined) return problem;
-    const { admission } = decided;
-    if (this.#counted !== null || admission === null || this.#method === undefined) return undefined;
+  handOver({ admission }: Decided): void {
+    if (this.#counted !== null || admission === null || this.#method === undefined) return;
     const { permit, caller } = admission;
     const isByDefault = permit.reason === 'self-by-default' && caller.kind === 'parent';
     this.#kind = this.#method === 'write' && isByDefault ? 'write-by-default' : this.#method;
     this.#counted = this.#usage.count(permit.resolvedTenant, caller.keyId, this.#kind);
-    return undefined;
   }
 
   /** Undoes the count of a request that was not sent after all. */

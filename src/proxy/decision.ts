@@ -21,6 +21,7 @@ import {
   type MissingFact,
 } from '../ports/directory.ts';
 import type { FactKey } from '../ports/facts.ts';
+import type { Full, LimitedBy, Taken } from '../ports/limits/rate-limiter.ts';
 import type { RequestTrace } from '../ports/tracer.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { overloaded } from '../limits/load-shedding.ts';
@@ -38,6 +39,17 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
+/** Owner of a decision, for units that are not known at once. */
+export interface UnitsUser {
+  /** Units were taken, or a limit has no room. */
+  onUnits(full: Problem | undefined): void;
+}
+
+/** Whether two decisions count against the same limits, whose figures may differ. */
+function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean {
+  return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
+}
+
 /** The decision about one request, made as often as necessary, and its tenant's slot while the request is admitted. */
 export class Decision {
   /** Set while the request is admitted. */
@@ -52,7 +64,9 @@ export class Decision {
   readonly #trace: RequestTrace | null;
   /** Share that holds its place among the requests in flight. */
   #place: Share | null = null;
-  #hasTaken = false;
+  /** Units of its limits; `null` if it has none. */
+  #units: Taken | null = null;
+  #unitsOf: readonly LimitedBy[] = [];
   /** Whether its parent's share has counted it, while the gateway was overloaded. */
   #hasShare = false;
   #request: ProxiedRequest | null = null;
@@ -138,16 +152,34 @@ export class Decision {
   }
 
   /**
-   * Counts the request against the limits of its key and accounts when it is handed to the upstream; once, even after
-   * several decisions. Returns the problem if a limit has no room; then it counts against none.
+   * Takes a unit from each limit of the key and accounts; once, even after several decisions.
+   *
+   * @returns the problem of a limit without room, or `undefined`; `'later'` if `user` is told later
    */
-  takeFromLimits(): Problem | undefined {
+  takeFromLimits(user: UnitsUser): Problem | 'later' | undefined {
     const limitedBy = this.admission?.limitedBy ?? null;
-    if (limitedBy === null || this.#hasTaken) return undefined;
-    const taken = this.#route.deps.rateLimiter.take(limitedBy);
-    this.rateLimit = taken.scarcest && rateLimitHeaders(taken.scarcest);
-    this.#hasTaken = !taken.full;
-    return taken.full ? limitFull(taken.kind, taken.period, taken.retryAfterS) : undefined;
+    if (this.#units !== null) {
+      if (limitedBy !== null && sameLimited(limitedBy, this.#unitsOf)) return undefined;
+      this.giveBackUnits();
+    }
+    if (limitedBy === null) return undefined;
+    const later = (known: Taken | Full): void => user.onUnits(this.#noteTaken(known, limitedBy));
+    const result = this.#route.deps.rateLimiter.take(limitedBy, later);
+    return result === null ? 'later' : this.#noteTaken(result, limitedBy);
+  }
+
+  /** Returns the units of a request that was not handed over. */
+  giveBackUnits(): void {
+    this.#units?.giveBack();
+    this.#units = null;
+  }
+
+  #noteTaken(result: Taken | Full, limitedBy: readonly LimitedBy[]): Problem | undefined {
+    this.rateLimit = result.scarcest && rateLimitHeaders(result.scarcest);
+    if (result.full) return limitFull(result.kind, result.period, result.retryAfterS);
+    this.#units = result;
+    this.#unitsOf = limitedBy;
+    return undefined;
   }
 
   /**

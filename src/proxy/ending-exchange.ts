@@ -131,6 +131,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     try {
       this.route.deps.exchanges.leave(this);
       this.decision.leave();
+      if (!this.counted.isHandedOver) this.decision.giveBackUnits();
     } finally {
       this.release();
     }

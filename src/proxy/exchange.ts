@@ -1,7 +1,9 @@
 import type { Admission, Rejection } from '../authz/proxied-request.ts';
+import type { Problem } from '../domain/problem.ts';
 import { guardMethods } from '../http/guarded.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
 import type { FactKey } from '../ports/facts.ts';
+import type { UnitsUser } from './decision.ts';
 import { EndingExchange } from './ending-exchange.ts';
 import { exchangeStates } from './exchange-states.ts';
 import { outboundContext } from './headers/request-headers.ts';
@@ -15,7 +17,7 @@ const mostSuperseded = 10;
  * One request on its way: decided, handed to the upstream, responded to, counted once. This class has the common parts
  * of requests with a response and requests for a WebSocket; `exchange-states.ts` has their life as a table.
  */
-export abstract class Exchange extends EndingExchange {
+export abstract class Exchange extends EndingExchange implements UnitsUser {
   #superseded = 0;
 
   /** Takes the request from here to its end. */
@@ -63,9 +65,19 @@ export abstract class Exchange extends EndingExchange {
   #act(decision: Admission | Rejection): void {
     const problem = this.decision.enter(decision);
     // The client left while facts were being loaded.
-    if (this.state === 'finished') this.decision.leave();
-    else if (problem === undefined) this.admitted();
-    else this.reject(problem);
+    if (this.state === 'finished') return this.decision.leave();
+    if (problem !== undefined) return this.reject(problem);
+    const full = this.decision.takeFromLimits(this);
+    if (full === undefined) this.admitted();
+    else if (full !== 'later') this.reject(full);
+  }
+
+  /** The request waited for its units. Facts may have changed meanwhile. @param full problem of a limit without room */
+  onUnits(full: Problem | undefined): void {
+    if (this.state === 'finished') this.decision.giveBackUnits();
+    else if (full !== undefined) this.reject(full);
+    else if (this.decision.stillHolds()) this.admitted();
+    else this.decideAgain();
   }
 
   /** Headers for the upstream, for plain requests and for upgrades. Flat list of names and values. */
@@ -109,7 +121,7 @@ export abstract class Exchange extends EndingExchange {
   }
 }
 
-guardMethods(Exchange, undefined, 'noteUse', 'noteBytes', 'keyChanged');
+guardMethods(Exchange, undefined, 'noteUse', 'noteBytes', 'keyChanged', 'onUnits');
 guardMethods(Exchange, [], 'dependsOn');
 // It has ended.
 guardMethods(Exchange, true, 'revoke');

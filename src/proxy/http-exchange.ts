@@ -114,9 +114,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       this.decideAgain();
       return false;
     }
-    const problem = this.counted.handOver(this.decision);
-    if (problem !== undefined) this.reject(problem);
-    return problem === undefined;
+    this.counted.handOver(this.decision);
+    return true;
   }
 
   sending(inFlight: InFlightRequest): boolean {
@@ -180,8 +179,8 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   onRefused(error: Error): void {
-    const full = this.state === 'finished' ? undefined : this.counted.handOver(this.decision);
-    return full === undefined ? this.onFailure(error) : this.reject(full);
+    if (this.state !== 'finished') this.counted.handOver(this.decision);
+    this.onFailure(error);
   }
 
   readonly #onClose = guarded(this, () => {

@@ -185,6 +185,18 @@ export class UsageRecorder implements UsageSink {
     return this.unwritable ? null : this.#parts.journal.folder;
   }
 
+  /** Adds everything counted so far to the store, before the usual time. Counts stay in the journal if that fails. */
+  async deliver(): Promise<void> {
+    for (let ticks = 0; ticks < 2 && !this.#stopped; ticks++) {
+      await this.#flushing;
+      this.#callOff();
+      this.#flushing = this.#tick();
+      await this.#flushing;
+      // A batch that waited for the store kept the open one from being sealed.
+      if (this.#batch.rows.length === 0) return;
+    }
+  }
+
   async #addRest(untilMs: number): Promise<void> {
     const { clock, timers } = this.#parts;
     if (this.#pending.throughMs === 0) return;

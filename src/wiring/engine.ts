@@ -72,13 +72,16 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
+/** Part of a lease for which a replica delays its confirmation of a new quota, to add its counts. */
+const quotaShare = 0.1;
+
 /** Makes the engine. While the store cannot be reached, it rejects requests with `unavailable` and keeps trying. */
 export function makeEngine(parts: EngineParts): Engine {
   const { config, store, registry, ...tools } = parts;
   const coherence = lateCoherence(tools.clock);
   const counted = coherenceMetrics(registry, () => coherence.snapshot());
   const readiness = makeReadiness({ missing: () => starting.missing(), holdsLease: () => coherence.ready() });
-  const events = reporting(counted, readiness, (account) => limiter.changed(account));
+  const events = reporting(counted, readiness, () => counting.deliver(config.coherence.leaseMs * quotaShare));
   const cache = openCache(config, {
     ...{ ...tools, registry },
     onBreakerState: (state) => events.breakerState?.(state),
@@ -138,23 +141,15 @@ export function makeEngine(parts: EngineParts): Engine {
   };
 }
 
-/**
- * Passes what coherence reports on to metrics, readiness and limits.
- *
- * @param changed called with an account that may have changed, or `null` if all may have
- */
+/** Passes what coherence reports on to metrics, readiness and usage. @param quotaSet called when an account got a quota */
 function reporting(
   counted: CoherenceEvents,
   readiness: Readiness,
-  changed: (account: string | null) => void,
+  quotaSet: () => Promise<void>,
 ): CoherenceEvents {
   return {
     ...counted,
-    accountChanged: changed,
-    forgotten: () => {
-      counted.forgotten?.();
-      changed(null);
-    },
+    quotaSet,
     leaseRenewed: (ms) => {
       readiness.leaseRenewed();
       counted.leaseRenewed?.(ms);

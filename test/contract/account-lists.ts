@@ -5,7 +5,7 @@ import type { Page, PageQuery } from '../../src/ports/tenant-store.ts';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { createKey, createParent, createSub } from '../support/store.ts';
 
-export async function accountListContract(t: Test, { tenants, monthTotals }: Store): Promise<void> {
+export async function accountListContract(t: Test, { tenants, quotas }: Store): Promise<void> {
   await t.test('parents are listed newest first', async (t) => {
     const made = [await createParent(tenants), await createParent(tenants)].map(({ id }) => id);
     const page = await tenants.listParents({}, { limit: 2 });
@@ -56,10 +56,14 @@ export async function accountListContract(t: Test, { tenants, monthTotals }: Sto
     const limits = { requestsPerSecond: null, burst: null, requestsPerMonth: 100 };
     await tenants.updateSubAccount(parent.id, sub.id, { limits });
     await tenants.updateParent(other.id, { limits });
-    const monthMs = Date.UTC(new Date().getUTCFullYear(), new Date().getUTCMonth());
-    const used = (limit: string, requests: number) => ({ limit, monthMs, requests, quota: 100 });
-    const additions = [used(`sub_account:${sub.id}`, 90), used(`parent:${other.id}`, 89)];
-    await monthTotals.add(`near-${parent.id}`, 1, additions, { at: new Date().toISOString() });
+    await quotas(`near-${parent.id}`).ask(
+      [[`sub_account:${sub.id}:month`, 90] as const, [`parent:${other.id}:month`, 89] as const].map(
+        ([limit, needed]) => ({
+          ...{ limit, period: 'month', capacity: 100, perSecond: 0, back: 0, needed, ahead: 0 },
+          ...{ spent: 0, hand: 0, series: null },
+        }),
+      ),
+    );
     const ids = async (near: number): Promise<string[]> =>
       (await tenants.listParents({ near }, { limit: 10 })).rows.map(({ id }) => id);
     t.same(await ids(0.9), [parent.id]);

@@ -12,14 +12,14 @@ import { importKeysContract } from './import-keys.ts';
 import { keyLifeContract } from './key-life.ts';
 import { importRowsContract } from './import-rows.ts';
 import { mutationContract } from './mutations.ts';
-import { monthTotalsContract } from './month-totals.ts';
 import { parentLimitContract } from './parent-limits.ts';
 import { parentContract } from './parents.ts';
 import { limitContract } from './limits.ts';
 import { revokeAllContract } from './revoke-all.ts';
 import { putSubAccountContract } from './put-sub-account.ts';
-import { shareBoardContract } from './share-board.ts';
+import { quotaContract } from './quotas.ts';
 import { tenantStoreContract } from './tenant-store.ts';
+import { bucketContract } from './buckets.ts';
 import { usageExportContract } from './usage-export.ts';
 import { usageReportContract } from './usage-reports.ts';
 import { usageStoreContract } from './usage-store.ts';
@@ -46,8 +46,8 @@ export async function storeContracts(t: Test, store: Store): Promise<void> {
   await t.test('coherence log', (t) => coherenceLogContract(t, store));
   await t.test('usage', (t) => usageStoreContract(t, store));
   await t.test('usage reports', (t) => usageReportContract(t, store));
-  await t.test('what replicas use of limits', (t) => shareBoardContract(t, store.shareBoard));
-  await t.test('what is used of quotas', (t) => monthTotalsContract(t, store));
+  await t.test('buckets of limits', (t) => bucketContract(t, store.buckets));
+  await t.test('what is used of quotas', (t) => quotaContract(t, store));
   await t.test('writes by default', (t) => writesByDefaultContract(t, store));
   await t.test('the export of usage', (t) => usageExportContract(t, store));
   // Last, since it fills the log.

@@ -1,5 +1,6 @@
 /** What a proxied request meets where its key, its sub-account or its parent has limits. */
 import t from 'tap';
+import type { KeyFact } from '../../src/ports/facts.ts';
 import type { RawResponse } from '../support/raw-client.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import { OneReplicaLimiter } from '../support/one-replica-limiter.ts';
@@ -237,5 +238,84 @@ t.test(
     await eventually(() => held.length === 1, 'the fourth request');
     held.shift()?.();
     t.same(limitsIn(await fourth), ['"api_key";q=3;w=1', '"api_key";r=0;t=1']);
+  },
+);
+
+t.test(
+  'a request for whose units a store is asked goes on with the answer, by the facts as they are then',
+  async (t) => {
+    const answers: (() => void)[] = [];
+    const rateLimiter = new OneReplicaLimiter((answer) => void answers.push(answer));
+    const upstream = await startUpstream(t);
+    const { call, port, directory, parent, finished } = await startGateway(t, {
+      routes: { '/': upstream.url },
+      rateLimiter,
+    });
+    directory.limitKey(parent, { requestsPerSecond: 3 });
+    const asked = (count: number) => eventually(() => answers.length === count, `${count} questions`);
+    const next = (): void => answers.shift()?.();
+
+    const first = call('POST', '/', { body: 'x' });
+    await asked(1);
+    t.equal(upstream.heads, 0, 'it waits');
+    next();
+    t.same(limitsIn(await first), ['"api_key";q=3;w=1', '"api_key";r=2;t=1']);
+
+    const revoked = call('GET', '/');
+    await asked(1);
+    const key = directory.facts.get(parent.keyKey) as KeyFact;
+    directory.revoke([parent.keyKey, { ...key, revoked: true }]);
+    next();
+    t.equal((await revoked).status, 401, 'the key was revoked meanwhile');
+    t.equal(rateLimiter.taken, 1, 'its unit is given back');
+    directory.facts.set(parent.keyKey, key);
+
+    const leaving = await rawClient(t, port);
+    leaving.send(requestText('GET', '/', [['Authorization', `Bearer ${parent.key}`]]));
+    await asked(1);
+    leaving.socket.destroy();
+    await eventually(() => finished.at(-1)?.code === 'client_gone', 'its end');
+    next();
+    t.equal(rateLimiter.taken, 1, 'the client left: its unit is given back');
+
+    for (let i = 0; i < 2; i++) {
+      const more = call('GET', '/');
+      await asked(1);
+      next();
+      t.equal((await more).status, 200);
+    }
+    const full = call('GET', '/');
+    await asked(1);
+    next();
+    t.match((await full).json(), { code: 'rate_limited' });
+  },
+);
+
+t.test(
+  'without room a request is refused at once, though no connection is free; one that never gets one costs nothing',
+  async (t) => {
+    const held: (() => void)[] = [];
+    const upstream = await startUpstream(t, (_request, response) => void held.push(() => response.end()));
+    const rateLimiter = new OneReplicaLimiter();
+    const { call, directory, parent } = await startGateway(t, {
+      routes: {
+        '/': {
+          upstream: upstream.url,
+          connections: 1,
+          timeouts: { connectMs: 300, headersMs: 5_000, bodyMs: 5_000 },
+        },
+      },
+      rateLimiter,
+    });
+    directory.limitKey(parent, { requestsPerSecond: 2 });
+    const first = call('GET', '/first');
+    await eventually(() => held.length === 1, 'the first request');
+    const second = call('GET', '/second');
+    await eventually(() => rateLimiter.taken === 2, 'the second, which waits for the connection');
+    t.match((await call('GET', '/third')).json(), { code: 'rate_limited' });
+    t.equal((await second).status, 504);
+    t.equal(rateLimiter.taken, 1);
+    held.shift()?.();
+    t.equal((await first).status, 200);
   },
 );

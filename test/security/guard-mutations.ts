@@ -29,9 +29,9 @@ export const guardMutations: readonly GuardMutation[] = [
   },
   {
     attack: 'beyond-limit',
-    source: 'src/proxy/counted-request.ts',
-    guard: 'const problem = decided.takeFromLimits();',
-    instead: 'const problem = undefined;',
+    source: 'src/proxy/exchange.ts',
+    guard: 'const full = this.decision.takeFromLimits(this);',
+    instead: 'const full = undefined as Problem | undefined;',
   },
   {
     attack: 'connection-strips-trusted-header',

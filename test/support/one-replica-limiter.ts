@@ -12,13 +12,29 @@ interface Limit {
 const monthS = 2_592_000;
 
 export class OneReplicaLimiter implements RateLimiter {
-  /** Calls of {@link take} that took. */
+  /** Requests that took units and did not give them back. */
   taken = 0;
   /** Seconds; moved by the test. A second's limit is whole again after one. */
   nowS = 0;
   readonly #used = new Map<string, number>();
+  readonly #delay: ((answer: () => void) => void) | null;
 
-  take(by: readonly LimitedBy[]): Taken | Full {
+  /** @param delay calls its argument when a store has answered; without it each answer is known at once */
+  constructor(delay: ((answer: () => void) => void) | null = null) {
+    this.#delay = delay;
+  }
+
+  take(by: readonly LimitedBy[], later: (result: Taken | Full) => void): Taken | Full | null {
+    if (this.#delay === null) return this.#take(by);
+    this.#delay(() => later(this.#take(by)));
+    return null;
+  }
+
+  async look(by: readonly LimitedBy[]): Promise<readonly LimitState[]> {
+    return limitsOf(by).map((limit) => this.#state(limit));
+  }
+
+  #take(by: readonly LimitedBy[]): Taken | Full {
     const limits = limitsOf(by);
     const scarcest = (): LimitState | null =>
       limits
@@ -30,14 +46,14 @@ export class OneReplicaLimiter implements RateLimiter {
       const { kind, period, resetS } = full;
       return { full: true, kind, period, retryAfterS: resetS, scarcest: scarcest() };
     }
-    this.taken += 1;
-    for (const limit of limits)
-      this.#used.set(this.#name(limit), (this.#used.get(this.#name(limit)) ?? 0) + 1);
-    return { full: false, scarcest: scarcest() };
+    this.#use(limits, 1);
+    return { full: false, scarcest: scarcest(), giveBack: () => this.#use(limits, -1) };
   }
 
-  look(by: readonly LimitedBy[]): readonly LimitState[] {
-    return limitsOf(by).map((limit) => this.#state(limit));
+  #use(limits: readonly Limit[], units: 1 | -1): void {
+    this.taken += units;
+    for (const limit of limits)
+      this.#used.set(this.#name(limit), (this.#used.get(this.#name(limit)) ?? 0) + units);
   }
 
   #state(limit: Limit): LimitState {

@@ -1,6 +1,5 @@
 import type { CoherenceLog } from '../../ports/coherence-log.ts';
-import type { MonthTotals } from '../../ports/limits/month-totals.ts';
-import type { ShareBoard } from '../../ports/limits/share-board.ts';
+import type { TokenStore } from '../../ports/limits/token-store.ts';
 import type { EventStore } from '../../ports/events.ts';
 import type { FactSource } from '../../ports/facts.ts';
 import type { OldSnapshots } from '../../ports/old-snapshots.ts';
@@ -15,8 +14,7 @@ import { factSource } from './coherence/fact-source.ts';
 import { Hints } from './coherence/hints.ts';
 import { Session } from './coherence/session.ts';
 import { eventStore } from './events/event-store.ts';
-import { postgresMonthTotals } from './limits/month-totals.ts';
-import { postgresShareBoard } from './limits/share-board.ts';
+import { postgresBuckets, postgresQuotas } from './limits/token-stores.ts';
 import { checkSchema, SchemaMismatch } from './schema/applied.ts';
 import { migrate, type MigrationEvents } from './schema/migrate.ts';
 import { Limit, Pool, type Runner } from './connection/pool.ts';
@@ -35,9 +33,10 @@ export interface Store {
   readonly facts: FactSource;
   readonly log: CoherenceLog;
   readonly usage: UsageStore;
-  /** Reports of replicas about limits, for gateways without Redis. */
-  readonly shareBoard: ShareBoard;
-  readonly monthTotals: MonthTotals;
+  /** Buckets of limits, for gateways without Redis. */
+  readonly buckets: TokenStore;
+  /** Quotas. @param replica name of this process among those that use them; never used before */
+  readonly quotas: (replica: string) => TokenStore;
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
@@ -95,8 +94,8 @@ const migrationMs = 600_000;
 const migrationIdleMs = 1_000;
 /** One connection held for the lease, one only for facts, one only for changes, and one for either. */
 const fewestConnections = 4;
-/** Deadline of a statement about the use of limits, in milliseconds: later its result would be out of date. */
-const usedLimitsMs = 1_000;
+/** Deadline of a question about limits, in milliseconds: requests have given up on its answer long before. */
+const tokensMs = 1_000;
 /** Most reports at once. */
 const reportsMost = 4;
 
@@ -114,14 +113,16 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
   const session = new Session(held, hints, coherenceMs, leadsToPooler(direct));
   const size = Math.max(fewestConnections, maxConnections) - 1;
   const shared = new Pool(connect(url, queryMs, { pooled: direct !== url, idleMs }), size);
-  const { facts, others, reports, background, usedLimits } = limits(size);
+  const { facts, others, reports, background } = limits(size);
   const migrations = new Pool(connect(direct, migrationMs, { idleMs: migrationIdleMs }), 1);
   return assembleStore({
     facts: shared.withDeadline(coherenceMs, 'facts', facts),
     queries: shared.withDeadline(queryMs, 'queries', others),
     reports: shared.withDeadline(queryMs, 'reports', others, reports),
     background: shared.withDeadline(queryMs, 'background', others, background),
-    usedLimits: shared.withDeadline(usedLimitsMs, 'limits', others, usedLimits),
+    // Requests wait for these, so they wait for no report.
+    buckets: shared.withDeadline(tokensMs, 'buckets', new Limit(1)),
+    quotas: shared.withDeadline(tokensMs, 'quotas', new Limit(1)),
     log: session,
     migrations: migrations.withDeadline(migrationMs),
     pool: () => shared.state,
@@ -133,7 +134,7 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
   });
 }
 
-type LimitName = 'facts' | 'others' | 'reports' | 'background' | 'usedLimits';
+type LimitName = 'facts' | 'others' | 'reports' | 'background';
 
 /**
  * Limits on the shared connections for each kind of statement. Changes that wait for locks and reports that read a
@@ -149,7 +150,6 @@ function limits(shared: number): Readonly<Record<LimitName, Limit>> {
     others: new Limit(others, Math.floor(others / 2)),
     reports: new Limit(reports),
     background: new Limit(1),
-    usedLimits: new Limit(1),
   };
 }
 
@@ -160,8 +160,10 @@ export interface StoreParts {
   readonly reports: Runner;
   /** Runs statements that no request waits for. */
   readonly background: Runner;
-  /** Runs statements about the use of limits, which no request waits for and which are useless late. */
-  readonly usedLimits: Runner;
+  /** Runs questions about limits by the second, one at a time. */
+  readonly buckets: Runner;
+  /** Runs questions about quotas, one at a time. */
+  readonly quotas: Runner;
   /** Runs the statements of the coherence log, which must not wait for the others. */
   readonly log: Runner;
   readonly migrations: Runner;
@@ -173,18 +175,7 @@ export interface StoreParts {
 
 /** Assembles a store from its parts. */
 export function assembleStore(parts: StoreParts): Store {
-  const {
-    facts,
-    queries,
-    reports,
-    background,
-    usedLimits,
-    log,
-    migrations,
-    hints,
-    onFirstHintWanted,
-    close,
-  } = parts;
+  const { facts, queries, reports, background, log, migrations, hints, onFirstHintWanted, close } = parts;
   let closing: Promise<void> | undefined;
   return {
     tenants: tenantStore(queries, hints),
@@ -197,8 +188,8 @@ export function assembleStore(parts: StoreParts): Store {
       },
     }),
     usage: usageStore(queries, reports, background),
-    shareBoard: postgresShareBoard(usedLimits),
-    monthTotals: postgresMonthTotals(usedLimits),
+    buckets: postgresBuckets(parts.buckets),
+    quotas: (replica) => postgresQuotas(parts.quotas, replica),
     usageExport: usageExportStore(reports, background),
     replicaList: replicaList(queries),
     oldSnapshots: oldSnapshots(log),

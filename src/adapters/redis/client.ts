@@ -9,8 +9,8 @@ export interface RedisClient {
   get(key: string): Promise<string | null>;
   set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
   /** Runs the script with this digest; rejects with `NOSCRIPT` if the server does not know it. */
-  evalsha(digest: string, keys: 1, key: string, ...args: (string | number)[]): Promise<unknown>;
-  eval(script: string, keys: 1, key: string, ...args: (string | number)[]): Promise<unknown>;
+  evalsha(digest: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
+  eval(script: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   on(event: 'ready' | 'close', listener: () => void): unknown;
   on(event: 'error', listener: (error: unknown) => void): unknown;
   connect(): Promise<void>;

@@ -71,7 +71,7 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
       method: methodKind(body.method) ?? 'write',
     };
     const destination = deps.destinationOf(body.method, body.path);
-    const [explained, limits] = lookAtLimits(await explain(destination, request, deps), deps);
+    const [explained, limits] = await lookAtLimits(await explain(destination, request, deps), deps);
     return {
       ...responseBody(destination, body, explained, request),
       limits: limits.map(limitToBody),
@@ -81,15 +81,15 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
 }
 
 /**
- * Looks at the limits that a request would count against, as this replica knows them, without counting. A request that
- * would be admitted is rejected if one of them is used up.
+ * Looks at the limits that a request would count against, without counting. A request that would be admitted is
+ * rejected if one of them is used up.
  */
-function lookAtLimits(
+async function lookAtLimits(
   explained: Explained,
   { rateLimiter }: ExplainDeps,
-): readonly [Explained, readonly LimitState[]] {
+): Promise<readonly [Explained, readonly LimitState[]]> {
   if (!('permit' in explained)) return [explained, []];
-  const limits = rateLimiter.look(explained.limitedBy ?? []);
+  const limits = await rateLimiter.look(explained.limitedBy ?? []);
   const full = limits.find(({ remaining }) => remaining === 0);
   if (full === undefined) return [explained, limits];
   const problem = limitFull(full.kind, full.period, full.resetS);

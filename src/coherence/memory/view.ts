@@ -22,8 +22,8 @@ export interface Taken {
   readonly revoked: ReadonlySet<FactKey>;
   /** API keys whose records have changed in another way. */
   readonly changedKeys: ReadonlySet<FactKey>;
-  /** Ids of accounts with any change. */
-  readonly changedAccounts: ReadonlySet<string>;
+  /** Whether an account got a quota. */
+  readonly hasNewQuota: boolean;
   /** Facts whose values in memory and in the store differ without a logged change: see {@link View.keep}. */
   readonly differed: ReadonlySet<FactKey>;
 }
@@ -192,7 +192,7 @@ export class View {
     if (reading.entries.length > 0) this.#version += 1;
     const revoked = new Set<FactKey>();
     const changedKeys = new Set<FactKey>();
-    const changedAccounts = new Set<string>();
+    let hasNewQuota = false;
     for (const { seq, key, revoked: isRevoked } of reading.entries) {
       this.#recentChanges.record(key, seq);
       const name = nameInMemory(key);
@@ -200,14 +200,14 @@ export class View {
         cache.dropOlder(name, seq);
       if (isRevoked) revoked.add(key);
       else if (key.startsWith('k:')) changedKeys.add(key);
-      if (key.startsWith('a:')) changedAccounts.add(name);
+      if (key.startsWith('q:')) hasNewQuota = true;
     }
     this.#recentChanges.raiseFloor(reading.floor);
     this.#incarnation = reading.incarnation;
     this.#through = reading.through;
     if (reading.through >= reading.seq) this.#applied = reading.seq;
     const differed = this.#differences.unexplained(this.#applied, this.#recentChanges);
-    return { revoked, changedKeys, changedAccounts, differed };
+    return { revoked, changedKeys, hasNewQuota, differed };
   }
 
   /** Forgets everything but the names of facts; nothing may be decided any more. */

@@ -1,14 +1,142 @@
-import { tuning } from './tuning.ts';
+import type { BucketFigures } from '../../domain/limits/bucket.ts';
+
+/** What a replica knows while it cannot reach the store. */
+interface AloneState {
+  /** Replicas that decide, this one included. */
+  readonly replicas: number;
+  /** Tokens in the store, as last answered. */
+  readonly left: number;
+  /** Monotonic, milliseconds. */
+  readonly nowMs: number;
+}
+
+/** Part of a limit that a replica admits by itself while it cannot reach the store. */
+export interface Alone {
+  /** Tokens that were taken while the store was away, and that it does not know of. */
+  readonly debt: number;
+  /** Notes tokens that the store gave and that were used, or negative ones for tokens that were put back. */
+  noteUse(tokens: number): void;
+  /** Takes a token, if there is one. */
+  take(figures: BucketFigures, state: AloneState): boolean;
+  /** Returns the debt, which the store is told with the next question. */
+  pay(): number;
+  /** Owes again what the store was not told after all. */
+  owe(tokens: number): void;
+  /** The store has answered: the next time away begins with a new share. */
+  end(figures: BucketFigures, nowMs: number): void;
+  /** Most tokens at hand: a killed replica takes them with it. */
+  mostAtHand(figures: BucketFigures, replicas: number): number;
+}
 
 /**
- * Requests a second that a replica admits while it cannot hear from the others: its last share of the rate, but at
- * least one request in ten seconds, so that a tenant within its limit is never shut out. If these single requests are a
- * large part of a small rate, shares shrink to make room: all replicas together stay within {@link tuning.mostShares}
- * times the rate as long as there are at most 15 replicas for each request a second.
+ * A replica's use of a limit is averaged over at least this many milliseconds, and over this many times the time in which the
+ * bucket fills: then the averages of all replicas add up to at most 1.1 times the rate, even after a burst.
  */
-export function rateAlone(share: number, rate: number, replicas: number): number {
-  const spare = ((tuning.mostShares - 1) * rate) / replicas;
-  const least = Math.max(tuning.leastAlone, Math.min(2 * tuning.leastAlone, spare));
-  const part = Math.max(0, Math.min(1, tuning.mostShares - (replicas * least) / rate));
-  return Math.max(least, part * share * rate);
+const average = { leastMs: 10_000, fills: 10 };
+/** Room for chance: a replica's share, in terms of its average use. With it all shares are at most 1.32 times the rate. */
+const growth = 1.2;
+/** Part of an equal share that a replica has at least: with it all shares are at most 1.5 times the rate. */
+const least = 0.18;
+/** Part of its share of the burst that a replica lets through at once. */
+const atOnce = 0.4;
+
+/** A replica's share of a bucket: its use of late, and a little. */
+export class AloneBucket implements Alone {
+  debt = 0;
+  #used = 0;
+  /** Average use per second. */
+  #useRate = 0;
+  #sinceMs: number;
+  #tokens: number | null = null;
+  #atMs = 0;
+
+  constructor(nowMs: number) {
+    this.#sinceMs = nowMs;
+  }
+
+  noteUse(tokens: number): void {
+    this.#used += tokens;
+  }
+
+  take(figures: BucketFigures, { replicas, nowMs }: AloneState): boolean {
+    const { capacity, perSecond } = figures;
+    if (this.#tokens === null) this.#average(figures, nowMs);
+    const rate = Math.max(Math.min(growth * this.#useRate, perSecond), (least * perSecond) / replicas);
+    const most = Math.max(1, (atOnce * capacity * rate) / perSecond);
+    const filled = this.#tokens === null ? most : this.#tokens + ((nowMs - this.#atMs) * rate) / 1000;
+    this.#tokens = Math.min(most, filled);
+    this.#atMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    this.debt += 1;
+    return true;
+  }
+
+  pay(): number {
+    const { debt } = this;
+    this.debt = 0;
+    return debt;
+  }
+
+  owe(tokens: number): void {
+    this.debt += tokens;
+  }
+
+  end(figures: BucketFigures, nowMs: number): void {
+    if (this.#tokens !== null) this.#sinceMs = nowMs;
+    else this.#average(figures, nowMs);
+    this.#tokens = null;
+  }
+
+  mostAtHand(): number {
+    return Infinity;
+  }
+
+  #average({ capacity, perSecond }: BucketFigures, nowMs: number): void {
+    const elapsedMs = nowMs - this.#sinceMs;
+    const averageMs = Math.max(average.leastMs, (average.fills * capacity * 1000) / perSecond);
+    this.#useRate = this.#useRate * Math.exp(-elapsedMs / averageMs) + (this.#used * 1000) / averageMs;
+    this.#used = 0;
+    this.#sinceMs = nowMs;
+  }
+}
+
+/** Part of a quota that all replicas together may admit beyond it. */
+const beyond = 0.001;
+/** Part of a quota that must be left if replicas may admit more than that: they do not use it up while the store is away. */
+const far = 0.1;
+
+/** A replica's share of a quota: what it may admit without the store's knowledge. */
+export class AloneQuota implements Alone {
+  debt = 0;
+  /** Part of the debt that the present question tells of. */
+  #paying = 0;
+
+  noteUse(): void {}
+
+  take(figures: BucketFigures, { replicas, left }: AloneState): boolean {
+    const isFar = left > far * figures.capacity;
+    const most = isFar ? left / (4 * replicas) : this.mostAtHand(figures, replicas);
+    if (this.debt >= Math.min(left, Math.max(1, Math.floor(most)))) return false;
+    this.debt += 1;
+    return true;
+  }
+
+  pay(): number {
+    this.#paying = this.debt;
+    return this.debt;
+  }
+
+  owe(): void {
+    this.#paying = 0;
+  }
+
+  end(): void {
+    this.debt -= this.#paying;
+    this.#paying = 0;
+  }
+
+  mostAtHand({ capacity }: BucketFigures, replicas: number): number {
+    return Math.floor((beyond * capacity) / replicas);
+  }
 }

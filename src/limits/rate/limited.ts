@@ -1,52 +1,40 @@
-import type { LimitKind, Limits } from '../../domain/limits/limits.ts';
+import { isQuota, limitsSet, type LimitKind, type Limits } from '../../domain/limits/limits.ts';
 import type { LimitedBy } from '../../ports/limits/rate-limiter.ts';
-import type { MonthQuota } from './month-quota.ts';
-import type { RateBucket } from './rate-bucket.ts';
+import { AloneBucket, AloneQuota } from './alone.ts';
+import { bucketPace, Portion, quotaPace } from './portion.ts';
 
-/** State of an account or key with a limit on this replica. */
+/** State of an account or key with limits on this replica. */
 export interface Limited {
-  /** Name in stores: the kind and the id. */
-  readonly limit: string;
   readonly kind: LimitKind;
   readonly id: string;
   limits: Limits;
-  bucket: RateBucket | null;
-  quota: MonthQuota | null;
-  /**
-   * When its bucket is reported to the others: not, in the next round, or in an earlier exchange; see `share-sync.ts`.
-   */
-  told: 'not' | 'next' | 'soon';
-  /** Earliest time of an early exchange, and the pause after it, in milliseconds. */
-  soonMs: number;
-  pauseMs: number;
+  /** One for each limit, the shortest period first. */
+  portions: readonly Portion[];
   lastUseMs: number;
 }
 
-/** Makes one without bucket and quota. */
-export function newLimited({ kind, id, limits }: LimitedBy, nowMs: number): Limited {
-  return {
-    limit: `${kind}:${id}`,
-    kind,
-    id,
-    limits,
-    bucket: null,
-    quota: null,
-    told: 'not',
-    soonMs: 0,
-    pauseMs: 25,
-    lastUseMs: nowMs,
-  };
+/** Makes one without limits. */
+export function newLimited({ kind, id }: LimitedBy, limits: Limits, nowMs: number): Limited {
+  return { kind, id, limits, portions: [], lastUseMs: nowMs };
 }
 
-export function sameLimits(a: Limits, b: Limits): boolean {
-  return (
-    a.requestsPerSecond === b.requestsPerSecond &&
-    a.burst === b.burst &&
-    a.requestsPerMonth === b.requestsPerMonth
-  );
+/** Applies limits. Limits that stay keep their tokens; returns the portions of those that are no more. */
+export function applyLimits(limited: Limited, limits: Limits, nowMs: number): readonly Portion[] {
+  const before = limited.portions;
+  const { kind, id } = limited;
+  limited.limits = limits;
+  limited.portions = limitsSet(limits).map((figures) => {
+    const there = before.find((portion) => portion.figures.period === figures.period);
+    there?.change(figures);
+    if (there !== undefined) return there;
+    return isQuota(figures.period)
+      ? new Portion({ kind, id, figures, pace: quotaPace, alone: new AloneQuota() }, nowMs)
+      : new Portion({ kind, id, figures, pace: bucketPace, alone: new AloneBucket(nowMs) }, nowMs);
+  });
+  return before.filter((portion) => !limited.portions.includes(portion));
 }
 
-/** Limits in use, about `most` of them. A sweep forgets those that were not used for a while. */
+/** Accounts and keys whose limits are in use, about `most` of them. A sweep forgets those that were not used for a while. */
 export class LimitedByKind {
   readonly #most: number;
   readonly #mayForget: (limited: Limited, isFull: boolean) => boolean;
@@ -74,11 +62,11 @@ export class LimitedByKind {
     this.#of[limited.kind].set(limited.id, limited);
   }
 
-  /** Checks the next `steps` limits, and forgets those that hold no more than a new one would. */
+  /** Checks the next `steps` accounts and keys, and forgets those that may be forgotten. */
   sweep(steps: number): void {
     const isFull = this.size > this.#most;
     for (let step = 0; step < steps; step++) {
-      this.#sweep ??= this.#all();
+      this.#sweep ??= this.all();
       const { value, done } = this.#sweep.next() as IteratorResult<Limited, undefined>;
       if (done === true) {
         this.#sweep = undefined;
@@ -88,7 +76,7 @@ export class LimitedByKind {
     }
   }
 
-  *#all(): Iterator<Limited> {
+  *all(): Generator<Limited, undefined> {
     for (const all of Object.values(this.#of)) yield* all.values();
   }
 }

@@ -25,14 +25,16 @@ export interface LimitState {
   readonly resetS: number;
 }
 
-/** One request was counted against every limit. */
+/** One unit was taken from every limit. */
 export interface Taken {
   readonly full: false;
   /** The shown limit with the smallest `remaining / quota`; `null` if there is none. */
   readonly scarcest: LimitState | null;
+  /** Returns the units of a request that was not handed over. Call it once at most. */
+  giveBack(): void;
 }
 
-/** Nothing was counted, because a limit is used up. */
+/** Nothing was taken, because a limit is used up. */
 export interface Full {
   readonly full: true;
   /** The first limit that is used up, in the order `api_key`, `sub_account`, `parent`, seconds before months. */
@@ -44,10 +46,18 @@ export interface Full {
   readonly scarcest: LimitState | null;
 }
 
-/** Limits over all replicas without a round trip: each replica admits requests from its share. */
+/** Limits over all replicas. A request waits only if no unit is at hand, and never longer than 25 ms. */
 export interface RateLimiter {
-  /** Counts one request against all of these limits, or against none. Never throws. */
-  take(by: readonly LimitedBy[]): Taken | Full;
-  /** States of all these limits, shown or not, in the order of {@link Full.kind}. Counts nothing. */
-  look(by: readonly LimitedBy[]): readonly LimitState[];
+  /**
+   * Takes one unit from all of these limits, or from none. Never throws.
+   *
+   * @param later called with the result if it is not known at once; not in this turn of the event loop
+   * @returns the result; `null` if a store has to be asked
+   */
+  take(by: readonly LimitedBy[], later: (result: Taken | Full) => void): Taken | Full | null;
+  /**
+   * Returns the states of all these limits, shown or not, in the order of {@link Full.kind}, as the stores know them. Takes
+   * nothing.
+   */
+  look(by: readonly LimitedBy[]): Promise<readonly LimitState[]>;
 }

@@ -97,8 +97,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
       this.#dropConnection();
       return this.decideAgain();
     }
-    const problem = this.counted.handOver(this.decision);
-    if (problem !== undefined) return this.reject(problem);
+    this.counted.handOver(this.decision);
     this.route.deps.usage.commit();
     if (!this.decision.mayAct()) {
       this.counted.takeBack();
@@ -173,9 +172,8 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
 
   /** Responds without the upstream. If that could not be reached, the request counts as well. */
   #endWithout(problem: Problem, cause?: unknown): void {
-    const full = this.counted.handOver(this.decision);
-    if (full === undefined) this.reject(problem, cause);
-    else this.reject(full);
+    this.counted.handOver(this.decision);
+    this.reject(problem, cause);
   }
 
   protected override closeOpen(): void {

@@ -1,4 +1,5 @@
-import { redisShareBoard } from '../../adapters/redis/share-board.ts';
+import { embeddedBuckets } from '../../adapters/embedded/buckets.ts';
+import { redisBuckets } from '../../adapters/redis/buckets.ts';
 import type { CoherenceSnapshot } from '../../coherence/coherence.ts';
 import { parseRedisAddress } from '../../config/redis/redis-address.ts';
 import type { Config } from '../../config.ts';
@@ -6,7 +7,6 @@ import { SharedRateLimiter } from '../../limits/rate/limiter.ts';
 import { limiterMetrics } from '../../ops/limiter-metrics.ts';
 import type { Logger } from '../../ops/logger.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ShareBoard } from '../../ports/limits/share-board.ts';
 import type { RateLimiter } from '../../ports/limits/rate-limiter.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { Registry } from 'prom-client';
@@ -14,7 +14,7 @@ import type { Store } from '../store.ts';
 
 interface LimiterParts {
   readonly config: Pick<Config, 'store' | 'redisUrl'>;
-  readonly store: Pick<Store, 'shareBoard' | 'monthTotals'>;
+  readonly store: Pick<Store, 'buckets' | 'quotas'>;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -27,29 +27,25 @@ interface LimiterParts {
 /** Limiter that starts after the store and stops before it. */
 export interface OpenLimiter extends RateLimiter {
   start(): void;
-  /** Tells the limiter that the limits of an account, or of any if `null`, may have changed. */
-  changed(id: string | null): void;
   stop(): Promise<void>;
 }
 
-/** Opens limits over all replicas. Replicas exchange reports through Redis, or through PostgreSQL without Redis. */
+/** Opens limits over all replicas. Their buckets are in Redis, or in the database without Redis. */
 export function openLimiter(parts: LimiterParts): OpenLimiter {
   const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
-  const redis = config.redisUrl === null ? null : openBoard(config.redisUrl, timers);
-  // An embedded store has only this process, so there are no other replicas.
-  const board: ShareBoard | null = config.store.kind === 'embedded' ? null : (redis ?? store.shareBoard);
+  // Only this process can use an embedded store.
+  const isShared = config.store.kind !== 'embedded';
+  const redis = isShared && config.redisUrl !== null ? openRedis(config.redisUrl) : null;
+  const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);
   const events = limiterMetrics(registry, () => limiter, logger);
-  const unregistered = randomId();
   const limiter = new SharedRateLimiter({
-    ...{ board, totals: store.monthTotals, clock, timers, randomId, events },
-    replicas: () => namesOf(snapshot()),
-    replicaId: () => snapshot()?.replica ?? unregistered,
+    ...{ buckets, quotas: store.quotas(randomId()), clock, timers, events },
+    replicas: () => (isShared ? replicasOf(snapshot()) : 1),
   });
   return {
-    take: (by) => limiter.take(by),
+    take: (by, later) => limiter.take(by, later),
     look: (by) => limiter.look(by),
     start: () => limiter.start(),
-    changed: (id) => limiter.changed(id),
     stop: async () => {
       await limiter.stop();
       redis?.close();
@@ -57,13 +53,14 @@ export function openLimiter(parts: LimiterParts): OpenLimiter {
   };
 }
 
-function openBoard(url: string, timers: Timers): ReturnType<typeof redisShareBoard> {
+function openRedis(url: string): ReturnType<typeof redisBuckets> {
   const address = parseRedisAddress(url);
   if (address === undefined) throw new Error('redis.url is not the address of a Redis');
-  return redisShareBoard({ address, timers });
+  return redisBuckets({ address });
 }
 
-function namesOf(snapshot: CoherenceSnapshot | null): ReadonlySet<string> | null {
+/** Number of replicas that decide; `null` while it is unknown. */
+function replicasOf(snapshot: CoherenceSnapshot | null): number | null {
   if (snapshot === null || snapshot.replicas.length === 0) return null;
-  return new Set([snapshot.replica, ...snapshot.replicas.map(({ id }) => id)]);
+  return new Set([snapshot.replica, ...snapshot.replicas.map(({ id }) => id)]).size;
 }

@@ -10,6 +10,7 @@ import type { UsageStore } from '../../ports/usage.ts';
 import { replayAbandoned } from '../../usage/journal/abandoned.ts';
 import { Journal, type LockFolder } from '../../usage/journal/journal.ts';
 import { UsageRecorder } from '../../usage/recorder.ts';
+import { within } from '../../timing/within.ts';
 import { StoreClock } from '../../usage/store-clock.ts';
 
 export interface CountingParts {
@@ -26,6 +27,8 @@ export interface Counting {
   readonly usage: UsageRecorder;
   /** @see UsageRecorder.begin */
   begin(): Promise<void>;
+  /** Adds what was counted so far to the store; gives up after this time, and never rejects. */
+  deliver(withinMs: number): Promise<void>;
   /** Notes that the process must have ended within that time. */
   leave(withinMs: number): void;
   /** @see UsageRecorder.stop */
@@ -85,6 +88,7 @@ export function makeCounting(parts: CountingParts): Counting {
       const clock = new StoreClock(parts.clock);
       stopReplaying = replayAbandoned({ ...parts, store, clock, dir, own: id, lock, onSetAside }, storeId);
     },
+    deliver: (withinMs) => within(parts.timers, withinMs, usage.deliver()).catch(() => undefined),
     leave: (withinMs) => void (addUntilMs = parts.clock.monotonicMs() + withinMs - lastStepsMs),
     stop: async () => {
       await stopReplaying();

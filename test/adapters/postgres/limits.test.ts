@@ -1,84 +1,93 @@
-/** What replicas tell each other of limits, in PostgreSQL, where there is much of it. */
+/** Limits in PostgreSQL, where there are many of them. */
 import t from 'tap';
-import { noLimits } from '../../../src/domain/limits/limits.ts';
-import { SharedRateLimiter } from '../../../src/limits/rate/limiter.ts';
-import { systemClock } from '../../../src/ports/clock.ts';
-import { nearPage } from '../../../src/ports/limits/month-totals.ts';
-import type { LimitedBy } from '../../../src/ports/limits/rate-limiter.ts';
-import { systemTimers } from '../../../src/ports/timers.ts';
+import { openPostgres } from '../../../src/adapters/postgres/store.ts';
+import { bucketQuestion } from '../../contract/buckets.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freshStore, rawSql } from '../../support/store.ts';
 
-t.test('a new replica reads 200,000 small quotas, and hears of the others meanwhile', async (t) => {
-  const quotas = 200_000;
+t.test('what a replica has at hand that asks no more is there for others after 15 seconds', async (t) => {
   const { store, url } = await freshStore(t);
   const sql = rawSql(t, url);
-  await sql`
-    insert into limit_month (month, limit_name, used, quota, near_at)
-      select month, 'sub_account:' || i, 5, 5, month + i * interval '1 microsecond'
-      from generate_series(1, ${quotas}::int) i, date_trunc('month', now(), 'UTC') month`;
-  await sql`analyze limit_month`;
-  let read = 0;
-  let largest = 0;
-  let isRead = false;
-  let failures = 0;
-  let exchanges = 0;
-  const limiter = new SharedRateLimiter({
-    board: store.shareBoard,
-    totals: {
-      add: async (replica, batch, additions, after) => {
-        const reading = await store.monthTotals.add(replica, batch, additions, after);
-        read += reading.totals.length;
-        largest = Math.max(largest, reading.totals.length);
-        isRead ||= reading.next === null;
-        return reading;
-      },
-    },
-    clock: systemClock,
-    timers: systemTimers,
-    replicas: () => new Set(['a', 'b']),
-    replicaId: () => 'a',
-    randomId: () => 'new',
-    events: {
-      onMonthsFailed: () => (failures += 1),
-      onDegraded: () => (failures += 1),
-      onExchanged: () => (exchanges += 1),
-    },
-  });
-  t.teardown(() => limiter.stop());
-  const ask = (id: string, limits: object): boolean => {
-    const by: LimitedBy = { kind: 'sub_account', id, shown: true, limits: { ...noLimits, ...limits } };
-    return !limiter.take([by]).full;
+  const question = {
+    ...bucketQuestion('parent:0190a0a0-0000-7000-8000-000000000001:month', 6_400, 0),
+    period: 'month',
+  } as const;
+  const granted = async (replica: string, asked: object): Promise<number> => {
+    const [answer] = await store.quotas(replica).ask([{ ...question, needed: 0, ...asked }]);
+    if (answer === undefined || answer instanceof Error) throw new Error('no answer', { cause: answer });
+    return answer.granted;
   };
-  const began = performance.now();
-  limiter.start();
-  await eventually(() => {
-    ask('busy', { requestsPerSecond: 100 });
-    return isRead;
-  });
-  const ms = performance.now() - began;
-  t.comment(`read in ${Math.round(ms)} ms, ${exchanges} exchanges meanwhile, ${failures} failed calls`);
-  t.ok(read >= quotas, `${read} were read`);
-  t.ok(exchanges >= 2, `${exchanges} exchanges`);
-  t.ok(largest <= nearPage + 10, `${largest} at once: a call is short, and its deadline far`);
-  t.notOk(ask('7', { requestsPerMonth: 5 }), 'one that is used up');
-  t.ok(ask('unused', { requestsPerMonth: 5 }));
+  t.equal(await granted('gone', { ahead: 100 }), 100);
+  t.equal(await granted('here', { needed: 6_400 }), 6_300, 'it may live');
+  await sql`update limit_hold set at = at - interval '16 seconds' where replica = 'gone'`;
+  t.equal(await granted('here', { needed: 200 }), 200 - 100, 'all of it');
 });
 
-t.test('old reports are deleted, but for those that a replica is writing', async (t) => {
+t.test('windows that are over are deleted', async (t) => {
   const { store, url } = await freshStore(t);
   const sql = rawSql(t, url);
-  const report = { series: 1, used: 1, demand: 1, level: 1, share: 1 };
-  for (const replica of ['a', 'b', 'c'])
-    await store.shareBoard.exchange(replica, [{ ...report, limit: 'parent:x' }]);
+  const question = {
+    ...bucketQuestion('parent:0190a0a0-0000-7000-8000-000000000001:month', 10, 0),
+    period: 'month',
+  } as const;
+  await store.quotas('a').ask([question]);
+  for (const table of ['limit_quota', 'limit_hold'])
+    await sql`update ${sql(table)} set starts_at = starts_at - interval '1 month'`;
+  await store.quotas('a').ask([question]);
+  await sql`select quota_sweep()`;
+  for (const table of ['limit_quota', 'limit_hold']) {
+    const rows =
+      await sql`select starts_at = date_trunc('month', now(), 'UTC') as present from ${sql(table)}`;
+    t.same(
+      rows.map(({ present }) => present as unknown),
+      [true],
+      table,
+    );
+  }
+});
+
+t.test('rows of full buckets are deleted, but for those that a replica is writing', async (t) => {
+  const { store, url } = await freshStore(t);
+  const sql = rawSql(t, url);
+  const question = (limit: string, perSecond: number) => ({
+    ...bucketQuestion(limit, 10, perSecond),
+    needed: 5,
+  });
+  await store.buckets.ask([
+    question('parent:full', 1_000),
+    question('parent:busy', 1_000),
+    question('parent:slow', 0.001),
+  ]);
   const left = async (): Promise<unknown[]> =>
-    (await sql`select replica from limit_report order by 1`).map((row) => row['replica'] as unknown);
+    (await sql`select limit_name from limit_bucket order by 1`).map((row) => row['limit_name'] as unknown);
   const writer = rawSql(t, url);
   await writer.begin(async (tx) => {
-    await tx`update limit_report set used = 2 where replica = 'b'`;
-    await sql`select limit_report_sweep(now() + interval '1 minute')`;
-    t.same(await left(), ['b']);
+    await tx`update limit_bucket set tokens = 2 where limit_name = 'parent:busy'`;
+    await eventually(async () => {
+      await sql`select bucket_sweep()`;
+      return (await left()).length === 2;
+    });
+    t.same(await left(), ['parent:busy', 'parent:slow']);
   });
-  await sql`select limit_report_sweep(now() + interval '1 minute')`;
-  t.same(await left(), []);
+  await sql`select bucket_sweep()`;
+  t.same(await left(), ['parent:slow']);
 });
+
+t.test(
+  'two calls about the same limits in other orders wait for each other, and do not deadlock',
+  async (t) => {
+    const { store, url } = await freshStore(t);
+    const sql = rawSql(t, url);
+    const names = Array.from({ length: 50 }, (_, i) => `parent:${i}`);
+    const all = names.map((name) => bucketQuestion(name, 1e6, 0.001));
+    const other = openPostgres({ url, directUrl: null, maxConnections: 10 });
+    t.teardown(() => other.close());
+    await Promise.all(
+      Array.from({ length: 40 }, (_, i) =>
+        (i % 2 === 0 ? store : other).buckets.ask(i % 4 < 2 ? all : all.toReversed()),
+      ),
+    );
+    const [row] = await sql`select min(tokens)::int as least, max(tokens)::int as most from limit_bucket`;
+    t.match(row, { least: 1e6 - 40, most: 1e6 - 40 });
+  },
+);

@@ -95,11 +95,12 @@ t.test(
       entry(2, 'k:a', true),
       entry(2, 'k:b'),
       entry(2, 'a:p', true),
+      entry(2, 'q:p' as FactKey),
     ];
     t.same(it.take(reading({ seq: 2, entries })), {
       revoked: new Set(['n:a', 'k:a', 'a:p']),
       changedKeys: new Set(['k:b']),
-      changedAccounts: new Set(['p']),
+      hasNewQuota: true,
       differed: new Set(),
     });
     t.same([it.find('n:a')?.value, it.find('n:b')?.value, it.find('n:c')?.value], [undefined, undefined, 1]);

@@ -22,15 +22,18 @@ async function useBoth(
 ): Promise<Counts> {
   const admitted = new Counts(stepMs);
   for (const end = world.time.nowMs + forMs; world.time.nowMs < end;) {
-    await world.time.until(world.time.nowMs + stepMs);
-    let count = 0;
+    const before = world.admitted.total;
+    await world.step();
+    admitted.add(world.admitted.total - before);
     for (const replica of world.replicas)
       for (let i = 0; i < perStep; i++) {
         world.limits = turns();
-        if (world.ask(replica)) count += 1;
+        world.ask(replica);
       }
-    admitted.add(count);
   }
+  const before = world.admitted.total;
+  await world.rest(25);
+  admitted.add(world.admitted.total - before);
   return admitted;
 }
 
@@ -53,9 +56,8 @@ for (const replicas of [1, 3])
         const admitted = await useBoth(world, { forMs: 25_000, perStep: random.pick([1, 5]), turns });
         const rate = Math.max(a.requestsPerSecond, b.requestsPerSecond);
         const burst = Math.max(a.burst, b.burst);
-        const exact = replicas === 1;
-        const most = exact ? burst + 1 : 1.05 * burst + (rate < 100 ? replicas : 0);
-        const over = admitted.mostOver(exact ? rate : 1.05 * rate, exact ? stepMs : 10_000) - most;
+        const most = 1.02 * burst + replicas;
+        const over = admitted.mostOver(1.02 * rate, 1_000) - most;
         t.ok(over <= 0, `run ${seed}: ${over.toFixed(1)} over the larger of ${JSON.stringify([a, b])}`);
       }
     },
@@ -70,7 +72,7 @@ t.test('a raised limit gives nothing at once, and fills at its new rate', async 
     const world = new World({ random: () => random.next(), limits: small, rates });
     await useBoth(world, { forMs: 2_000, perStep: 5, turns: () => small });
     const atOnce = await useBoth(world, { forMs: stepMs, perStep: 100, turns: () => large });
-    t.ok(atOnce.total <= 2, `${atOnce.total} at once with ${replicas}`);
+    t.ok(atOnce.total <= 10, `${atOnce.total} at once with ${replicas}`);
     const later = await useBoth(world, { forMs: 5_000, perStep: 5, turns: () => large });
     t.ok(later.total > 450 && later.total <= 525, `${later.total} of 500 in 5 s with ${replicas}`);
   }

@@ -1,107 +1,135 @@
-/** A replica that cannot hear of the others, or not about some limits: what it says of that, and what it lets through. */
+/** A store of limits that is away, slow or lost in part: what a replica says of that, and how long requests wait. */
 import t, { type Test } from 'tap';
+import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';
+import type { TokenStore } from '../../../src/ports/limits/token-store.ts';
 import { ManualTime } from '../../support/coherence/manual-time.ts';
 import { limitOf, openLimiter } from '../../support/limits/one-limiter.ts';
 
-for (const [when, earlyMs] of [
-  ['', 0],
-  [', though timers go off a moment early, as those of Node do', 0.4],
-] as const)
-  t.test(`a replica that cannot hear of the others says so, and that it hears again${when}`, (t) =>
-    cutOff(t, earlyMs),
-  );
+const second = { requestsPerSecond: 100 };
 
-t.test('a replica whose limits are not used any more hears, too, that the store is back', async (t) => {
-  let away = false;
+/** A limiter whose store does what `how` says. */
+function open(t: Test, how: { ask?: TokenStore['ask'] } = {}) {
   const time = new ManualTime();
-  const { limiter } = openLimiter({
-    ...{ clock: time.clock, timers: time.timers },
-    board: {
-      exchange: async () => (away ? Promise.reject(new Error('away')) : { nowMs: time.now, peers: [] }),
-    },
-    replicas: () => new Set(['a', 'b']),
-  });
-  limiter.start();
-  const limit = [limitOf('parent', { requestsPerSecond: 100 })];
-  const pass = async (seconds: number, use: boolean): Promise<void> => {
-    for (let i = 0; i < seconds * 100; i++) {
-      await time.advance(10);
-      if (use) limiter.take(limit);
-    }
-  };
-  await pass(2, true);
-  away = true;
-  await pass(2, true);
-  t.equal(limiter.degraded, true);
-  await pass(30, false);
-  t.equal(limiter.degraded, true, 'it is not known to be back');
-  away = false;
-  await pass(1, false);
-  t.equal(limiter.degraded, false);
-  await limiter.stop();
-});
-
-t.test('a limit in a lost part of the store shows, until it is heard of or rests', async (t) => {
-  let lost: string[] = [];
-  const time = new ManualTime();
-  const { limiter } = openLimiter({
-    ...{ clock: time.clock, timers: time.timers },
-    board: { exchange: async () => ({ nowMs: time.now, peers: [], unheard: new Set(lost) }) },
-    replicas: () => new Set(['a', 'b']),
-  });
-  limiter.start();
-  const limit = limitOf('parent', { requestsPerSecond: 100 });
-  lost = [`parent:${limit.id}`];
-  const pass = async (use: boolean): Promise<void> => {
-    for (let i = 0; i < 600; i++) {
-      await time.advance(10);
-      if (use) limiter.take([limit]);
-    }
-  };
-  await pass(true);
-  t.equal(limiter.degraded, true);
-  await pass(false);
-  t.equal(limiter.degraded, false, 'it rests');
-  await pass(true);
-  t.equal(limiter.degraded, true);
-  lost = [];
-  await pass(true);
-  t.equal(limiter.degraded, false, 'it is heard of');
-  await limiter.stop();
-});
-
-async function cutOff(t: Test, earlyMs: number): Promise<void> {
-  let away = false;
+  const store = embeddedBuckets(time.clock);
   const told: boolean[] = [];
-  const time = new ManualTime();
-  const { limiter } = openLimiter({
-    clock: time.clock,
-    timers: { after: (ms, task) => time.timers.after(Math.max(1, ms - earlyMs), task) },
-    board: {
-      exchange: async () => (away ? Promise.reject(new Error('away')) : { nowMs: time.now, peers: [] }),
-    },
-    replicas: () => new Set(['a', 'b']),
+  const opened = openLimiter({
+    ...{ clock: time.clock, timers: time.timers, replicas: () => 2 },
+    buckets: { ask: (questions) => (how.ask ?? store.ask)(questions) },
     events: { onDegraded: (degraded) => told.push(degraded) },
   });
-  limiter.start();
-  const limit = [limitOf('parent', { requestsPerSecond: 100 })];
+  opened.limiter.start();
+  t.teardown(async () => {
+    delete how.ask;
+    const stopped = opened.limiter.stop();
+    await time.advance(1_000);
+    await stopped;
+  });
   const use = async (seconds: number): Promise<number> => {
     let admitted = 0;
     for (let i = 0; i < seconds * 100; i++) {
       await time.advance(10);
-      for (let n = 0; n < 2; n++) if (!limiter.take(limit).full) admitted += 1;
+      for (let n = 0; n < 2; n++) {
+        void opened.take([limitOf('parent', second)]).then(({ full }) => (admitted += full ? 0 : 1));
+      }
     }
     return admitted;
   };
-  await use(5);
-  away = true;
-  await use(3);
-  t.same(told, [true]);
-  t.equal(limiter.degraded, true);
-  const admitted = await use(10);
-  t.ok(admitted > 900 && admitted <= 1_050, `${admitted} by its last share, which was all`);
-  away = false;
-  await use(1);
-  t.same(told, [true, false]);
-  await limiter.stop();
+  return { ...opened, time, store, told, use };
 }
+
+const away = () => Promise.reject(new Error('away'));
+const silent = () => new Promise<never>(() => undefined);
+
+for (const [what, ask] of [
+  ['cannot be reached', away],
+  ['is silent', silent],
+] as const)
+  t.test(
+    `a replica whose store ${what} says so, goes on with its last share, and says that it is back`,
+    async (t) => {
+      const how: { ask?: TokenStore['ask'] } = {};
+      const { limiter, told, use } = open(t, how);
+      await use(30);
+      how.ask = ask;
+      await use(1);
+      t.same(told, [true]);
+      t.equal(limiter.degraded, true);
+      const admitted = await use(10);
+      t.ok(admitted > 900 && admitted <= 1_050, `${admitted} by its last share, which was all`);
+      delete how.ask;
+      await use(2);
+      t.same(told, [true, false]);
+      t.equal(limiter.degraded, false);
+    },
+  );
+
+t.test('a replica whose limits are not used any more hears, too, that the store is back', async (t) => {
+  const how: { ask?: TokenStore['ask'] } = {};
+  const { limiter, time, use } = open(t, how);
+  how.ask = away;
+  await use(2);
+  await time.advance(30_000);
+  t.equal(limiter.degraded, true, 'it is not known to be back');
+  delete how.ask;
+  await time.advance(1_000);
+  t.equal(limiter.degraded, false);
+});
+
+t.test('a request waits 25 ms for the store, and no longer; those that come later do not wait', async (t) => {
+  const how: { ask?: TokenStore['ask'] } = { ask: silent };
+  const { time, take } = open(t, how);
+  let answered = 0;
+  const send = (): void =>
+    void take([limitOf('parent', second)]).then(({ full }) => (answered += full ? 0 : 1));
+  send();
+  await time.advance(24);
+  t.equal(answered, 0);
+  await time.advance(1);
+  t.equal(answered, 1, 'by the share of this replica');
+  await time.advance(1);
+  send();
+  await time.advance(0);
+  t.equal(answered, 2);
+});
+
+t.test('what was let through without the store is taken from its bucket afterwards', async (t) => {
+  const how: { ask?: TokenStore['ask'] } = {};
+  const { time, store, take, use } = open(t, how);
+  await use(20);
+  await time.advance(1_000);
+  how.ask = away;
+  let admitted = 0;
+  for (let i = 0; i < 10; i++) admitted += (await take([limitOf('parent', second)])).full ? 0 : 1;
+  t.ok(admitted > 0, `${admitted} without the store`);
+  delete how.ask;
+  const questions: number[] = [];
+  how.ask = (asked) => {
+    questions.push(...asked.map(({ back }) => back));
+    return store.ask(asked);
+  };
+  await time.advance(1_100);
+  t.equal(
+    questions.reduce((sum, back) => sum + Math.min(0, back), 0),
+    -admitted,
+  );
+});
+
+t.test('a limit in a lost part of the store shows, until it is heard of or rests', async (t) => {
+  const how: { ask?: TokenStore['ask'] } = {};
+  const { limiter, time, store, use } = open(t, how);
+  how.ask = async (questions) => {
+    const answers = await store.ask(questions);
+    return answers.map((answer, i) =>
+      questions[i]?.limit.startsWith('parent') ? new Error('lost') : answer,
+    );
+  };
+  t.ok((await use(5)) > 10, 'it goes on');
+  t.equal(limiter.degraded, true);
+  await time.advance(20_000);
+  t.equal(limiter.degraded, false, 'it rests');
+  await use(2);
+  t.equal(limiter.degraded, true);
+  delete how.ask;
+  await use(3);
+  t.equal(limiter.degraded, false, 'it is heard of');
+});

@@ -45,32 +45,6 @@ void t.test('a replica that was not asked before knows that a quota is used up',
   );
 });
 
-void t.test(
-  'a quota near its end is told of once by each replica that uses it, and counted until it is raised',
-  async (t) => {
-    const random = new Random(1);
-    const limits = { requestsPerMonth: 2_000 };
-    const world = new World({ random: () => random.next(), limits, rates: [1, 1] });
-    const near = (): number[] => world.replicas.map(({ limiter }) => limiter.quotasNearEnd);
-    await world.run(10_000, () => [80, 80]);
-    t.same(near(), [0, 0], `${world.admitted.total} of 2,000 are used`);
-    await world.run(10_000, () => [80, 80]);
-    t.same(near(), [1, 1], `${world.admitted.total} of 2,000 are used`);
-    t.same(world.toldNearEnd, ['r0 sub_account:a', 'r1 sub_account:a']);
-    world.change({ requestsPerMonth: 1_000_000 });
-    t.same(near(), [0, 0], 'it was raised');
-    await world.run(15_000, () => [10, 10]);
-    t.same(near(), [0, 0]);
-    world.change({ requestsPerMonth: 2_000 });
-    await world.run(1_000, () => [10, 0]);
-    t.same(near(), [1, 0], 'and lowered: it counts where it is used');
-    world.change({ requestsPerMonth: null });
-    t.same(near(), [0, 0], 'and taken away');
-    await world.run(60_000, () => [0, 10]);
-    t.same(near(), [0, 0]);
-  },
-);
-
 /** Longer than a limit is in memory that is not used. */
 const forgottenMs = 20_000;
 
@@ -86,7 +60,7 @@ for (const replicas of [1, 3])
           const world = new World({ random: () => random.next(), limits, rates });
           await world.run(2_000, () => []);
           await world.run(10_000, () => [2_000]);
-          await world.run(idleMs, () => []);
+          await world.run(Math.max(5, idleMs), () => []);
           const { total } = world.admitted;
           world.change({ requestsPerMonth: lowered });
           await world.run(20_000, () => rates.map(() => 200));
@@ -100,29 +74,55 @@ for (const replicas of [1, 3])
 
 void t.test('a quota of which nothing was used is there at once', async (t) => {
   const random = new Random(1);
-  const world = new World({ random: () => random.next(), limits: { requestsPerMonth: 10 }, rates: [1] });
-  await world.run(2_000, () => []);
-  const admitted = (): number =>
-    Array.from({ length: 40 }, () => world.ask(world.replicas[0] as never)).filter(Boolean).length;
-  t.equal(admitted(), 10);
+  const world = new World({
+    random: () => random.next(),
+    limits: { requestsPerMonth: 10 },
+    rates: [1, 1, 1],
+  });
+  const admitted = async (): Promise<number> => {
+    const before = world.admitted.total;
+    for (let i = 0; i < 60; i++) world.ask(random.pick(world.replicas));
+    await world.rest(30);
+    return world.admitted.total - before;
+  };
+  t.equal(await admitted(), 10);
   world.change({ requestsPerMonth: 30 });
-  t.equal(admitted(), 20, 'and what it is raised by');
-  await world.run(forgottenMs, () => []);
+  t.equal(await admitted(), 20, 'and what it is raised by');
+  await world.rest(forgottenMs);
   world.change({ requestsPerMonth: 40 });
-  await world.run(200, () => []);
-  t.equal(admitted(), 10);
+  t.equal(await admitted(), 10);
 });
 
-void t.test('a quota that is set in mid-month counts from then on', async (t) => {
+void t.test('a quota that is set in mid-month counts what passed before', async (t) => {
   const random = new Random(1);
-  const limits = { requestsPerMonth: 100 };
-  const world = new World({ random: () => random.next(), limits, rates: [1] });
-  await world.run(10_000, () => [5]);
+  const world = new World({ random: () => random.next(), limits: { requestsPerMonth: null }, rates: [1, 1] });
+  await world.run(10_000, () => [5, 5]);
   const { total: before } = world.admitted;
-  world.change({ requestsPerMonth: null });
-  await world.run(10_000, () => [50]);
-  const { total: unset } = world.admitted;
-  world.change({ requestsPerMonth: 100 });
-  await world.run(10_000, () => [50]);
-  t.equal(world.admitted.total - unset, 100 - before, 'what passed before it was taken away counts, too');
+  world.change({ requestsPerMonth: before + 50 });
+  await world.run(10_000, () => [10, 10]);
+  t.equal(world.admitted.total, before + 50);
+});
+
+void t.test('a quota is had to its last unit, and nobody is refused while anything is left', async (t) => {
+  for (let seed = 1; seed <= runs; seed++) {
+    const random = new Random(500 + seed);
+    const quota = random.pick([10, 300, 5_000, 40_000]);
+    const replicas = random.pick([1, 2, 3, 10]);
+    const rates = Array.from({ length: replicas }, () => 1);
+    const limits = { requestsPerMonth: quota };
+    const world = new World({ random: () => random.next(), limits, rates, latencyMs: [0.3, 3] });
+    let [early, admitted] = [0, 0];
+    const loud = random.below(replicas);
+    await world.run(
+      25_000,
+      () => rates.map((_, i) => (quota / 15) * (i === loud ? 0.9 : 0.1 / Math.max(1, replicas - 1))),
+      (result) => {
+        if (!result.full) admitted += 1;
+        else if (admitted + world.waiting < quota - Math.max(replicas, quota / 1_000)) early += 1;
+      },
+    );
+    t.equal(early, 0, `run ${seed}: refused before ${quota} were used, ${replicas} replicas`);
+    t.ok(world.admitted.total <= quota + replicas, `run ${seed}: ${world.admitted.total} of ${quota}`);
+    t.ok(world.admitted.total >= quota - replicas, `run ${seed}: ${world.admitted.total} of ${quota}`);
+  }
 });

@@ -1,11 +1,5 @@
-import type { LimitReport, PeerReport, ShareBoard } from '../../../src/ports/limits/share-board.ts';
-import {
-  nearEnd,
-  smallQuota,
-  type MonthAddition,
-  type NearAfter,
-  type MonthTotals,
-} from '../../../src/ports/limits/month-totals.ts';
+import { askBucket, type BucketLevel } from '../../../src/domain/limits/bucket.ts';
+import type { TokenAnswer, TokenQuestion, TokenStore } from '../../../src/ports/limits/token-store.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** What a message meets on its way. */
@@ -38,135 +32,107 @@ function send<T>(time: VirtualTime, net: Net, replica: string, work: () => T): P
   });
 }
 
-/** A board in memory, as far away as `net` says. */
-export class ModelBoard implements ShareBoard {
-  exchanges = 0;
-  readonly #time: VirtualTime;
-  readonly #net: Net;
-  #reports = new Map<string, Map<string, { readonly report: LimitReport; readonly atMs: number }>>();
+/** Buckets in memory. */
+export class ModelBuckets {
+  calls = 0;
+  questions = 0;
+  readonly #nowMs: () => number;
+  #levels = new Map<string, BucketLevel>();
 
-  constructor(time: VirtualTime, net: Net) {
-    this.#time = time;
-    this.#net = net;
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
   }
 
   flush(): void {
-    this.#reports = new Map();
+    this.#levels = new Map();
   }
 
-  exchange(replica: string, reports: readonly LimitReport[]): ReturnType<ShareBoard['exchange']> {
-    this.exchanges += 1;
-    return send(this.#time, this.#net, replica, () => {
-      const nowMs = this.#time.nowMs;
-      const peers = reports.flatMap((report): PeerReport[] => {
-        const of =
-          this.#reports.get(report.limit) ?? new Map<string, { report: LimitReport; atMs: number }>();
-        this.#reports.set(report.limit, of);
-        of.set(replica, { report, atMs: nowMs });
-        return [...of]
-          .filter(([name]) => name !== replica)
-          .map(([name, { report, atMs }]) => ({ ...report, replica: name, ageMs: nowMs - atMs }));
-      });
-      return { nowMs: nowMs + 1e9, peers };
+  answer(questions: readonly TokenQuestion[]): TokenAnswer[] {
+    this.calls += 1;
+    this.questions += questions.length;
+    return questions.map((question) => {
+      const before = this.#levels.get(question.limit);
+      const { after, answer } = askBucket(before, question, question, this.#nowMs());
+      this.#levels.set(question.limit, after);
+      return answer;
     });
   }
 }
 
-interface ModelMonth {
-  readonly limit: string;
+interface ModelQuota {
+  readonly series: number;
   readonly monthMs: number;
   used: number;
-  quota: number;
-  changedTo: number | null;
-  /** When it was last added to or changed, of those near their end. */
-  nearMs: number | null;
+  /** What each replica said last of its units. */
+  readonly held: Map<string, { spent: number; hand: number; atMs: number }>;
 }
 
-/** Of one page. */
-const nearPage = 3;
+/** Milliseconds without a question after which what a replica has at hand is taken back. */
+const goneMs = 15_000;
 
-/** Totals in memory. */
-export class ModelTotals implements MonthTotals {
-  calls = 0;
-  readonly #months = new Map<string, ModelMonth>();
-  readonly #batches = new Map<string, number>();
-  readonly #time: VirtualTime;
-  readonly #net: Net;
-  readonly #startMs: number;
+/** Quotas of the month in memory, as `quota_ask` has them in PostgreSQL. */
+export class ModelQuotas {
+  readonly #wallMs: () => number;
+  readonly #quotas = new Map<string, ModelQuota>();
+  #series = 0;
 
-  constructor(time: VirtualTime, net: Net, startMs: number) {
-    this.#time = time;
-    this.#net = net;
-    this.#startMs = startMs;
+  /** @param wallMs milliseconds since 1970 */
+  constructor(wallMs: () => number) {
+    this.#wallMs = wallMs;
   }
 
-  get #nowMs(): number {
-    return this.#startMs + this.#time.nowMs;
+  /** The quota is counted anew. @param used units of the present month */
+  restart(limit: string, used: number): ModelQuota {
+    const now = new Date(this.#wallMs());
+    const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+    const quota = { series: (this.#series += 1), monthMs, used, held: new Map() };
+    this.#quotas.set(limit, quota);
+    return quota;
   }
 
-  #of(limit: string, monthMs: number): ModelMonth {
-    const name = `${limit} ${monthMs}`;
-    const there = this.#months.get(name);
-    if (there !== undefined) return there;
-    const made = { limit, monthMs, used: 0, quota: 0, changedTo: null, nearMs: null };
-    this.#months.set(name, made);
-    return made;
+  answer(replica: string, questions: readonly TokenQuestion[]): TokenAnswer[] {
+    return questions.map((question) => this.#answer(replica, question));
   }
 
-  #touch(month: ModelMonth): void {
-    const isNear = month.used >= nearEnd * month.quota || month.quota <= smallQuota;
-    month.nearMs = isNear ? this.#nowMs : null;
-  }
-
-  /** What the change of a quota does in the store. */
-  change(limit: string, quota: number | null): void {
-    const now = new Date(this.#nowMs);
-    const month = this.#of(limit, Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
-    month.changedTo = quota;
-    month.quota = quota ?? month.quota;
-    if (quota === null) month.nearMs = null;
-    else this.#touch(month);
-  }
-
-  add(
+  #answer(
     replica: string,
-    batch: number,
-    additions: readonly MonthAddition[],
-    after: NearAfter,
-  ): ReturnType<MonthTotals['add']> {
-    this.calls += 1;
-    return send(this.#time, this.#net, replica, () => {
-      const isNew = (this.#batches.get(replica) ?? 0) < batch;
-      this.#batches.set(replica, Math.max(batch, this.#batches.get(replica) ?? 0));
-      const added = additions.map(({ limit, monthMs, requests, quota }) => {
-        const month = this.#of(limit, monthMs);
-        if (!isNew) return month;
-        month.used += requests;
-        month.quota = month.changedTo ?? quota;
-        this.#touch(month);
-        return month;
-      });
-      const near = [...this.#months.values()]
-        .flatMap((month) =>
-          month.nearMs === null ? [] : [{ month, order: orderOf(month.nearMs, month.limit) }],
-        )
-        .filter(({ order }) => order > orderOf(Date.parse(after.at), after.limit ?? ''))
-        .sort((a, b) => (a.order < b.order ? -1 : 1));
-      const page = near.slice(0, nearPage).map(({ month }) => month);
-      const last = page.at(-1);
-      return {
-        nowMs: this.#nowMs,
-        totals: [...added, ...page].map(({ limit, monthMs, used }) => ({ limit, monthMs, used })),
-        next:
-          near.length < nearPage || last === undefined
-            ? null
-            : { at: new Date(last.nearMs ?? 0).toISOString(), limit: last.limit },
-      };
-    });
+    { limit, capacity, needed, ahead, series, spent, hand }: TokenQuestion,
+  ): TokenAnswer {
+    const nowMs = this.#wallMs();
+    const now = new Date(nowMs);
+    const there = this.#quotas.get(limit);
+    const isPresent = there?.monthMs === Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
+    const quota = isPresent ? there : this.restart(limit, 0);
+    const before = quota.held.get(replica) ?? { spent: 0, hand: 0 };
+    const said = series === quota.series ? { spent, hand } : { spent: before.spent, hand: 0 };
+    quota.used += said.spent + said.hand - before.spent - before.hand;
+    if (quota.used + needed > capacity) {
+      for (const [name, held] of quota.held) {
+        if (name === replica || nowMs - held.atMs < goneMs) continue;
+        quota.used -= held.hand;
+        held.hand = 0;
+      }
+    }
+    const free = Math.max(0, capacity - quota.used);
+    const granted = Math.min(free, needed + Math.min(ahead, Math.floor(Math.max(0, free - needed) / 64)));
+    quota.used += granted;
+    const used = Math.min(granted, needed);
+    quota.held.set(replica, { spent: said.spent + used, hand: said.hand + granted - used, atMs: nowMs });
+    const nextMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
+    const window = {
+      ...{ series: quota.series, spent: said.spent },
+      ...{ lengthMs: nextMs - quota.monthMs, endsInMs: nextMs - nowMs },
+    };
+    return { granted, left: free - granted, window };
   }
 }
 
-/** Instants to the millisecond, as {@link NearAfter} has them. */
-function orderOf(nearMs: number, limit: string): string {
-  return `${new Date(nearMs).toISOString()} ${limit}`;
+/** A store that is elsewhere, as a replica sees it. */
+export function elsewhere(
+  time: VirtualTime,
+  net: Net,
+  replica: string,
+  answer: (replica: string, questions: readonly TokenQuestion[]) => TokenAnswer[],
+): TokenStore {
+  return { ask: (questions) => send(time, net, replica, () => answer(replica, questions)) };
 }

@@ -1,28 +1,28 @@
 import { noLimits, type LimitKind, type Limits } from '../../../src/domain/limits/limits.ts';
+import { embeddedBuckets } from '../../../src/adapters/embedded/buckets.ts';
 import { SharedRateLimiter, type LimiterParts } from '../../../src/limits/rate/limiter.ts';
-import type { LimitedBy } from '../../../src/ports/limits/rate-limiter.ts';
+import type { Full, LimitedBy, Taken } from '../../../src/ports/limits/rate-limiter.ts';
 import { ManualTime } from '../coherence/manual-time.ts';
+import { ModelQuotas } from './model-stores.ts';
 
-/** A limiter of one replica in manual time; `added` is what it added to quotas. */
+/** A limiter of one replica in manual time. */
 export function openLimiter(parts: Partial<LimiterParts> = {}) {
   const time = new ManualTime();
-  const added: number[] = [];
+  const quotas = new ModelQuotas(() => time.clock.wallMs());
   const limiter = new SharedRateLimiter({
-    board: null,
-    totals: {
-      add: async (_replica, _batch, additions) => {
-        added.push(...additions.map(({ requests }) => requests));
-        return { nowMs: time.clock.wallMs(), totals: [], next: null };
-      },
-    },
+    buckets: embeddedBuckets(time.clock),
+    quotas: { ask: async (questions) => quotas.answer('a', questions) },
     clock: time.clock,
     timers: time.timers,
-    replicas: () => new Set(['a']),
-    replicaId: () => 'a',
-    randomId: () => 'm',
+    replicas: () => 1,
     ...parts,
   });
-  return { time, limiter, added };
+  const take = (by: readonly LimitedBy[]): Promise<Taken | Full> =>
+    new Promise((resolve) => {
+      const result = limiter.take(by, resolve);
+      if (result !== null) resolve(result);
+    });
+  return { time, limiter, quotas, take };
 }
 
 /** A limit of an account or key with a fixed id. */

@@ -1,8 +1,8 @@
 /** Several replicas that share a limit, in virtual time, with whatever may come between them. */
 import { noLimits, type Limits } from '../../../src/domain/limits/limits.ts';
 import { SharedRateLimiter } from '../../../src/limits/rate/limiter.ts';
-import type { LimitedBy } from '../../../src/ports/limits/rate-limiter.ts';
-import { ModelBoard, ModelTotals, type Net } from './model-stores.ts';
+import type { Full, LimitedBy, Taken } from '../../../src/ports/limits/rate-limiter.ts';
+import { elsewhere, ModelBuckets, ModelQuotas, type Net } from './model-stores.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { Counts } from './windows.ts';
 
@@ -34,15 +34,18 @@ export class World {
   readonly time = new VirtualTime();
   readonly admitted = new Counts(stepMs);
   readonly asked = new Counts(stepMs);
-  readonly board: ModelBoard;
-  readonly totals: ModelTotals;
+  readonly buckets: ModelBuckets;
+  readonly quotas: ModelQuotas;
   readonly replicas: Replica[] = [];
-  /** Quotas near their end that replicas have told of: who, and which. */
-  readonly toldNearEnd: string[] = [];
+  /** Requests that have no answer yet. */
+  waiting = 0;
   /** Nothing reaches the stores. */
   storesAway = false;
   limits: Limits;
   readonly #random: () => number;
+  readonly #net: Net;
+  #asked = 0;
+  #admitted = 0;
   #members: ReadonlySet<string> = new Set();
   readonly #by: LimitedBy;
 
@@ -55,8 +58,9 @@ export class World {
         this.storesAway || this.replicas.some((each) => each.name === name && (each.cut || !each.alive)),
       lost: () => lost > 0 && random() < lost,
     };
-    this.board = new ModelBoard(this.time, net);
-    this.totals = new ModelTotals(this.time, net, Date.UTC(2026, 5, 15));
+    this.buckets = new ModelBuckets(() => this.time.nowMs);
+    this.quotas = new ModelQuotas(() => Date.UTC(2026, 5, 15) + this.time.nowMs);
+    this.#net = net;
     const limitsNow = (): Limits => this.limits;
     this.#by = {
       kind: 'sub_account',
@@ -70,11 +74,12 @@ export class World {
     for (const rate of rates) this.start(rate);
   }
 
-  /** The limits are changed: in the store, then each replica is told, and requests after this are under them. */
+  /** The limits are changed: in the store, then requests are under them. */
   change(limits: Partial<Limits>): void {
-    this.totals.change('sub_account:a', { ...this.limits, ...limits }.requestsPerMonth);
-    for (const { alive, limiter } of this.replicas) if (alive) limiter.changed('a');
+    const before = this.limits.requestsPerMonth;
     this.limits = { ...this.limits, ...limits };
+    if (before === null && this.limits.requestsPerMonth !== null)
+      this.quotas.restart('sub_account:a:month', this.admitted.total);
   }
 
   /** A replica comes. */
@@ -82,13 +87,12 @@ export class World {
     const name = `r${this.replicas.length}`;
     const { clock, timers } = this.time.machine(rate, (this.#random() - 0.5) * 600_000);
     const limiter = new SharedRateLimiter({
-      ...{ board: this.board, totals: this.totals, clock, timers },
-      replicas: () => this.#members,
-      replicaId: () => name,
-      randomId: () => `m-${name}`,
+      ...{ clock, timers },
+      buckets: elsewhere(this.time, this.#net, name, (_, questions) => this.buckets.answer(questions)),
+      quotas: elsewhere(this.time, this.#net, name, (...asked) => this.quotas.answer(...asked)),
+      replicas: () => this.#members.size,
       events: {
         onDegraded: (degraded) => (replica.degraded = degraded),
-        onQuotaNearEnd: (limit) => this.toldNearEnd.push(`${name} ${limit}`),
       },
     });
     const replica: Replica = { name, limiter, alive: true, cut: false, degraded: false };
@@ -107,27 +111,49 @@ export class World {
     );
   }
 
-  /** One request. */
-  ask(replica: Replica): boolean {
-    return replica.alive && !replica.limiter.take([this.#by]).full;
+  /** One request. @param done is told the result, perhaps later @returns whether it was let through at once */
+  ask(replica: Replica, done: (result: Taken | Full) => void = () => undefined): boolean {
+    const end = (result: Taken | Full): void => {
+      this.waiting -= 1;
+      if (!result.full && replica.alive) this.#admitted += 1;
+      done(result);
+    };
+    if (!replica.alive) return false;
+    this.#asked += 1;
+    this.waiting += 1;
+    const result = replica.limiter.take([this.#by], end);
+    if (result !== null) end(result);
+    return result !== null && !result.full;
   }
 
-  /** @param demand requests a second of each replica at an instant, milliseconds since the beginning */
-  async run(ms: number, demand: (nowMs: number) => readonly number[]): Promise<void> {
-    const end = this.time.nowMs + ms;
-    while (this.time.nowMs < end) {
-      await this.time.until(this.time.nowMs + stepMs);
+  /** Goes on to the next step, and notes what was asked for and let through since the last. */
+  async step(): Promise<void> {
+    await this.time.until((Math.floor(this.time.nowMs / stepMs) + 1) * stepMs);
+    this.asked.add(this.#asked);
+    this.admitted.add(this.#admitted);
+    [this.#asked, this.#admitted] = [0, 0];
+  }
+
+  /** Nothing is asked for. @param ms is rounded up to whole steps */
+  async rest(ms: number): Promise<void> {
+    for (const end = this.time.nowMs + ms; this.time.nowMs < end;) await this.step();
+  }
+
+  /**
+   * @param demand requests a second of each replica at an instant, milliseconds since the beginning
+   * @param done is told the result of each request
+   */
+  async run(
+    ms: number,
+    demand: (nowMs: number) => readonly number[],
+    done?: (result: Taken | Full) => void,
+  ): Promise<void> {
+    for (const end = this.time.nowMs + ms; this.time.nowMs < end;) {
+      await this.step();
       const wanted = demand(this.time.nowMs);
-      let admitted = 0;
-      let asked = 0;
       this.replicas.forEach((replica, i) => {
-        for (let n = this.#poisson(((wanted[i] ?? 0) * stepMs) / 1000); n > 0; n--) {
-          asked += 1;
-          if (this.ask(replica)) admitted += 1;
-        }
+        for (let n = this.#poisson(((wanted[i] ?? 0) * stepMs) / 1000); n > 0; n--) this.ask(replica, done);
       });
-      this.asked.add(asked);
-      this.admitted.add(admitted);
     }
   }
 

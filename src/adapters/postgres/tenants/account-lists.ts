@@ -100,10 +100,11 @@ function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
     ${metadata === undefined ? sql`` : sql`and a.metadata @> ${sql.json(metadata)}`}`;
 }
 
-/** Whether the account `a`, or one below it, has used this part of its quota of the month. */
+/** Whether the account `a`, or one below it, has used this part of a quota. */
 function nearQuota(sql: Sql, near: number) {
   return sql`and a.id in (
-    select unnest(array[q.id, q.parent_id]) from limit_month m join account q on q.id = split_part(m.limit_name, ':', 2)::uuid
-    where m.month = date_trunc('month', now(), 'UTC') and m.used >= ${near}::double precision * q.requests_per_month
+    select unnest(array[q.id, q.parent_id]) from limit_quota u join account q on q.id = split_part(u.limit_name, ':', 2)::uuid
+    where u.starts_at = date_trunc(split_part(u.limit_name, ':', 3), now(), 'UTC')
+      and u.used >= ${near}::double precision * q.requests_per_month
   )`;
 }

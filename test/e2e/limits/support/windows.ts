@@ -2,6 +2,8 @@
 import { Counts } from '../../../support/limits/windows.ts';
 import type { ReplicaLoad, Tenant } from './replica-load.ts';
 
+const replicas = 3;
+
 /** From one instant to another, on the clock of the load. */
 export interface Stretch {
   readonly fromMs: number;
@@ -11,8 +13,8 @@ export interface Stretch {
 const stepMs = 20;
 /** What takes longer waited for a process that did not run, or for a connection. */
 const longMs = 400;
-/** Windows for which bounds are promised. */
-const windowMs = 10_000;
+/** Windows for which the upper bound is promised, and for which it is looked whether the limit is had. */
+const windowMs = { over: 1_000, under: 10_000 };
 
 /** How far beyond a bound it came in the worst window; negative where there was room. */
 export interface Beyond {
@@ -21,7 +23,7 @@ export interface Beyond {
   readonly unsure: number;
 }
 
-/** How much more than `times` × (rate × w + burst) was let through. */
+/** How much more than `times` × (rate × w + burst), and one a replica, was let through. */
 export function over(
   load: ReplicaLoad,
   tenant: Tenant,
@@ -32,7 +34,8 @@ export function over(
   const { admitted, longestMs } = countsOf(load, tenant, { fromMs, toMs });
   const unsure = (times * rate * longestMs) / 1000;
   return {
-    requests: admitted.mostOver(times * rate, windowMs, fromMs, toMs) - times * burst - unsure,
+    requests:
+      admitted.mostOver(times * rate, windowMs.over, fromMs, toMs) - times * burst - replicas - unsure,
     unsure,
   };
 }
@@ -48,7 +51,7 @@ export function under(
   const { admitted, longestMs } = countsOf(load, tenant, within);
   const unsure = (times * rate * longestMs) / 1000;
   return {
-    requests: admitted.mostUnder(times * rate, windowMs, within.fromMs, within.toMs) - unsure,
+    requests: admitted.mostUnder(times * rate, windowMs.under, within.fromMs, within.toMs) - unsure,
     unsure,
   };
 }
@@ -66,7 +69,7 @@ export function quietParts(load: ReplicaLoad, { fromMs, toMs }: Stretch): Stretc
   const parts: Stretch[] = [];
   let begin = fromMs;
   for (const pause of pauses) {
-    if (pause.fromMs - begin >= windowMs) parts.push({ fromMs: begin, toMs: pause.fromMs });
+    if (pause.fromMs - begin >= windowMs.under) parts.push({ fromMs: begin, toMs: pause.fromMs });
     begin = Math.max(begin, pause.toMs);
   }
   return parts;

@@ -1620,136 +1620,202 @@ $$;
 
 -- limits/account_quota_changed.sql
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
+declare
+  account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
 begin
-  perform limit_month_change(
-    case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id, new.requests_per_month
-  );
+  if old.requests_per_month is null and new.requests_per_month is not null then
+    perform quota_forget(account || ':month');
+    perform change_touch(array['+q:' || new.id]);
+  end if;
   return null;
 end $$;
 
--- limits/limit_exchange.sql
-create or replace function limit_exchange(of_replica text, reports jsonb) returns jsonb language plpgsql
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+-- limits/bucket_ask.sql
+create or replace function bucket_ask(questions jsonb) returns jsonb language plpgsql as $$
 declare
-  present constant timestamptz := clock_timestamp();
-  peers jsonb;
+  present timestamptz;
+  answers jsonb[] := '{}';
+  asked record;
+  bucket limit_bucket;
+  spare double precision;
+  granted double precision;
 begin
-  insert into limit_report as r
-    select g."limit", of_replica, present, g.series, g.used, g.demand, g.level, g.share
-    from jsonb_to_recordset(reports)
-      g ("limit" text, series bigint, used bigint, demand double precision, level double precision, share double precision)
-  on conflict (limit_name, replica) do update set
-    at = excluded.at, series = excluded.series, used = excluded.used, demand = excluded.demand, level = excluded.level,
-    share = excluded.share;
-  select jsonb_agg(jsonb_build_object(
-      'limit', r.limit_name, 'replica', r.replica, 'series', r.series, 'used', r.used, 'demand', r.demand,
-      'level', r.level, 'share', r.share,
-      'ageMs', greatest(0, extract(epoch from present - r.at) * 1000)
-    )) into peers
-    from jsonb_array_elements(reports) g join limit_report r on r.limit_name = g ->> 'limit'
-    where r.replica <> of_replica;
-  -- The sweep runs seldom, since it reads the whole table, which holds the limits in use in the last minutes.
-  if random() < 0.005 then
-    perform limit_report_sweep(present - interval '2 minutes');
+  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  for asked in
+    select q.*
+      from rows from (
+        jsonb_to_recordset(questions) as (
+          "limit" text, capacity double precision, "perSecond" double precision, back double precision,
+          needed double precision, ahead double precision
+        )
+      ) with ordinality q ("limit", capacity, per_second, back, needed, ahead, place)
+      order by q."limit"
+  loop
+    select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
+    if not found then
+      insert into limit_bucket (limit_name, tokens, at, full_at) values (asked."limit", asked.capacity, now(), now())
+        on conflict (limit_name) do nothing;
+      select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
+    end if;
+    -- Read after the row was locked, so that its time does not go back.
+    present := clock_timestamp();
+    bucket.tokens := greatest(0, least(
+      asked.capacity,
+      bucket.tokens + greatest(0, extract(epoch from present - bucket.at)) * asked.per_second + asked.back
+    ));
+    spare := greatest(0, floor((bucket.tokens - asked.needed - asked.capacity / 2) / 4));
+    granted := least(floor(bucket.tokens + 0.000001), asked.needed + least(asked.ahead, spare));
+    bucket.tokens := greatest(0, bucket.tokens - granted);
+    update limit_bucket b set
+      tokens = bucket.tokens, at = present,
+      full_at = present + (asked.capacity - bucket.tokens) / asked.per_second * interval '1 second'
+      where b.limit_name = asked."limit";
+    answers[asked.place] := jsonb_build_object('granted', granted, 'left', bucket.tokens);
+  end loop;
+  -- The sweep runs seldom, since it reads the whole table, which holds the limits in use.
+  if random() < 0.002 then
+    perform bucket_sweep();
   end if;
-  return jsonb_build_object('nowMs', extract(epoch from present) * 1000, 'peers', coalesce(peers, '[]'));
+  return to_jsonb(answers);
 end $$;
 
--- limits/limit_month_change.sql
-create or replace function limit_month_change(of_limit text, new_quota bigint) returns void language sql as $$
-  insert into limit_month as m (month, limit_name, used, quota, changed_to, near_at)
-    select date_trunc('month', clock_timestamp(), 'UTC'), of_limit, 0, new_quota, new_quota,
-      case when limit_near(0, new_quota) then clock_timestamp() end
-    where new_quota is not null
-  on conflict (month, limit_name) do update set
-    quota = excluded.quota, changed_to = excluded.changed_to,
-    near_at = case when limit_near(m.used, excluded.quota) then clock_timestamp() end;
-  -- The quota may be set again in this month; its use counts then. Until then replicas need not hear of it.
-  update limit_month m set changed_to = null, near_at = null
-    where new_quota is null and m.limit_name = of_limit and m.month = date_trunc('month', clock_timestamp(), 'UTC');
+-- limits/bucket_sweep.sql
+create or replace function bucket_sweep() returns void language sql as $$
+  delete from limit_bucket b using (
+    select f.limit_name from limit_bucket f where f.full_at < now() for update skip locked
+  ) full_one
+  where b.limit_name = full_one.limit_name
 $$;
 
--- limits/limit_month_exchange.sql
-create or replace function limit_month_exchange(of_replica text, of_batch bigint, additions jsonb, after jsonb, most int) returns jsonb
-language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+-- limits/quota_ask.sql
+create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
+set enable_seqscan = off as $$
 declare
-  this_month constant timestamptz := date_trunc('month', clock_timestamp(), 'UTC');
-  -- Limits near their end were added to or changed in this month, except by replicas whose clock is ahead. Rows of
-  -- the month before are many.
-  since constant timestamptz := greatest((after ->> 'at')::timestamptz, this_month - interval '1 minute');
-  present timestamptz;
-  near jsonb;
-  rows_read bigint;
-  last_row jsonb;
+  answers jsonb[] := '{}';
+  asked record;
+  starts timestamptz;
+  quota limit_quota;
+  held limit_hold;
+  free bigint;
+  granted bigint;
 begin
-  perform limit_month_note(of_replica, of_batch, additions);
-  -- This is read before the page, because the next round begins there.
-  present := clock_timestamp();
-  select jsonb_agg(jsonb_build_object('limit', p.limit_name, 'monthMs', extract(epoch from p.month) * 1000, 'used', p.used)),
-      count(*), (array_agg(jsonb_build_object('at', p.near_at, 'limit', p.limit_name) order by p.near_at desc, p.limit_name desc))[1]
-    into near, rows_read, last_row
-    from (
-      select n.month, n.limit_name, n.used, n.near_at from limit_month n
-        where n.near_at >= since and (n.near_at, n.limit_name) > (since, coalesce(after ->> 'limit', ''))
-          and n.month = this_month
-        order by n.near_at, n.limit_name limit most
-    ) p;
-  return jsonb_build_object(
-    'nowMs', extract(epoch from present) * 1000,
-    'totals', limit_month_totals(additions) || coalesce(near, '[]'),
-    'next', case when rows_read = most then last_row end
+  -- What a crash of the database forgets is said again with the next question.
+  perform set_config('synchronous_commit', 'off', true);
+  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  for asked in
+    select q.*
+      from rows from (
+        jsonb_to_recordset(questions) as (
+          "limit" text, period text, capacity bigint, needed bigint, ahead bigint, series bigint, spent bigint, hand bigint
+        )
+      ) with ordinality q ("limit", period, capacity, needed, ahead, series, spent, hand, place)
+      order by q."limit"
+  loop
+    starts := date_trunc(asked.period, clock_timestamp(), 'UTC');
+    quota := quota_of(asked."limit", starts);
+    select * into held from limit_hold h
+      where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
+    -- A replica that does not know the series has forgotten the quota, with nothing at hand.
+    if asked.series is distinct from quota.series then
+      asked.spent := coalesce(held.spent, 0);
+      asked.hand := 0;
+    end if;
+    quota.used := quota.used + asked.spent + asked.hand - coalesce(held.spent + held.hand, 0);
+    if quota.used + asked.needed > asked.capacity then
+      quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
+    end if;
+    -- What is at hand elsewhere cannot be had here, so little of a small rest is given for requests that are only expected.
+    free := greatest(0, asked.capacity - quota.used);
+    granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
+    update limit_quota u set used = quota.used + granted, quota = asked.capacity
+      where u.limit_name = asked."limit" and u.starts_at = starts;
+    insert into limit_hold as h (limit_name, starts_at, replica, spent, hand, at)
+      values (
+        asked."limit", starts, of_replica, asked.spent + least(granted, asked.needed),
+        asked.hand + granted - least(granted, asked.needed), clock_timestamp()
+      )
+      on conflict (limit_name, starts_at, replica) do update set
+        spent = excluded.spent, hand = excluded.hand, at = excluded.at;
+    answers[asked.place] := jsonb_build_object(
+      'granted', granted, 'left', free - granted,
+      'window', jsonb_build_object(
+        'series', quota.series, 'spent', asked.spent,
+        'lengthMs', extract(epoch from starts + ('1 ' || asked.period)::interval - starts) * 1000,
+        'endsInMs', extract(epoch from starts + ('1 ' || asked.period)::interval - clock_timestamp()) * 1000
+      )
+    );
+  end loop;
+  -- The sweep runs seldom, since it reads an index of all windows.
+  if random() < 0.002 then
+    perform quota_sweep();
+  end if;
+  return to_jsonb(answers);
+end $$;
+
+-- limits/quota_forget.sql
+create or replace function quota_forget(of_limit text) returns void language sql as $$
+  delete from limit_quota q where q.limit_name = of_limit;
+  delete from limit_hold h where h.limit_name = of_limit;
+$$;
+
+-- limits/quota_let_go.sql
+create or replace function quota_let_go(of_limit text, starts timestamptz, but_replica text) returns bigint language sql as $$
+  with gone as (
+    select h.replica, h.hand from limit_hold h
+      where h.limit_name = of_limit and h.starts_at = starts and h.replica <> but_replica and h.hand > 0
+        and h.at < clock_timestamp() - interval '15 seconds'
+      for update
+  ), let_go as (
+    update limit_hold h set hand = 0 from gone g
+      where h.limit_name = of_limit and h.starts_at = starts and h.replica = g.replica
+      returning g.hand
+  )
+  select coalesce(sum(l.hand), 0)::bigint from let_go l
+$$;
+
+-- limits/quota_of.sql
+create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql
+set enable_seqscan = off as $$
+declare
+  found_one limit_quota;
+begin
+  select * into found_one from limit_quota q where q.limit_name = of_limit and q.starts_at = starts for update;
+  if not found then
+    insert into limit_quota (limit_name, starts_at, series, used)
+      values (of_limit, starts, nextval('limit_series'), usage_since(of_limit, starts))
+      on conflict (limit_name, starts_at) do nothing;
+    select * into found_one from limit_quota q where q.limit_name = of_limit and q.starts_at = starts for update;
+  end if;
+  return found_one;
+end $$;
+
+-- limits/quota_sweep.sql
+create or replace function quota_sweep() returns void language sql as $$
+  delete from limit_hold h using (
+    select o.limit_name, o.starts_at, o.replica from limit_hold o
+      where o.starts_at < date_trunc('month', now(), 'UTC') for update skip locked
+  ) old where (h.limit_name, h.starts_at, h.replica) = (old.limit_name, old.starts_at, old.replica);
+  delete from limit_quota q using (
+    select o.limit_name, o.starts_at from limit_quota o
+      where o.starts_at < date_trunc('month', now(), 'UTC') for update skip locked
+  ) old where (q.limit_name, q.starts_at) = (old.limit_name, old.starts_at);
+$$;
+
+-- limits/usage_since.sql
+create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
+set enable_seqscan = off as $$
+declare
+  owner constant uuid := split_part(of_limit, ':', 2);
+  since constant date := usage_day_of(starts);
+begin
+  if split_part(of_limit, ':', 1) = 'parent' then
+    return (select coalesce(sum(d.requests), 0) from usage_daily d where d.root_id = owner and d.day >= since);
+  end if;
+  return (
+    select coalesce(sum(d.requests), 0) from usage_daily d join account a on a.id = d.account_id and a.parent_id = d.root_id
+      where a.id = owner and d.day >= since
   );
 end $$;
-
--- limits/limit_month_note.sql
-create or replace function limit_month_note(of_replica text, of_batch bigint, additions jsonb) returns void
-language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-begin
-  if additions = '[]' then
-    return;
-  end if;
-  insert into limit_month_batch as b (replica, batch) values (of_replica, of_batch)
-    on conflict (replica) do update set batch = excluded.batch, at = now() where b.batch < excluded.batch;
-  if found then
-    -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
-    insert into limit_month as m (month, limit_name, used, quota, near_at)
-      select to_timestamp(g."monthMs" / 1000), g."limit", g.requests, g.quota,
-        case when limit_near(g.requests, g.quota) then clock_timestamp() end
-      from jsonb_to_recordset(additions) g ("limit" text, "monthMs" double precision, requests bigint, quota bigint)
-      order by 1, 2
-    on conflict (month, limit_name) do update set
-      used = m.used + excluded.used, quota = coalesce(m.changed_to, excluded.quota),
-      near_at = case
-        when limit_near(m.used + excluded.used, coalesce(m.changed_to, excluded.quota)) then clock_timestamp()
-      end;
-  end if;
-  delete from limit_month m where m.month < date_trunc('month', now(), 'UTC') - interval '1 month';
-  delete from limit_month_batch b where b.at < now() - interval '2 days';
-end $$;
-
--- limits/limit_month_totals.sql
-create or replace function limit_month_totals(additions jsonb) returns jsonb language sql stable
-set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-      'limit', m.limit_name, 'monthMs', extract(epoch from m.month) * 1000, 'used', m.used
-    )), '[]')
-    from jsonb_array_elements(additions) g
-    join limit_month m on m.month = to_timestamp((g ->> 'monthMs')::double precision / 1000)
-      and m.limit_name = g ->> 'limit'
-$$;
-
--- limits/limit_near.sql
-create or replace function limit_near(used bigint, quota bigint) returns boolean language sql immutable as $$
-  select used >= 0.9 * quota or quota <= 1000
-$$;
-
--- limits/limit_report_sweep.sql
-create or replace function limit_report_sweep(before timestamptz) returns void language sql as $$
-  delete from limit_report r using (
-    select o.limit_name, o.replica from limit_report o where o.at < before for update skip locked
-  ) old
-  where r.limit_name = old.limit_name and r.replica = old.replica
-$$;
 
 -- usage/usage_add_rows.sql
 create or replace function usage_add_rows(

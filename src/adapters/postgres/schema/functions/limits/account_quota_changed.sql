@@ -1,9 +1,12 @@
--- The trigger writes a changed quota to the row of its month, in the transaction of the account: a replica that hears
--- of the change and then reads the row gets the use of the new quota.
+-- The trigger begins the count of a quota anew when an account gets one, in the transaction of the account: requests that passed
+-- without a quota count, too. So replicas are told to add their counts before they confirm the change.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
+declare
+  account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
 begin
-  perform limit_month_change(
-    case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id, new.requests_per_month
-  );
+  if old.requests_per_month is null and new.requests_per_month is not null then
+    perform quota_forget(account || ':month');
+    perform change_touch(array['+q:' || new.id]);
+  end if;
   return null;
 end $$;

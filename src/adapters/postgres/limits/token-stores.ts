@@ -1,0 +1,34 @@
+import type { TokenAnswer, TokenStore } from '../../../ports/limits/token-store.ts';
+import type { Runner } from '../connection/pool.ts';
+
+/** Buckets in PostgreSQL: one short statement for the questions about all limits. */
+export function postgresBuckets(db: Runner): TokenStore {
+  return {
+    async ask(questions) {
+      const asked = questions.map(({ limit, capacity, perSecond, back, needed, ahead }) => ({
+        ...{ limit, capacity, perSecond, back, needed, ahead },
+      }));
+      const [row] = await db.run(
+        (sql) => sql<[{ readonly answers: readonly TokenAnswer[] }]>`
+          select bucket_ask(${sql.json(asked)}) as answers`,
+      );
+      return row.answers;
+    },
+  };
+}
+
+/** Quotas in PostgreSQL. @param replica name of this process among those that use the quotas; never used before */
+export function postgresQuotas(db: Runner, replica: string): TokenStore {
+  return {
+    async ask(questions) {
+      const asked = questions.map(({ limit, period, capacity, needed, ahead, series, spent, hand }) => ({
+        ...{ limit, period, capacity, needed, ahead, series, spent, hand },
+      }));
+      const [row] = await db.run(
+        (sql) => sql<[{ readonly answers: readonly TokenAnswer[] }]>`
+          select quota_ask(${replica}, ${sql.json(asked)}) as answers`,
+      );
+      return row.answers;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+-- Asks quotas for units, and returns the answers in the order of the questions. A replica says how many units of the quota's present
+-- series it has spent, and how many it has at hand, in all: a question that comes twice changes nothing, and the answer to a lost
+-- one is lost to nobody. A series begins with each window, and whenever an account gets a quota.
+create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
+set enable_seqscan = off as $$
+declare
+  answers jsonb[] := '{}';
+  asked record;
+  starts timestamptz;
+  quota limit_quota;
+  held limit_hold;
+  free bigint;
+  granted bigint;
+begin
+  -- What a crash of the database forgets is said again with the next question.
+  perform set_config('synchronous_commit', 'off', true);
+  -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
+  for asked in
+    select q.*
+      from rows from (
+        jsonb_to_recordset(questions) as (
+          "limit" text, period text, capacity bigint, needed bigint, ahead bigint, series bigint, spent bigint, hand bigint
+        )
+      ) with ordinality q ("limit", period, capacity, needed, ahead, series, spent, hand, place)
+      order by q."limit"
+  loop
+    starts := date_trunc(asked.period, clock_timestamp(), 'UTC');
+    quota := quota_of(asked."limit", starts);
+    select * into held from limit_hold h
+      where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
+    -- A replica that does not know the series has forgotten the quota, with nothing at hand.
+    if asked.series is distinct from quota.series then
+      asked.spent := coalesce(held.spent, 0);
+      asked.hand := 0;
+    end if;
+    quota.used := quota.used + asked.spent + asked.hand - coalesce(held.spent + held.hand, 0);
+    if quota.used + asked.needed > asked.capacity then
+      quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
+    end if;
+    -- What is at hand elsewhere cannot be had here, so little of a small rest is given for requests that are only expected.
+    free := greatest(0, asked.capacity - quota.used);
+    granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
+    update limit_quota u set used = quota.used + granted, quota = asked.capacity
+      where u.limit_name = asked."limit" and u.starts_at = starts;
+    insert into limit_hold as h (limit_name, starts_at, replica, spent, hand, at)
+      values (
+        asked."limit", starts, of_replica, asked.spent + least(granted, asked.needed),
+        asked.hand + granted - least(granted, asked.needed), clock_timestamp()
+      )
+      on conflict (limit_name, starts_at, replica) do update set
+        spent = excluded.spent, hand = excluded.hand, at = excluded.at;
+    answers[asked.place] := jsonb_build_object(
+      'granted', granted, 'left', free - granted,
+      'window', jsonb_build_object(
+        'series', quota.series, 'spent', asked.spent,
+        'lengthMs', extract(epoch from starts + ('1 ' || asked.period)::interval - starts) * 1000,
+        'endsInMs', extract(epoch from starts + ('1 ' || asked.period)::interval - clock_timestamp()) * 1000
+      )
+    );
+  end loop;
+  -- The sweep runs seldom, since it reads an index of all windows.
+  if random() < 0.002 then
+    perform quota_sweep();
+  end if;
+  return to_jsonb(answers);
+end $$;

@@ -1,0 +1,16 @@
+-- Returns the row of a quota in the window that begins at `starts`, locked. A new row counts what the account has used in the window
+-- already.
+create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql
+set enable_seqscan = off as $$
+declare
+  found_one limit_quota;
+begin
+  select * into found_one from limit_quota q where q.limit_name = of_limit and q.starts_at = starts for update;
+  if not found then
+    insert into limit_quota (limit_name, starts_at, series, used)
+      values (of_limit, starts, nextval('limit_series'), usage_since(of_limit, starts))
+      on conflict (limit_name, starts_at) do nothing;
+    select * into found_one from limit_quota q where q.limit_name = of_limit and q.starts_at = starts for update;
+  end if;
+  return found_one;
+end $$;

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type { RedisAddress } from '../../config/redis/redis-address.ts';
+import type { TokenAnswer, TokenQuestion, TokenStore } from '../../ports/limits/token-store.ts';
+import { redisClient, type RedisClient } from './client.ts';
+import { watchReachability, type RedisEvents } from './reachability.ts';
+
+export interface RedisBucketsOptions extends RedisEvents {
+  readonly address: RedisAddress;
+}
+
+/**
+ * Asks buckets, as `askBucket` of `domain/limits/bucket.ts` does. A bucket is a string of its tokens and the time, in
+ * milliseconds of this server's clock; it expires a second after it is full. A text that no replica wrote counts as no
+ * bucket. ARGV has capacity, tokens a second, tokens back, needed and ahead for each key; the answer has granted and left.
+ */
+const script = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local answers = {}
+for i = 1, #KEYS do
+  local a = 5 * (i - 1)
+  local capacity, rate, back = tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), tonumber(ARGV[a + 3])
+  local needed, ahead = tonumber(ARGV[a + 4]), tonumber(ARGV[a + 5])
+  local value = redis.pcall('GET', KEYS[i])
+  local level, at
+  if type(value) == 'string' then level, at = string.match(value, '^(%d+%.%d+) (%d+%.%d+)$') end
+  level, at = tonumber(level) or capacity, tonumber(at) or now
+  if at > now then at = now end
+  local tokens = math.max(0, math.min(capacity, level + (now - at) * rate / 1000 + back))
+  local spare = math.max(0, math.floor((tokens - needed - capacity / 2) / 4))
+  local granted = math.min(math.floor(tokens + 1e-6), needed + math.min(ahead, spare))
+  local left = math.max(0, tokens - granted)
+  local full = math.ceil((capacity - left) * 1000 / rate)
+  redis.call('SET', KEYS[i], string.format('%.6f %.3f', left, now), 'PX', string.format('%.0f', full + 1000))
+  answers[2 * i - 1] = string.format('%.0f', granted)
+  answers[2 * i] = string.format('%.6f', left)
+end
+return answers`;
+const digest = createHash('sha1').update(script).digest('hex');
+/** A key that is never set, asked for to see whether Redis answers. */
+const noKey = 'tg:bucket:';
+
+/** Buckets in Redis, one short string for each limit in use. No request waits for it to connect. */
+export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close(): void } {
+  const client = redisClient(options.address);
+  const trouble = watchReachability(client, options);
+  client.connect().catch(() => undefined);
+  // A script must have all its keys on one server.
+  const most = options.address.kind === 'cluster' ? 1 : mostTogether;
+  return {
+    async ask(questions) {
+      if (client.status !== 'ready') throw new Error('Redis is not connected');
+      if (questions.length === 0) {
+        await client.get(noKey);
+        return [];
+      }
+      const parts = Array.from({ length: Math.ceil(questions.length / most) }, (_, i) =>
+        questions.slice(i * most, (i + 1) * most),
+      );
+      const answers = await Promise.all(parts.map((part) => askTogether(client, part)));
+      const failed = answers.filter((each) => each instanceof Error);
+      for (const error of failed) trouble(error);
+      // The error has no cause, because that would hold the arguments of a command.
+      if (failed.length === parts.length) throw new Error('Redis cannot be used for limits');
+      return answers.flatMap((each, i): readonly (TokenAnswer | Error)[] =>
+        each instanceof Error ? (parts[i] ?? []).map(() => each) : each,
+      );
+    },
+    close: () => client.disconnect(),
+  };
+}
+
+/** Most limits in one run of the script, which holds up every other client of Redis. */
+const mostTogether = 100;
+
+async function askTogether(
+  client: RedisClient,
+  questions: readonly TokenQuestion[],
+): Promise<TokenAnswer[] | Error> {
+  const keys = questions.map(({ limit }) => `tg:bucket:${limit}`);
+  const args = questions.flatMap(({ capacity, perSecond, back, needed, ahead }) =>
+    [capacity, perSecond, back, needed, ahead].map(String),
+  );
+  try {
+    const reply = await client.evalsha(digest, keys.length, ...keys, ...args).catch((error: unknown) => {
+      // A server that was restarted or flushed does not know the script any more.
+      if (error instanceof Error && error.message.startsWith('NOSCRIPT'))
+        return client.eval(script, keys.length, ...keys, ...args);
+      throw error;
+    });
+    return questions.map((_, i) => answerAt(reply as readonly string[], 2 * i));
+  } catch (error) {
+    return error instanceof Error ? error : new Error('unknown');
+  }
+}
+
+function answerAt(reply: readonly string[], i: number): TokenAnswer {
+  return { granted: Number(reply[i]), left: Number(reply[i + 1]) };
+}

@@ -1,0 +1,183 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { TokenAnswer, TokenStore } from '../../ports/limits/token-store.ts';
+import type { Timers } from '../../ports/timers.ts';
+import type { Portion } from './portion.ts';
+
+/** Milliseconds for which a request waits for an answer; then the store counts as away. */
+export const patienceMs = 25;
+/** Milliseconds after which a call is given up. */
+const giveUpMs = 300;
+/** Milliseconds between two looks whether the store is back. */
+const retryMs = 1_000;
+/** Milliseconds between two looks for tokens to give back. */
+const sweepMs = 25;
+/** Most questions in one call. */
+const mostTogether = 1_000;
+
+export interface QuestionsParts {
+  readonly store: TokenStore;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly timers: Timers;
+  /** Replicas that decide, this one included. */
+  readonly replicas: () => number;
+  readonly onAway: (away: boolean, error: unknown) => void;
+  readonly onAnswered: (questions: number, ms: number) => void;
+}
+
+/** The questions of this replica to the store: one call after the other, each about all limits that have one. */
+export class Questions {
+  readonly #parts: QuestionsParts;
+  readonly #due = new Set<Portion>();
+  readonly #holding = new Set<Portion>();
+  /** Limits whose part of the store cannot be reached, though others can. */
+  readonly #unreached = new Map<Portion, number>();
+  #isCalling = false;
+  /** Start of the present call. */
+  #beganMs = Infinity;
+  #call: Promise<void> = Promise.resolve();
+  #isAway = false;
+  #isStopped = false;
+  #stopLooking: () => void = () => undefined;
+  #stopSweeping: (() => void) | null = null;
+
+  constructor(parts: QuestionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the store cannot be reached, or not for some limits in use. */
+  get isDegraded(): boolean {
+    return this.#isAway || this.#unreached.size > 0;
+  }
+
+  /** Whether a question about the limit would not be answered in time. */
+  isAway(portion: Portion, nowMs: number): boolean {
+    if (this.#isAway || nowMs - this.#beganMs > patienceMs) return true;
+    const until = this.#unreached.size === 0 ? undefined : this.#unreached.get(portion);
+    return until !== undefined && nowMs < until;
+  }
+
+  /** Asks the portion's question in the next call. */
+  ask(portion: Portion): void {
+    this.#due.add(portion);
+    if (this.#isCalling || this.#isAway || this.#isStopped) return;
+    this.#isCalling = true;
+    // Other limits of the same request come first.
+    queueMicrotask(() => this.#next());
+  }
+
+  /** Gives tokens at hand back once they were not used for a while. */
+  watch(portion: Portion): void {
+    this.#holding.add(portion);
+    this.#stopSweeping ??= this.#parts.timers.after(sweepMs, () => this.#sweep());
+  }
+
+  /** Learns how many tokens the store has now; if it cannot be reached, what was known stays. */
+  async refresh(portion: Portion): Promise<void> {
+    const [answer] = await this.#inTime(this.#parts.store.ask([portion.look()])).catch(() => []);
+    if (answer !== undefined && !(answer instanceof Error))
+      portion.looked(answer, this.#parts.clock.monotonicMs());
+  }
+
+  /** Forgets a limit. Tokens at hand are lost to its bucket, which fills again. */
+  forget(portion: Portion): void {
+    this.#holding.delete(portion);
+    this.#unreached.delete(portion);
+  }
+
+  /** Gives back everything at hand. */
+  async stop(): Promise<void> {
+    this.#stopLooking();
+    this.#stopSweeping?.();
+    for (const portion of this.#holding) {
+      portion.leave();
+      if (portion.isHolding) this.ask(portion);
+    }
+    // A call takes what became due during the one before.
+    while (this.#isCalling) await this.#call;
+    this.#isStopped = true;
+  }
+
+  #sweep(): void {
+    const nowMs = this.#parts.clock.monotonicMs();
+    for (const portion of this.#holding) {
+      if (portion.hasSomethingToSay(nowMs) && !this.isAway(portion, nowMs)) this.ask(portion);
+      else if (!portion.isHolding) this.#holding.delete(portion);
+    }
+    this.#stopSweeping =
+      this.#holding.size === 0 ? null : this.#parts.timers.after(sweepMs, () => this.#sweep());
+  }
+
+  #next(): void {
+    const asked: Portion[] = [];
+    for (const portion of this.#due) {
+      if (asked.push(portion) === mostTogether) break;
+    }
+    for (const portion of asked) this.#due.delete(portion);
+    this.#call = this.#exchange(asked);
+  }
+
+  async #exchange(asked: readonly Portion[]): Promise<void> {
+    const { store, clock } = this.#parts;
+    const beganMs = clock.monotonicMs();
+    this.#beganMs = beganMs;
+    try {
+      const answers = await this.#inTime(
+        store.ask(asked.map((portion) => portion.question(beganMs, this.#parts.replicas()))),
+      );
+      const nowMs = clock.monotonicMs();
+      this.#beganMs = Infinity;
+      this.#parts.onAnswered(asked.length, nowMs - beganMs);
+      for (const [i, portion] of asked.entries())
+        this.#take(portion, answers[i] as TokenAnswer | Error, nowMs);
+    } catch (error) {
+      this.#beganMs = Infinity;
+      this.#beAway(error, [...asked, ...this.#due]);
+    }
+    if (this.#due.size > 0 && !this.#isAway) this.#next();
+    else this.#isCalling = false;
+  }
+
+  #take(portion: Portion, answer: TokenAnswer | Error, nowMs: number): void {
+    if (answer instanceof Error) {
+      this.#unreached.set(portion, nowMs + retryMs);
+      portion.failed(nowMs, this.#parts.replicas());
+      return;
+    }
+    this.#unreached.delete(portion);
+    if (portion.answered(answer, nowMs)) this.#due.add(portion);
+    if (portion.isHolding) this.watch(portion);
+  }
+
+  /** Lets requests go on by this replica's shares, until the store answers again. */
+  #beAway(error: unknown, waiting: Iterable<Portion>): void {
+    const { clock, replicas, onAway } = this.#parts;
+    if (!this.#isAway) onAway(true, error);
+    this.#isAway = true;
+    this.#due.clear();
+    const nowMs = clock.monotonicMs();
+    for (const portion of waiting) {
+      portion.failed(nowMs, replicas());
+      this.watch(portion);
+    }
+    this.#stopLooking();
+    if (!this.#isStopped) this.#stopLooking = this.#parts.timers.after(retryMs, () => void this.#lookAgain());
+  }
+
+  async #lookAgain(): Promise<void> {
+    try {
+      await this.#inTime(this.#parts.store.ask([]));
+    } catch (error) {
+      return this.#beAway(error, []);
+    }
+    this.#isAway = false;
+    this.#parts.onAway(false, null);
+  }
+
+  /** Rejects when the answer takes too long. */
+  #inTime<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const callOff = this.#parts.timers.after(giveUpMs, () => reject(new Error('the store is too slow')));
+      answer.finally(callOff).then(resolve, reject);
+    });
+  }
+}

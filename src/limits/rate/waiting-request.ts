@@ -1,0 +1,98 @@
+import type { Timers } from '../../ports/timers.ts';
+import type { Portion } from './portion.ts';
+import { patienceMs, type Questions } from './questions.ts';
+
+export interface WaitingParts {
+  /** Questions to the store of this limit. */
+  readonly questionsOf: (portion: Portion) => Questions;
+  readonly timers: Timers;
+  readonly nowMs: () => number;
+  /** Replicas that decide, this one included. */
+  readonly replicas: () => number;
+}
+
+/**
+ * A request without a token at hand for some of its limits. It takes those that are at hand, and waits for the others; once it has
+ * waited long enough, or would wait in vain, it takes from this replica's share.
+ */
+export class WaitingRequest {
+  readonly #parts: WaitingParts;
+  readonly #taken: Portion[] = [];
+  readonly #empty: Portion[] = [];
+  /** How to call off each wait. */
+  readonly #open = new Map<Portion, () => void>();
+  #later: (() => void) | null = null;
+  #callOff: () => void = () => undefined;
+
+  /** @param portions of the request, none of which is known to be empty */
+  constructor(portions: readonly Portion[], parts: WaitingParts) {
+    this.#parts = parts;
+    for (const portion of portions) this.#begin(portion);
+  }
+
+  /** Limits that had no token: none once the request has them all. */
+  get empty(): readonly Portion[] {
+    return this.#empty;
+  }
+
+  /** Calls `later` when all is known. Returns whether it is now, without a call. */
+  end(later: () => void): boolean {
+    if (this.#open.size === 0) return true;
+    this.#later = later;
+    this.#callOff = this.#parts.timers.after(patienceMs, () => this.#giveUp());
+    return false;
+  }
+
+  /** Puts the tokens back that it has. */
+  putBack(): void {
+    for (const portion of this.#taken) {
+      portion.putBack();
+      this.#parts.questionsOf(portion).watch(portion);
+    }
+  }
+
+  #begin(portion: Portion): void {
+    const nowMs = this.#parts.nowMs();
+    const questions = this.#parts.questionsOf(portion);
+    if (portion.hasToken(nowMs)) {
+      portion.take();
+      this.#taken.push(portion);
+    } else if (questions.isAway(portion, nowMs)) this.#takeAlone(portion);
+    else {
+      this.#open.set(
+        portion,
+        portion.wait((hasToken) => this.#settle(portion, hasToken)),
+      );
+    }
+    if (portion.needsToAsk(nowMs)) questions.ask(portion);
+  }
+
+  #takeAlone(portion: Portion): void {
+    const { questionsOf, nowMs, replicas } = this.#parts;
+    const hasToken = portion.takeAlone(nowMs(), replicas());
+    (hasToken ? this.#taken : this.#empty).push(portion);
+    if (hasToken) questionsOf(portion).watch(portion);
+  }
+
+  #settle(portion: Portion, hasToken: boolean): void {
+    this.#open.delete(portion);
+    (hasToken ? this.#taken : this.#empty).push(portion);
+    this.#endIfAllKnown();
+  }
+
+  #giveUp(): void {
+    for (const [portion, callOff] of this.#open) {
+      callOff();
+      this.#takeAlone(portion);
+    }
+    this.#open.clear();
+    this.#endIfAllKnown();
+  }
+
+  #endIfAllKnown(): void {
+    if (this.#open.size > 0) return;
+    this.#callOff();
+    this.#later?.();
+    this.#later = null;
+  }
+}

@@ -1,0 +1,49 @@
+import type { BucketFigures, BucketQuestion } from '../../domain/limits/bucket.ts';
+import type { LimitPeriod } from '../../domain/limits/limits.ts';
+
+/** A question about one limit. Stores of buckets read `back`; stores of quotas read `spent`, `hand` and `series`. */
+export interface TokenQuestion extends BucketFigures, BucketQuestion {
+  /** Kind, id and period of the limit, such as `sub_account:0198…:second`. */
+  readonly limit: string;
+  readonly period: LimitPeriod;
+  /** Tokens of this series that the replica has spent, in all. */
+  readonly spent: number;
+  /** Tokens of this series that the replica has at hand. */
+  readonly hand: number;
+  /** Series of the last answer; `null` before the first. */
+  readonly series: number | null;
+}
+
+export interface TokenAnswer {
+  readonly granted: number;
+  /** Tokens left in the store. */
+  readonly left: number;
+  /** Window of a quota; absent for a bucket. */
+  readonly window?: QuotaWindow;
+}
+
+/** A day or a month of UTC, by the store's clock. */
+export interface QuotaWindow {
+  /** Number that changes with the window, and when the quota is counted anew. */
+  readonly series: number;
+  /** Tokens of this series that the replica had spent before the answer. */
+  readonly spent: number;
+  /** Milliseconds. */
+  readonly lengthMs: number;
+  /** Milliseconds until it ends. */
+  readonly endsInMs: number;
+}
+
+/**
+ * The tokens of limits, shared by all replicas, on one clock: a bucket for each limit by the second or minute, or a quota for each
+ * limit by the day or month. A store of buckets may forget them, even all at once: a bucket that it does not have is full.
+ */
+export interface TokenStore {
+  /**
+   * Asks for tokens, each limit at most once in a call. An element is an error if this limit cannot be reached and others can.
+   * With no questions it tells whether the store can be reached.
+   *
+   * @throws if the store cannot be reached
+   */
+  ask(questions: readonly TokenQuestion[]): Promise<readonly (TokenAnswer | Error)[]>;
+}

@@ -1,0 +1,166 @@
+/** What a store has to do with quotas. */
+import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import type { Store } from '../../src/adapters/postgres/store.ts';
+import { noLimits } from '../../src/domain/limits/limits.ts';
+import type { TokenAnswer, TokenQuestion, TokenStore } from '../../src/ports/limits/token-store.ts';
+import { createParent, createSub } from '../support/store.ts';
+import { addUsage, usageRow } from '../support/usage-rows.ts';
+
+type Answer = TokenAnswer & { readonly window: NonNullable<TokenAnswer['window']> };
+
+/** A replica that asks about one quota. */
+class Asking {
+  spent = 0;
+  hand = 0;
+  series: number | null = null;
+  left = NaN;
+  readonly #store: TokenStore;
+  readonly #limit: string;
+  readonly #quota: number;
+
+  constructor(store: TokenStore, limit: string, quota: number) {
+    [this.#store, this.#limit, this.#quota] = [store, limit, quota];
+  }
+
+  question(given: Partial<TokenQuestion>): TokenQuestion {
+    return {
+      ...{ limit: this.#limit, period: 'month', capacity: this.#quota, perSecond: 0 },
+      ...{ back: 0, needed: 0, ahead: 0, spent: this.spent, hand: this.hand, series: this.series },
+      ...given,
+    };
+  }
+
+  /** Asks, and keeps what is granted. */
+  async ask(given: Partial<TokenQuestion> = {}): Promise<Answer> {
+    const [answer] = await this.#store.ask([this.question(given)]);
+    if (answer === undefined || answer instanceof Error || answer.window === undefined)
+      throw new Error('no answer', { cause: answer });
+    if (answer.window.series !== this.series) [this.spent, this.hand] = [answer.window.spent, 0];
+    this.series = answer.window.series;
+    this.hand += answer.granted;
+    this.left = answer.left;
+    return { ...answer, window: answer.window };
+  }
+
+  /** Asks for units, and spends what it gets. Returns how many that are. */
+  async use(needed: number): Promise<number> {
+    const { granted } = await this.ask({ needed });
+    this.hand -= granted;
+    this.spent += granted;
+    return granted;
+  }
+}
+
+export async function quotaContract(t: Test, store: Store): Promise<void> {
+  const { tenants } = store;
+  const replicas = ['a', 'b', 'c'].map((name) => store.quotas(`${name}-${randomUUID()}`)) as [
+    TokenStore,
+    TokenStore,
+    TokenStore,
+  ];
+  const newLimit = (): string => `sub_account:${randomUUID()}:month`;
+
+  await t.test('replicas share a quota to its last unit, and never more', async (t) => {
+    const limit = newLimit();
+    const all = replicas.map((replica) => new Asking(replica, limit, 100));
+    let used = 0;
+    for (let i = 0; i < 60; i++) used += (await all[i % 3]?.use(2)) ?? 0;
+    t.equal(used, 100);
+    t.same(
+      all.map(({ left }) => left),
+      [0, 0, 0],
+    );
+  });
+
+  await t.test('the window is the present month of UTC', async (t) => {
+    const { window } = await new Asking(replicas[0], newLimit(), 5).ask();
+    const now = new Date();
+    const [from, to] = [0, 1].map((next) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + next));
+    t.equal(window.lengthMs, (to ?? 0) - (from ?? 0));
+    t.ok(Math.abs(window.endsInMs - ((to ?? 0) - now.getTime())) < 60_000, `${window.endsInMs} ms`);
+    const day = await replicas[0].ask([new Asking(replicas[0], newLimit(), 5).question({ period: 'month' })]);
+    t.equal(day.length, 1);
+  });
+
+  await t.test('a question that comes twice takes once', async (t) => {
+    const limit = newLimit();
+    const one = new Asking(replicas[0], limit, 10);
+    await one.use(3);
+    const question = one.question({ needed: 2 });
+    await replicas[0].ask([question]);
+    await replicas[0].ask([question]);
+    await one.ask();
+    t.equal(one.left, 7, 'what was granted to a question whose answer was lost is there again');
+  });
+
+  await t.test('units at hand that a replica no longer has are there for others', async (t) => {
+    const limit = newLimit();
+    const [one, other] = [new Asking(replicas[0], limit, 6_400), new Asking(replicas[1], limit, 6_400)];
+    t.equal((await one.ask({ ahead: 500 })).granted, 100, 'a small part is given in advance');
+    await other.ask();
+    t.equal(other.left, 6_300);
+    one.hand = 40;
+    await one.ask();
+    await other.ask();
+    t.equal(other.left, 6_360);
+  });
+
+  await t.test('what was spent without asking counts', async (t) => {
+    const limit = newLimit();
+    const [one, other] = [new Asking(replicas[0], limit, 10), new Asking(replicas[1], limit, 10)];
+    await one.ask();
+    one.spent += 4;
+    await one.ask();
+    t.equal(await other.use(9), 6);
+  });
+
+  await t.test('a changed quota holds from the next question on', async (t) => {
+    const limit = newLimit();
+    await new Asking(replicas[0], limit, 10).use(8);
+    t.equal(await new Asking(replicas[1], limit, 5).use(3), 0, 'lowered');
+    t.equal(await new Asking(replicas[2], limit, 12).use(9), 4, 'raised');
+  });
+
+  await t.test('what was used before counts, also of a quota that is taken away and set again', async (t) => {
+    const parent = await createParent(tenants);
+    const [{ value: sub }, { value: other }] = [
+      await createSub(tenants, parent.id),
+      await createSub(tenants, parent.id),
+    ];
+    const row = (id: string, requests: number) => usageRow(id, Date.now(), { requests, reads: requests });
+    await addUsage({ store }, [row(sub.id, 30), row(other.id, 12)]);
+    const quota = (requestsPerMonth: number | null) =>
+      tenants.updateSubAccount(parent.id, sub.id, { limits: { ...noLimits, requestsPerMonth } });
+    await quota(100);
+    const one = new Asking(replicas[0], `sub_account:${sub.id}:month`, 100);
+    await one.ask();
+    t.equal(one.left, 70);
+    const whole = new Asking(replicas[0], `parent:${parent.id}:month`, 100);
+    await whole.ask();
+    t.equal(whole.left, 58);
+    await one.use(10);
+    await addUsage({ store }, [row(sub.id, 10)]);
+    await one.ask();
+    t.equal(one.left, 60, 'once');
+    await quota(null);
+    await addUsage({ store }, [row(sub.id, 5)]);
+    await quota(100);
+    await one.ask();
+    t.equal(one.left, 55);
+    t.equal(await one.use(60), 55);
+  });
+
+  await t.test('many quotas in one call, from many replicas at once', async (t) => {
+    const limits = Array.from({ length: 50 }, newLimit);
+    const question = (limit: string) => new Asking(replicas[0], limit, 10).question({ needed: 1 });
+    const calls = await Promise.all(
+      Array.from({ length: 24 }, (_, i) => {
+        const asked = limits.map(question);
+        return store.quotas(`many-${i}-${randomUUID()}`).ask(i % 2 === 0 ? asked : asked.toReversed());
+      }),
+    );
+    const granted = calls.flat().reduce((sum, each) => sum + (each instanceof Error ? 0 : each.granted), 0);
+    t.equal(granted, 10 * limits.length);
+  });
+}
