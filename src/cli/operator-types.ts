@@ -24,6 +24,10 @@ export interface Account {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -67,6 +71,10 @@ export interface ApiKey {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -158,6 +166,10 @@ export interface HeldApiKey {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -220,6 +232,10 @@ export interface MintedApiKey {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -247,6 +263,10 @@ export interface SubAccount {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };

@@ -46,6 +46,10 @@ export interface ApiKey {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -85,6 +89,10 @@ export interface CallerAccount {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -108,6 +116,10 @@ export interface CreateSubAccount {
     readonly requests_per_second?: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst?: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute?: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day?: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: number | null;
   };
@@ -189,6 +201,10 @@ export interface MintApiKey {
     readonly requests_per_second?: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst?: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute?: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day?: null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: null;
   };
@@ -228,6 +244,10 @@ export interface MintedApiKey {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -269,6 +289,10 @@ export interface PutSubAccount {
     readonly requests_per_second?: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst?: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute?: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day?: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: number | null;
   };
@@ -306,6 +330,10 @@ export interface SubAccount {
     readonly requests_per_second: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month: number | null;
   };
@@ -346,6 +374,10 @@ export interface UpdateApiKey {
     readonly requests_per_second?: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst?: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute?: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day?: null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: null;
   };
@@ -365,6 +397,10 @@ export interface UpdateSubAccount {
     readonly requests_per_second?: number | null;
     /** How many requests may come at once after a pause; `null` for as many as in one second. Needs `requests_per_second`. */
     readonly burst?: number | null;
+    /** How many requests a minute; `null` for no limit. */
+    readonly requests_per_minute?: number | null;
+    /** How many requests in a day (UTC); `null` for no limit. Keys have none. */
+    readonly requests_per_day?: number | null;
     /** How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit. */
     readonly requests_per_month?: number | null;
   };
@@ -469,7 +505,7 @@ export interface ListSubAccountsQuery {
   readonly external_id?: string;
   /** Only those whose names start with this text, in upper or lower case. */
   readonly q?: string;
-  /** Only those that have used at least this part of their `requests_per_month` in this month (UTC), 0 to 1. A parent is also listed if one of its sub-accounts has. */
+  /** Only those that have used at least this part of a quota, `requests_per_day` or `requests_per_month`, 0 to 1. A parent is also listed if one of its sub-accounts has. */
   readonly near?: number;
   /** Only those with all of these pairs: repeat `metadata[key]=value` for each pair. Keys have 1 to 40 characters, values up to 500. */
   readonly metadata?: Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export interface NewApiKey {
 }
 
 /** Limits of a key; keys have no monthly limit. */
-export type KeyLimits = Partial<Pick<Limits, 'requestsPerSecond' | 'burst'>>;
+export type KeyLimits = Partial<Pick<Limits, 'requestsPerSecond' | 'burst' | 'requestsPerMinute'>>;
 
 /** An API key that was made elsewhere. It has no client secret. */
 export interface KeyToImport

@@ -4,7 +4,13 @@ import { startApis } from '../support/apis.ts';
 import type { HttpResponse } from '../support/http-client.ts';
 
 const apis = await startApis(t);
-const none = { requests_per_second: null, burst: null, requests_per_month: null };
+const none = {
+  requests_per_second: null,
+  burst: null,
+  requests_per_minute: null,
+  requests_per_day: null,
+  requests_per_month: null,
+};
 const five = { ...none, requests_per_second: 5 };
 const receipt = { 'x-service-enforced': /^replicas=/ };
 
@@ -15,16 +21,31 @@ t.test('a sub-account has those its parent gives it: at create, by PATCH, by PUT
   t.match(made, { status: 201, body: { limits: five } });
   const path = `/${String(made.body['id'])}`;
   t.same((await call('GET', path)).body['limits'], five, 'always shown whole');
-  const patched = await call('PATCH', path, { body: { limits: { burst: 7, requests_per_month: 100 } } });
-  const all = { requests_per_second: 5, burst: 7, requests_per_month: 100 };
+  const patched = await call('PATCH', path, {
+    body: { limits: { burst: 7, requests_per_minute: 90, requests_per_day: 95, requests_per_month: 100 } },
+  });
+  const all = {
+    requests_per_second: 5,
+    burst: 7,
+    requests_per_minute: 90,
+    requests_per_day: 95,
+    requests_per_month: 100,
+  };
   t.match(patched, { status: 200, headers: receipt, body: { limits: all } });
   t.match(await call('PATCH', path, { body: { name: 'M' } }), {
     headers: { 'x-service-enforced': undefined },
     body: { name: 'M', limits: all },
   });
-  t.match(await call('PATCH', path, { body: { limits: { burst: null, requests_per_month: null } } }), {
-    body: { limits: five },
-  });
+  t.match(
+    await call('PATCH', path, {
+      body: {
+        limits: { burst: null, requests_per_minute: null, requests_per_day: null, requests_per_month: null },
+      },
+    }),
+    {
+      body: { limits: five },
+    },
+  );
   t.match(await call('PATCH', path, { body: { limits: {} } }), { status: 200, body: { limits: five } });
   const put = (limits: object): Promise<HttpResponse> =>
     call('PUT', '/by-external-id/x', { body: { name: 'Put', limits } });
@@ -126,7 +147,9 @@ t.test('what is no limit is rejected by name, and nothing is changed', async (t)
     [{ requests_per_second: 1_000_001 }, '/limits/requests_per_second'],
     [{ burst: 10_000_001 }, '/limits/burst'],
     [{ requests_per_month: 1_000_000_000_001 }, '/limits/requests_per_month'],
-    [{ requests_per_minute: 5 }, '/limits/requests_per_minute'],
+    [{ requests_per_minute: 60_000_001 }, '/limits/requests_per_minute'],
+    [{ requests_per_day: 0 }, '/limits/requests_per_day'],
+    [{ requests_per_hour: 5 }, '/limits/requests_per_hour'],
     [{ requests_per_second: null, burst: 5 }, '/limits/burst'],
   ];
   for (const [limits, pointer] of wrong) {

@@ -73,14 +73,16 @@ export async function quotaContract(t: Test, store: Store): Promise<void> {
     );
   });
 
-  await t.test('the window is the present month of UTC', async (t) => {
+  await t.test('the window is the present day or month of UTC', async (t) => {
     const { window } = await new Asking(replicas[0], newLimit(), 5).ask();
     const now = new Date();
     const [from, to] = [0, 1].map((next) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + next));
     t.equal(window.lengthMs, (to ?? 0) - (from ?? 0));
     t.ok(Math.abs(window.endsInMs - ((to ?? 0) - now.getTime())) < 60_000, `${window.endsInMs} ms`);
-    const day = await replicas[0].ask([new Asking(replicas[0], newLimit(), 5).question({ period: 'month' })]);
-    t.equal(day.length, 1);
+    const day = new Asking(replicas[0], newLimit().replace('month', 'day'), 5);
+    const today = await day.ask({ period: 'day' });
+    t.equal(today.window.lengthMs, 86_400_000);
+    t.ok(today.window.endsInMs > 0 && today.window.endsInMs <= 86_400_000, `${today.window.endsInMs} ms`);
   });
 
   await t.test('a question that comes twice takes once', async (t) => {

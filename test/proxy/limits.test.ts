@@ -157,6 +157,11 @@ t.test('seconds are told of before months, and a key before its account', async 
   t.match((await call('GET', '/')).json(), { code: 'rate_limited', limited: 'parent' });
   directory.limitAccount(parent, { requestsPerMonth: 1 });
   t.match((await call('GET', '/')).json(), { code: 'quota_exceeded', limited: 'parent' });
+  directory.limitAccount(parent, { requestsPerMinute: 1, requestsPerDay: 1 });
+  t.same(limitsIn(await call('GET', '/')), ['"parent-minute";q=1;w=60', '"parent-minute";r=0;t=60']);
+  t.match((await call('GET', '/')).json(), { code: 'rate_limited', detail: /requests per minute/ });
+  directory.limitAccount(parent, { requestsPerDay: 1 });
+  t.match((await call('GET', '/')).json(), { code: 'quota_exceeded', detail: /requests for this day/ });
 });
 
 t.test('a unit is not given back where the upstream fails, and the problem says what is left', async (t) => {

@@ -1,5 +1,5 @@
 /** Limits of one replica, on a clock of the test: what the proxy does with the answers of a limiter, not how the limiter comes to them. */
-import type { LimitPeriod } from '../../src/domain/limits/limits.ts';
+import { limitsSet, type LimitPeriod } from '../../src/domain/limits/limits.ts';
 import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../src/ports/limits/rate-limiter.ts';
 
 interface Limit {
@@ -8,8 +8,8 @@ interface Limit {
   readonly quota: number;
 }
 
-/** Seconds of a month, in which a test never comes far. */
-const monthS = 2_592_000;
+/** Seconds of each period; a test never comes far in the longer ones. */
+const periodS = { second: 1, minute: 60, day: 86_400, month: 2_592_000 };
 
 export class OneReplicaLimiter implements RateLimiter {
   /** Requests that took units and did not give them back. */
@@ -58,7 +58,7 @@ export class OneReplicaLimiter implements RateLimiter {
 
   #state(limit: Limit): LimitState {
     const remaining = Math.max(0, limit.quota - (this.#used.get(this.#name(limit)) ?? 0));
-    const windowS = limit.period === 'second' ? 1 : monthS;
+    const windowS = periodS[limit.period];
     return {
       ...{ kind: limit.by.kind, period: limit.period, quota: limit.quota, windowS, remaining },
       resetS: windowS,
@@ -71,13 +71,7 @@ export class OneReplicaLimiter implements RateLimiter {
 }
 
 function limitsOf(by: readonly LimitedBy[]): Limit[] {
-  return by.flatMap((each): Limit[] => {
-    const { requestsPerSecond, burst, requestsPerMonth } = each.limits;
-    return [
-      ...(requestsPerSecond === null
-        ? []
-        : [{ by: each, period: 'second' as const, quota: burst ?? requestsPerSecond }]),
-      ...(requestsPerMonth === null ? [] : [{ by: each, period: 'month' as const, quota: requestsPerMonth }]),
-    ];
-  });
+  return by.flatMap((each) =>
+    limitsSet(each.limits).map(({ period, capacity }) => ({ by: each, period, quota: capacity })),
+  );
 }

@@ -74,9 +74,10 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
 function readLimits(value: unknown): Limits | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
-  const { requestsPerSecond, burst, requestsPerMonth } = value;
-  if (!isLimit(requestsPerSecond) || !isLimit(burst) || !isLimit(requestsPerMonth)) return undefined;
-  return { requestsPerSecond, burst, requestsPerMonth };
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = value;
+  if (!isLimit(requestsPerSecond) || !isLimit(burst) || !isLimit(requestsPerMinute)) return undefined;
+  if (!isLimit(requestsPerDay) || !isLimit(requestsPerMonth)) return undefined;
+  return { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth };
 }
 
 function isLimit(value: unknown): value is number | null {

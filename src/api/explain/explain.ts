@@ -3,6 +3,7 @@ import type { ProxiedRequest } from '../../authz/proxied-request.ts';
 import { readActingHeader, methodKind, servedMethods } from '../../domain/acting-decision.ts';
 import { parseKeyId } from '../../domain/ids.ts';
 import { limitFull } from '../../domain/limits/limit-full.ts';
+import { limitPeriods } from '../../domain/limits/limits.ts';
 import { catalogue } from '../../domain/problem.ts';
 import { found } from '../../http/not-found.ts';
 import type { LimitState, RateLimiter } from '../../ports/limits/rate-limiter.ts';
@@ -40,7 +41,7 @@ const answer = closed({
   limits: Type.Array(
     closed({
       limited: Type.Enum(['api_key', 'sub_account', 'parent']),
-      per: Type.Enum(['second', 'month']),
+      per: Type.Enum([...limitPeriods]),
       quota: Type.Integer(),
       window_s: Type.Integer(),
       remaining: Type.Integer(),

@@ -4,58 +4,79 @@ import type { KeyLimits } from '../../ports/api-keys.ts';
 import { closed, nullableInteger } from './typebox.ts';
 
 /** Greatest limits that can be set: more than a gateway can forward, and exact as JSON numbers in every language. */
-const most = { perSecond: 1_000_000, burst: 10_000_000, perMonth: 1_000_000_000_000 };
+const most = {
+  perSecond: 1_000_000,
+  burst: 10_000_000,
+  perMinute: 60_000_000,
+  perDay: 100_000_000_000,
+  perMonth: 1_000_000_000_000,
+};
 
 /** Limits in responses, with every member. */
 export const limitsBody = closed({
   requests_per_second: nullableInteger(),
   burst: nullableInteger(),
+  requests_per_minute: nullableInteger(),
+  requests_per_day: nullableInteger(),
   requests_per_month: nullableInteger(),
 });
 
 const requestFields = {
   requests_per_second: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perSecond })),
   burst: Type.Optional(nullableInteger({ minimum: 1, maximum: most.burst })),
+  requests_per_minute: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perMinute })),
 };
 
 /** Limits of an account in requests: an absent member keeps a limit, `null` removes it. */
 export const accountLimits = Type.Optional(
   closed({
     ...requestFields,
+    requests_per_day: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perDay })),
     requests_per_month: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perMonth })),
   }),
 );
 
-/** Limits of a key in requests. Keys have no monthly limit; `null` is accepted so that a response can be sent back. */
+/** Limits of a key in requests. Keys have no quotas; `null` is accepted so that a response can be sent back. */
 export const keyLimits = Type.Optional(
   closed({
     ...requestFields,
+    requests_per_day: Type.Optional(Type.Null()),
     requests_per_month: Type.Optional(Type.Null()),
   }),
 );
 
+type AccountLimits = NonNullable<Static<typeof accountLimits>>;
+
 /** Reads the limits of an account. */
-export function accountLimitsOf(body: NonNullable<Static<typeof accountLimits>>): Partial<Limits> {
-  const { requests_per_month: requestsPerMonth } = body;
-  return { ...keyLimitsOf(body), ...(requestsPerMonth !== undefined && { requestsPerMonth }) };
+export function accountLimitsOf(body: AccountLimits): Partial<Limits> {
+  const { requests_per_day: requestsPerDay, requests_per_month: requestsPerMonth } = body;
+  return {
+    ...keyLimitsOf(body),
+    ...(requestsPerDay !== undefined && { requestsPerDay }),
+    ...(requestsPerMonth !== undefined && { requestsPerMonth }),
+  };
 }
 
 /** Reads the limits of a key. */
 export function keyLimitsOf({
   requests_per_second: requestsPerSecond,
   burst,
-}: Pick<NonNullable<Static<typeof accountLimits>>, 'requests_per_second' | 'burst'>): KeyLimits {
+  requests_per_minute: requestsPerMinute,
+}: Pick<AccountLimits, 'requests_per_second' | 'burst' | 'requests_per_minute'>): KeyLimits {
   return {
     ...(requestsPerSecond !== undefined && { requestsPerSecond }),
     ...(burst !== undefined && { burst }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
   };
 }
 
-/** Writes limits. */
-export function limitsToBody({
-  requestsPerSecond,
-  burst,
-  requestsPerMonth,
-}: Limits): Static<typeof limitsBody> {
-  return { requests_per_second: requestsPerSecond, burst, requests_per_month: requestsPerMonth };
+/** Converts limits to their form in responses. */
+export function limitsToBody(limits: Limits): Static<typeof limitsBody> {
+  return {
+    requests_per_second: limits.requestsPerSecond,
+    burst: limits.burst,
+    requests_per_minute: limits.requestsPerMinute,
+    requests_per_day: limits.requestsPerDay,
+    requests_per_month: limits.requestsPerMonth,
+  };
 }

@@ -1,4 +1,4 @@
-import { limitName, type LimitKind, type LimitPeriod } from './limits.ts';
+import { isQuota, limitName, type LimitKind, type LimitPeriod } from './limits.ts';
 import type { Problem } from '../problem.ts';
 
 /**
@@ -7,9 +7,9 @@ import type { Problem } from '../problem.ts';
  * @param retryAfterS whole seconds until there may be room
  */
 export function limitFull(kind: LimitKind, period: LimitPeriod, retryAfterS: number): Problem {
-  const limit = period === 'second' ? 'limit of requests per second' : 'quota of requests for this month';
+  const limit = isQuota(period) ? `quota of requests for this ${period}` : `limit of requests per ${period}`;
   return {
-    code: period === 'second' ? 'rate_limited' : 'quota_exceeded',
+    code: isQuota(period) ? 'quota_exceeded' : 'rate_limited',
     detail: `${limitedOnes[kind]} has reached its ${limit}. The request was not forwarded: send it again after Retry-After.`,
     retryAfter: retryAfterS,
     limit: limitName(kind, period),

@@ -6,17 +6,28 @@ export interface Limits {
   readonly requestsPerSecond: number | null;
   /** Requests at once after a pause: the capacity of the bucket. `null`: one second's worth. */
   readonly burst: number | null;
+  /** Capacity of a bucket that fills in a minute. */
+  readonly requestsPerMinute: number | null;
+  /** Requests in a day, UTC. Keys have no such limit. */
+  readonly requestsPerDay: number | null;
   /** Requests in a calendar month, UTC. Keys have no such limit. */
   readonly requestsPerMonth: number | null;
 }
 
-export const noLimits: Limits = { requestsPerSecond: null, burst: null, requestsPerMonth: null };
+export const noLimits: Limits = {
+  requestsPerSecond: null,
+  burst: null,
+  requestsPerMinute: null,
+  requestsPerDay: null,
+  requestsPerMonth: null,
+};
 
 /** Owner of a limit: the caller's key, the sub-account that a request operates on, or the parent with all its sub-accounts. */
 export type LimitKind = 'api_key' | 'sub_account' | 'parent';
 
-/** Period of a limit. A limit by the second is a bucket, a limit by the month a quota. */
-export type LimitPeriod = 'second' | 'month';
+/** Periods of limits, the shortest first. A limit by the second or minute is a bucket, one by the day or month a quota. */
+export const limitPeriods = ['second', 'minute', 'day', 'month'] as const;
+export type LimitPeriod = (typeof limitPeriods)[number];
 
 /** Figures of one limit. A quota is a bucket that never fills: `perSecond` is 0. */
 export interface LimitFigures extends BucketFigures {
@@ -24,29 +35,35 @@ export interface LimitFigures extends BucketFigures {
 }
 
 /** Returns the limits that are set, the shortest period first. */
-export function limitsSet({ requestsPerSecond, burst, requestsPerMonth }: Limits): readonly LimitFigures[] {
+export function limitsSet(limits: Limits): readonly LimitFigures[] {
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
   const set: LimitFigures[] = [];
   if (requestsPerSecond !== null)
     set.push({ period: 'second', capacity: burst ?? requestsPerSecond, perSecond: requestsPerSecond });
+  if (requestsPerMinute !== null)
+    set.push({ period: 'minute', capacity: requestsPerMinute, perSecond: requestsPerMinute / 60 });
+  if (requestsPerDay !== null) set.push({ period: 'day', capacity: requestsPerDay, perSecond: 0 });
   if (requestsPerMonth !== null) set.push({ period: 'month', capacity: requestsPerMonth, perSecond: 0 });
   return set;
 }
 
-export function isQuota(period: LimitPeriod): boolean {
-  return period === 'month';
+export function isQuota(period: LimitPeriod): period is 'day' | 'month' {
+  return period === 'day' || period === 'month';
 }
 
 export function sameLimits(a: Limits, b: Limits): boolean {
   return (
     a.requestsPerSecond === b.requestsPerSecond &&
     a.burst === b.burst &&
+    a.requestsPerMinute === b.requestsPerMinute &&
+    a.requestsPerDay === b.requestsPerDay &&
     a.requestsPerMonth === b.requestsPerMonth
   );
 }
 
 /** Name of a limit in `RateLimit`, `RateLimit-Policy` and metrics. */
-export type LimitName = LimitKind | 'sub_account-month' | 'parent-month';
+export type LimitName = LimitKind | `${LimitKind}-${Exclude<LimitPeriod, 'second'>}`;
 
 export function limitName(kind: LimitKind, period: LimitPeriod): LimitName {
-  return period === 'second' || kind === 'api_key' ? kind : `${kind}-month`;
+  return period === 'second' ? kind : `${kind}-${period}`;
 }

@@ -11,9 +11,9 @@ import { retryAfterS, scarcer, stateOf } from './states.ts';
 import { WaitingRequest, type WaitingParts } from './waiting-request.ts';
 
 export interface LimiterParts {
-  /** Store of limits by the second. */
+  /** Store of limits by the second and minute. */
   readonly buckets: TokenStore;
-  /** Store of limits by the month. */
+  /** Store of limits by the day and month. */
   readonly quotas: TokenStore;
   readonly clock: Clock;
   readonly timers: Timers;

@@ -17,7 +17,7 @@ export interface LimitState {
   readonly period: LimitPeriod;
   /** `q`: requests per window, at least 1. */
   readonly quota: number;
-  /** `w`: length of the window in seconds, at least 1; for a month, of the present one. */
+  /** `w`: length of the window in seconds, at least 1; for a day or month, of the present one. */
   readonly windowS: number;
   /** `r`: remaining requests, 0 to `quota`. */
   readonly remaining: number;
@@ -37,9 +37,9 @@ export interface Taken {
 /** Nothing was taken, because a limit is used up. */
 export interface Full {
   readonly full: true;
-  /** The first limit that is used up, in the order `api_key`, `sub_account`, `parent`, seconds before months. */
+  /** The first limit that is used up, in the order `api_key`, `sub_account`, `parent`, the shortest period first. */
   readonly kind: LimitKind;
-  /** `second` means `rate_limited`, `month` means `quota_exceeded`. */
+  /** A quota (day, month) means `quota_exceeded`, a bucket (second, minute) `rate_limited`. */
   readonly period: LimitPeriod;
   /** Whole seconds until there may be room, at least 1. */
   readonly retryAfterS: number;

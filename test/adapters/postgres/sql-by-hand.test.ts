@@ -43,6 +43,8 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     updated_at: "updated_at + interval '1 day'",
     requests_per_second: '5',
     burst: '7',
+    requests_per_minute: '6',
+    requests_per_day: '8',
     requests_per_month: '9',
   },
   api_key: {
@@ -62,6 +64,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     rotated_from: "'018f0000-0000-7000-8000-000000000003'",
     requests_per_second: '5',
     burst: '7',
+    requests_per_minute: '6',
     limit_id: "'018f0000-0000-7000-8000-000000000004'",
   },
 };

@@ -1,6 +1,7 @@
 import t from 'tap';
 import fc from 'fast-check';
 import { decodeFact, encodeFact } from '../../../src/adapters/redis/stamped-json.ts';
+import { noLimits } from '../../../src/domain/limits/limits.ts';
 import type { FactKey, FactValue } from '../../../src/ports/facts.ts';
 
 const [id, parent, keyId] = [
@@ -9,7 +10,7 @@ const [id, parent, keyId] = [
   '0198c9a4-0000-7000-8000-00000000000c',
 ];
 
-const limits = { requestsPerSecond: 5, burst: null, requestsPerMonth: null };
+const limits = { ...noLimits, requestsPerSecond: 5, requestsPerDay: 7 };
 const key = {
   ...{ keyId, accountId: id, scopes: ['x:read'], expiresAtMs: null, revoked: false, limits: null },
   limitId: keyId,

@@ -73,23 +73,32 @@ t.test('customers come with ids and names of their own, from the command line', 
     max_api_keys: null,
   });
   t.match(await cli(env, 'accounts', 'update', id, '--max-api-keys', 'many'), { code: 64 });
-  const limits = { requests_per_second: 5, burst: 9, requests_per_month: 1_000 };
-  const given = ['--requests-per-second', '5', '--burst', '9'];
-  const month = ['--requests-per-month', '1000'];
+  const limits = {
+    ...{ requests_per_second: 5, burst: 9, requests_per_minute: 70 },
+    ...{ requests_per_day: 80, requests_per_month: 1_000 },
+  };
+  const given = ['--requests-per-second', '5', '--burst', '9', '--requests-per-minute', '70'];
+  const month = ['--requests-per-day', '80', '--requests-per-month', '1000'];
   t.match(await json('accounts', 'update', id, ...given, ...month), { limits });
-  t.match(await text('accounts', 'show', id), /limits +5 a second, 9 at once, 1000 a month/);
+  t.match(
+    await text('accounts', 'show', id),
+    /limits +5 a second, 9 at once, 70 a minute, 80 a day, 1000 a month/,
+  );
   t.match(await json('accounts', 'update', id, '--no-requests-per-second', '--no-burst'), {
-    limits: { requests_per_second: null, burst: null, requests_per_month: 1_000 },
+    limits: { ...limits, requests_per_second: null, burst: null },
   });
   t.match(await json('sub-accounts', 'update', id, subId, ...given, ...month), { limits });
-  t.match(await text('sub-accounts', 'show', id, subId), /limits +5 a second, 9 at once, 1000 a month/);
+  t.match(
+    await text('sub-accounts', 'show', id, subId),
+    /limits +5 a second, 9 at once, 70 a minute, 80 a day, 1000 a month/,
+  );
   t.match(await json('sub-accounts', 'create', id, 'Limited', ...month), {
-    limits: { requests_per_month: 1_000 },
+    limits: { requests_per_day: 80, requests_per_month: 1_000 },
   });
   t.match(await cli(env, 'sub-accounts', 'update', id, subId), { code: 64, stderr: /nothing to change/ });
   const limited = await json('keys', 'create', id, '--name', 'limited', ...given);
   const limitedId = String((limited as { id: string }).id);
-  t.match(limited, { limits: { ...limits, requests_per_month: null } });
+  t.match(limited, { limits: { ...limits, requests_per_day: null, requests_per_month: null } });
   t.match(await text('keys', 'update', limitedId, '--no-burst'), /Limits: 5 a second/);
   t.match(await text('keys', 'show', limitedId), /limits +5 a second/);
   t.match(await cli(env, 'keys', 'update', limitedId, ...month), { code: 64 });

@@ -103,6 +103,24 @@ t.test('a used up quota says when the month is over', async (t) => {
   t.match(await take(limit), { full: false }, 'a new month');
 });
 
+t.test('a limit by the minute is a bucket that fills in a minute, one by the day a quota', async (t) => {
+  const { time, take } = openLimiter();
+  const limits = { requestsPerMinute: 60, requestsPerDay: 100 };
+  const limit = [limitOf('sub_account', limits)];
+  const admitted = async (count: number) => {
+    const results = await Promise.all(Array.from({ length: count }, () => take(limit)));
+    return results.filter(({ full }) => !full).length;
+  };
+  t.equal(await admitted(80), 60);
+  t.match(await take(limit), { full: true, period: 'minute', retryAfterS: 1 });
+  await time.advance(10_000);
+  t.equal(await admitted(80), 10);
+  await time.advance(60_000);
+  t.match((await take(limit)).scarcest, { period: 'day', quota: 100, remaining: 29, windowS: 86_400 });
+  t.equal(await admitted(80), 29);
+  t.match(await take(limit), { full: true, period: 'day' });
+});
+
 t.test('the scarcest of those shown is told, with what a client needs to know', async (t) => {
   const { take } = openLimiter();
   const key = limitOf('api_key', { requestsPerSecond: 10, burst: 50 });

@@ -61,7 +61,7 @@ export class ModelBuckets {
 
 interface ModelQuota {
   readonly series: number;
-  readonly monthMs: number;
+  readonly startMs: number;
   used: number;
   /** What each replica said last of its units. */
   readonly held: Map<string, { spent: number; hand: number; atMs: number }>;
@@ -70,7 +70,16 @@ interface ModelQuota {
 /** Milliseconds without a question after which what a replica has at hand is taken back. */
 const goneMs = 15_000;
 
-/** Quotas of the month in memory, as `quota_ask` has them in PostgreSQL. */
+/** Begin and end of the window of a limit, such as `parent:0198…:day`, in UTC. */
+function windowAt(limit: string, nowMs: number): [number, number] {
+  const now = new Date(nowMs);
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  return limit.endsWith(':day')
+    ? [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)]
+    : [Date.UTC(year, month), Date.UTC(year, month + 1)];
+}
+
+/** Quotas in memory, as `quota_ask` has them in PostgreSQL. */
 export class ModelQuotas {
   readonly #wallMs: () => number;
   readonly #quotas = new Map<string, ModelQuota>();
@@ -81,11 +90,10 @@ export class ModelQuotas {
     this.#wallMs = wallMs;
   }
 
-  /** The quota is counted anew. @param used units of the present month */
+  /** The quota is counted anew. @param used units of the present window */
   restart(limit: string, used: number): ModelQuota {
-    const now = new Date(this.#wallMs());
-    const monthMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
-    const quota = { series: (this.#series += 1), monthMs, used, held: new Map() };
+    const [startMs] = windowAt(limit, this.#wallMs());
+    const quota = { series: (this.#series += 1), startMs, used, held: new Map() };
     this.#quotas.set(limit, quota);
     return quota;
   }
@@ -99,10 +107,9 @@ export class ModelQuotas {
     { limit, capacity, needed, ahead, series, spent, hand }: TokenQuestion,
   ): TokenAnswer {
     const nowMs = this.#wallMs();
-    const now = new Date(nowMs);
+    const [startMs, endMs] = windowAt(limit, nowMs);
     const there = this.#quotas.get(limit);
-    const isPresent = there?.monthMs === Date.UTC(now.getUTCFullYear(), now.getUTCMonth());
-    const quota = isPresent ? there : this.restart(limit, 0);
+    const quota = there?.startMs === startMs ? there : this.restart(limit, 0);
     const before = quota.held.get(replica) ?? { spent: 0, hand: 0 };
     const said = series === quota.series ? { spent, hand } : { spent: before.spent, hand: 0 };
     quota.used += said.spent + said.hand - before.spent - before.hand;
@@ -118,10 +125,9 @@ export class ModelQuotas {
     quota.used += granted;
     const used = Math.min(granted, needed);
     quota.held.set(replica, { spent: said.spent + used, hand: said.hand + granted - used, atMs: nowMs });
-    const nextMs = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1);
     const window = {
       ...{ series: quota.series, spent: said.spent },
-      ...{ lengthMs: nextMs - quota.monthMs, endsInMs: nextMs - nowMs },
+      ...{ lengthMs: endMs - startMs, endsInMs: endMs - nowMs },
     };
     return { granted, left: free - granted, window };
   }

@@ -11,7 +11,13 @@ const digest = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 
 const lastPage = { has_more: false, next_cursor: null };
 
-const noLimits = { requests_per_second: null, burst: null, requests_per_month: null };
+const noLimits = {
+  requests_per_second: null,
+  burst: null,
+  requests_per_minute: null,
+  requests_per_day: null,
+  requests_per_month: null,
+};
 
 const ada = {
   id: subAccount,
@@ -19,7 +25,13 @@ const ada = {
   external_id: 'ada',
   status: 'active',
   metadata: { tier: '1' },
-  limits: { requests_per_second: 100, burst: 200, requests_per_month: 1_000_000 },
+  limits: {
+    requests_per_second: 100,
+    burst: 200,
+    requests_per_minute: null,
+    requests_per_day: 50_000,
+    requests_per_month: 1_000_000,
+  },
   created_at: created,
   updated_at: created,
   deactivated_at: null,

@@ -131,7 +131,7 @@ export const memberTexts: Readonly<Record<string, string>> = {
   'SubAccount.detail': 'The consequence, and what to do about it.',
   warnings: 'Consequences of a create that need action; absent if there are none.',
   'query.near':
-    'Only those that have used at least this part of their `requests_per_month` in this month (UTC), 0 to 1. A parent is also listed if one of its sub-accounts has.',
+    'Only those that have used at least this part of a quota, `requests_per_day` or `requests_per_month`, 0 to 1. A parent is also listed if one of its sub-accounts has.',
   'query.prefix':
     'Only keys that may begin with this text: their shown `prefix` begins with it, or it begins with their `prefix`. Imported keys may show no prefix; find them by `sha256`.',
   previous: 'The former values of the changed members; `null` if the resource was created.',
@@ -151,6 +151,8 @@ export const memberTexts: Readonly<Record<string, string>> = {
     'The id of the request that made the change; `null` if no request did, or if only operators may see it.',
   'OnboardingKey.requests': 'Writes without the acting header.',
   requests: 'Requests that were handed to an upstream.',
+  requests_per_day: 'How many requests in a day (UTC); `null` for no limit. Keys have none.',
+  requests_per_minute: 'How many requests a minute; `null` for no limit.',
   requests_per_month:
     'How many requests in a calendar month, UTC; `null` for no limit. Keys have no such limit.',
   requests_per_second: 'How many requests a second, on average; `null` for no limit.',

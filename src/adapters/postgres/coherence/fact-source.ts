@@ -10,7 +10,7 @@ import {
   type FactSource,
   type FactValue,
 } from '../../../ports/facts.ts';
-import type { Limits } from '../../../domain/limits/limits.ts';
+import { limitsSet, type Limits } from '../../../domain/limits/limits.ts';
 import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { toLimits, type LimitColumns } from '../tenants/rows.ts';
@@ -139,6 +139,6 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
 
 /** Most accounts and keys have no limits. */
 function limitsOf(row: LimitColumns): Limits | null {
-  const { requests_per_second: second, requests_per_month: month } = row;
-  return (second ?? null) === null && (month ?? null) === null ? null : toLimits(row);
+  const limits = toLimits(row);
+  return limitsSet(limits).length === 0 ? null : limits;
 }

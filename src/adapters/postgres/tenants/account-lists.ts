@@ -105,6 +105,7 @@ function nearQuota(sql: Sql, near: number) {
   return sql`and a.id in (
     select unnest(array[q.id, q.parent_id]) from limit_quota u join account q on q.id = split_part(u.limit_name, ':', 2)::uuid
     where u.starts_at = date_trunc(split_part(u.limit_name, ':', 3), now(), 'UTC')
-      and u.used >= ${near}::double precision * q.requests_per_month
+      and u.used >= ${near}::double precision
+        * case split_part(u.limit_name, ':', 3) when 'day' then q.requests_per_day else q.requests_per_month end
   )`;
 }

@@ -12,10 +12,12 @@ import type { Limits } from '../../../domain/limits/limits.ts';
 /** Time as a column (`Date`) or in JSON (ISO 8601). */
 type Time = Date | string;
 
-/** Limits in a row. Results that were noted before these columns existed lack them; keys have no monthly ones. */
+/** Limits in a row. Results that were noted before these columns existed lack them; keys have no quotas. */
 export interface LimitColumns {
   readonly requests_per_second?: number | null;
   readonly burst?: number | null;
+  readonly requests_per_minute?: number | null;
+  readonly requests_per_day?: number | null;
   readonly requests_per_month?: number | null;
 }
 
@@ -49,6 +51,8 @@ export const accountColumns = [
   'max_api_keys',
   'requests_per_second',
   'burst',
+  'requests_per_minute',
+  'requests_per_day',
   'requests_per_month',
   'created_at',
   'updated_at',
@@ -143,15 +147,20 @@ export function toLimits(row: LimitColumns): Limits {
   return {
     requestsPerSecond: row.requests_per_second ?? null,
     burst: row.burst ?? null,
+    requestsPerMinute: row.requests_per_minute ?? null,
+    requestsPerDay: row.requests_per_day ?? null,
     requestsPerMonth: row.requests_per_month ?? null,
   };
 }
 
 /** Limits in the form for the functions: absent members stay. */
-export function limitsPatchOf({ requestsPerSecond, burst, requestsPerMonth }: Partial<Limits>) {
+export function limitsPatchOf(limits: Partial<Limits>) {
+  const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
   return {
     ...(requestsPerSecond !== undefined && { requests_per_second: requestsPerSecond }),
     ...(burst !== undefined && { burst }),
+    ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
+    ...(requestsPerDay !== undefined && { requests_per_day: requestsPerDay }),
     ...(requestsPerMonth !== undefined && { requests_per_month: requestsPerMonth }),
   };
 }

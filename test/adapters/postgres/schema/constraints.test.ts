@@ -36,6 +36,8 @@ t.test('the database rejects what the code must never store', async (t) => {
     ['a limit below none', { ...newParent, max_sub_accounts: -1 }],
     ['no request a second', { ...newParent, requests_per_second: 0 }],
     ['a burst without a rate', { ...newSub, burst: 5 }],
+    ['no request a minute', { ...newSub, requests_per_minute: 0 }],
+    ['no request a day', { ...newSub, requests_per_day: 0 }],
     ['no request a month', { ...newSub, requests_per_month: 0 }],
     ['fewer than none', { ...newParent, active_sub_accounts: -1 }],
     ['more active than there are', { ...newParent, active_sub_accounts: 1 }],

@@ -17,6 +17,8 @@ alter table account
   -- Limits on an account's requests. Replicas of 0.1.0 cannot enforce these (`limits_begin`).
   add column requests_per_second int,
   add column burst int,
+  add column requests_per_minute int,
+  add column requests_per_day bigint,
   add column requests_per_month bigint,
   drop constraint account_kind,
   add constraint account_kind check (
@@ -36,7 +38,7 @@ alter table account
       else max_sub_accounts is null and max_api_keys is null end
   ) not valid,
   add constraint account_limits check (
-    requests_per_second > 0 and burst > 0 and requests_per_month > 0
+    requests_per_second > 0 and burst > 0 and requests_per_minute > 0 and requests_per_day > 0 and requests_per_month > 0
     and (burst is null or requests_per_second is not null)
   ) not valid;
 

@@ -13,10 +13,11 @@ alter table api_key
   add column rotated_from uuid,
   add column requests_per_second int,
   add column burst int,
+  add column requests_per_minute int,
   -- By which the limits of this key and of those it was rotated from are counted together; null: by its own id.
   add column limit_id uuid,
   -- Of an imported key, the prefix that its checksum was held to: `keys.prefix` then, or its own if it is of another gateway.
   add column imported_under text,
   add constraint api_key_limits check (
-    requests_per_second > 0 and burst > 0 and (burst is null or requests_per_second is not null)
+    requests_per_second > 0 and burst > 0 and requests_per_minute > 0 and (burst is null or requests_per_second is not null)
   ) not valid;

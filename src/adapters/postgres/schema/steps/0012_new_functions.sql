@@ -86,9 +86,11 @@ begin
   end if;
 
   insert into account
-      (id, parent_id, name, external_id, status, metadata, requests_per_second, burst, requests_per_month)
-    values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata, limited.requests_per_second,
-      limited.burst, limited.requests_per_month)
+      (id, parent_id, name, external_id, status, metadata,
+        requests_per_second, burst, requests_per_minute, requests_per_day, requests_per_month)
+    values (new_id, new_parent, new_name, new_external_id, 'active', new_metadata,
+      limited.requests_per_second, limited.burst, limited.requests_per_minute, limited.requests_per_day,
+      limited.requests_per_month)
     returning * into made;
   update account a set sub_accounts = a.sub_accounts + 1, active_sub_accounts = a.active_sub_accounts + 1
     where a.id = new_parent;
@@ -312,6 +314,12 @@ begin
   if limits ? 'burst' then
     a.burst := (limits ->> 'burst')::int;
   end if;
+  if limits ? 'requests_per_minute' then
+    a.requests_per_minute := (limits ->> 'requests_per_minute')::int;
+  end if;
+  if limits ? 'requests_per_day' then
+    a.requests_per_day := (limits ->> 'requests_per_day')::bigint;
+  end if;
   if limits ? 'requests_per_month' then
     a.requests_per_month := (limits ->> 'requests_per_month')::bigint;
   end if;
@@ -526,7 +534,8 @@ begin
     update account a
       set name = made.name, external_id = made.external_id, metadata = made.metadata,
         max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
-        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_month = made.requests_per_month,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
+        requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
         updated_at = now()
       where a.id = of_id returning * into made;
   end if;
@@ -592,7 +601,8 @@ begin
   if made is distinct from old then
     update account a
       set name = made.name, external_id = made.external_id, metadata = made.metadata,
-        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_month = made.requests_per_month,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
+        requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
         updated_at = now()
       where a.id = of_id returning * into made;
   end if;
@@ -690,9 +700,10 @@ begin
   end if;
   perform set_config('tenancy_gateway.minted', draft.id::text, true);
   insert into api_key
-      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, requests_per_second, burst)
+      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, requests_per_second, burst,
+        requests_per_minute)
     values (draft.id, of_account, draft.name, draft.scopes, draft.digest, draft.client_secret_digest, draft.prefix,
-      draft.last4, draft.expires_at, draft.requests_per_second, draft.burst)
+      draft.last4, draft.expires_at, draft.requests_per_second, draft.burst, draft.requests_per_minute)
     returning * into made;
   outcome := 'done';
   key := api_key_json(made);
@@ -900,6 +911,9 @@ begin
   if limits ? 'burst' then
     k.burst := (limits ->> 'burst')::int;
   end if;
+  if limits ? 'requests_per_minute' then
+    k.requests_per_minute := (limits ->> 'requests_per_minute')::int;
+  end if;
   return k;
 end $$;
 
@@ -1015,9 +1029,9 @@ begin
   perform set_config('tenancy_gateway.minted', new_id::text, true);
   insert into api_key
       (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, rotated_from,
-        requests_per_second, burst, limit_id)
+        requests_per_second, burst, requests_per_minute, limit_id)
     values (new_id, of_account, old.name, old.scopes, new_digest, new_client_secret_digest, new_prefix, new_last4,
-      new_expires_at, of_id, old.requests_per_second, old.burst, lineage)
+      new_expires_at, of_id, old.requests_per_second, old.burst, old.requests_per_minute, lineage)
     returning * into made;
   ends := least(old.expires_at, clock_timestamp() + make_interval(secs => overlap_s));
   if overlap_s = 0 then
@@ -1077,7 +1091,7 @@ begin
   if made is distinct from old then
     update api_key k
       set name = made.name, expires_at = made.expires_at, requests_per_second = made.requests_per_second,
-        burst = made.burst
+        burst = made.burst, requests_per_minute = made.requests_per_minute
       where k.id = of_id returning * into made;
   end if;
   outcome := 'done';
@@ -1406,9 +1420,13 @@ begin
   perform change_touch(array_remove(array[
     case
       when old.status = 'active' and new.status <> 'active' then '-a:' || old.id
-      when (old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_month)
-        is distinct from
-        (new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_month)
+      when (
+          old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
+          old.requests_per_day, old.requests_per_month
+        ) is distinct from (
+          new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
+          new.requests_per_day, new.requests_per_month
+        )
         then '+a:' || old.id
     end,
     case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(old) end,
@@ -1470,10 +1488,10 @@ begin
     ) f (touched)
     where f.touched is not null and (
         o.id, o.digest, o.account_id, o.scopes, o.expires_at, o.revoked_at, o.rotated_from, o.requests_per_second, o.burst,
-        o.limit_id
+        o.requests_per_minute, o.limit_id
       ) is distinct from (
         n.id, n.digest, n.account_id, n.scopes, n.expires_at, n.revoked_at, n.rotated_from, n.requests_per_second, n.burst,
-        n.limit_id
+        n.requests_per_minute, n.limit_id
       );
   perform change_touch(coalesce(facts, '{}'));
 
@@ -1623,6 +1641,10 @@ create or replace function account_quota_changed() returns trigger language plpg
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
 begin
+  if old.requests_per_day is null and new.requests_per_day is not null then
+    perform quota_forget(account || ':day');
+    perform change_touch(array['+q:' || new.id]);
+  end if;
   if old.requests_per_month is null and new.requests_per_month is not null then
     perform quota_forget(account || ':month');
     perform change_touch(array['+q:' || new.id]);

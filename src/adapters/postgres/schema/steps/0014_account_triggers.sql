@@ -25,5 +25,5 @@ create constraint trigger account_commit after insert or update or delete on acc
   for each row execute function change_commit();
 
 create trigger account_quota_changed after update on account for each row
-  when (old.requests_per_month is distinct from new.requests_per_month)
+  when ((old.requests_per_day, old.requests_per_month) is distinct from (new.requests_per_day, new.requests_per_month))
   execute function account_quota_changed();

@@ -7,6 +7,12 @@ begin
   if limits ? 'burst' then
     a.burst := (limits ->> 'burst')::int;
   end if;
+  if limits ? 'requests_per_minute' then
+    a.requests_per_minute := (limits ->> 'requests_per_minute')::int;
+  end if;
+  if limits ? 'requests_per_day' then
+    a.requests_per_day := (limits ->> 'requests_per_day')::bigint;
+  end if;
   if limits ? 'requests_per_month' then
     a.requests_per_month := (limits ->> 'requests_per_month')::bigint;
   end if;

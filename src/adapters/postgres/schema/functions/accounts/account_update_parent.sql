@@ -65,7 +65,8 @@ begin
     update account a
       set name = made.name, external_id = made.external_id, metadata = made.metadata,
         max_sub_accounts = made.max_sub_accounts, max_api_keys = made.max_api_keys,
-        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_month = made.requests_per_month,
+        requests_per_second = made.requests_per_second, burst = made.burst, requests_per_minute = made.requests_per_minute,
+        requests_per_day = made.requests_per_day, requests_per_month = made.requests_per_month,
         updated_at = now()
       where a.id = of_id returning * into made;
   end if;

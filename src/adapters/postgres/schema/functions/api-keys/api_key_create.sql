@@ -34,9 +34,10 @@ begin
   end if;
   perform set_config('tenancy_gateway.minted', draft.id::text, true);
   insert into api_key
-      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, requests_per_second, burst)
+      (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, requests_per_second, burst,
+        requests_per_minute)
     values (draft.id, of_account, draft.name, draft.scopes, draft.digest, draft.client_secret_digest, draft.prefix,
-      draft.last4, draft.expires_at, draft.requests_per_second, draft.burst)
+      draft.last4, draft.expires_at, draft.requests_per_second, draft.burst, draft.requests_per_minute)
     returning * into made;
   outcome := 'done';
   key := api_key_json(made);

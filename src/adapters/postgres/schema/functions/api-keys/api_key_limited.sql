@@ -7,5 +7,8 @@ begin
   if limits ? 'burst' then
     k.burst := (limits ->> 'burst')::int;
   end if;
+  if limits ? 'requests_per_minute' then
+    k.requests_per_minute := (limits ->> 'requests_per_minute')::int;
+  end if;
   return k;
 end $$;

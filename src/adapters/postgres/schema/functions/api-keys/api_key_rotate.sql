@@ -52,9 +52,9 @@ begin
   perform set_config('tenancy_gateway.minted', new_id::text, true);
   insert into api_key
       (id, account_id, name, scopes, digest, client_secret_digest, prefix, last4, expires_at, rotated_from,
-        requests_per_second, burst, limit_id)
+        requests_per_second, burst, requests_per_minute, limit_id)
     values (new_id, of_account, old.name, old.scopes, new_digest, new_client_secret_digest, new_prefix, new_last4,
-      new_expires_at, of_id, old.requests_per_second, old.burst, lineage)
+      new_expires_at, of_id, old.requests_per_second, old.burst, old.requests_per_minute, lineage)
     returning * into made;
   ends := least(old.expires_at, clock_timestamp() + make_interval(secs => overlap_s));
   if overlap_s = 0 then

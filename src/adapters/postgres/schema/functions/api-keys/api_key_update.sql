@@ -41,7 +41,7 @@ begin
   if made is distinct from old then
     update api_key k
       set name = made.name, expires_at = made.expires_at, requests_per_second = made.requests_per_second,
-        burst = made.burst
+        burst = made.burst, requests_per_minute = made.requests_per_minute
       where k.id = of_id returning * into made;
   end if;
   outcome := 'done';

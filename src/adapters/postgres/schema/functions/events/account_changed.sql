@@ -21,9 +21,13 @@ begin
   perform change_touch(array_remove(array[
     case
       when old.status = 'active' and new.status <> 'active' then '-a:' || old.id
-      when (old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_month)
-        is distinct from
-        (new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_month)
+      when (
+          old.id, old.parent_id, old.external_id, old.status, old.requests_per_second, old.burst, old.requests_per_minute,
+          old.requests_per_day, old.requests_per_month
+        ) is distinct from (
+          new.id, new.parent_id, new.external_id, new.status, new.requests_per_second, new.burst, new.requests_per_minute,
+          new.requests_per_day, new.requests_per_month
+        )
         then '+a:' || old.id
     end,
     case when old.external_id is distinct from new.external_id then '+' || external_id_log_key(old) end,

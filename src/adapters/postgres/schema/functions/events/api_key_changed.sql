@@ -23,10 +23,10 @@ begin
     ) f (touched)
     where f.touched is not null and (
         o.id, o.digest, o.account_id, o.scopes, o.expires_at, o.revoked_at, o.rotated_from, o.requests_per_second, o.burst,
-        o.limit_id
+        o.requests_per_minute, o.limit_id
       ) is distinct from (
         n.id, n.digest, n.account_id, n.scopes, n.expires_at, n.revoked_at, n.rotated_from, n.requests_per_second, n.burst,
-        n.limit_id
+        n.requests_per_minute, n.limit_id
       );
   perform change_touch(coalesce(facts, '{}'));
 

@@ -4,6 +4,10 @@ create or replace function account_quota_changed() returns trigger language plpg
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
 begin
+  if old.requests_per_day is null and new.requests_per_day is not null then
+    perform quota_forget(account || ':day');
+    perform change_touch(array['+q:' || new.id]);
+  end if;
   if old.requests_per_month is null and new.requests_per_month is not null then
     perform quota_forget(account || ':month');
     perform change_touch(array['+q:' || new.id]);
