@@ -1,4 +1,10 @@
-import { isQuota, sameLimits, type LimitKind, type Limits } from '../../domain/limits/limits.ts';
+import {
+  isQuota,
+  limitPeriods,
+  sameLimits,
+  type LimitKind,
+  type Limits,
+} from '../../domain/limits/limits.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LimiterEvents } from '../../ports/limits/limiter-events.ts';
 import type { Full, LimitedBy, LimitState, RateLimiter, Taken } from '../../ports/limits/rate-limiter.ts';
@@ -107,8 +113,8 @@ export class SharedRateLimiter implements RateLimiter {
     const found: Found = by.map((each) => this.#of(each, nowMs));
     let full: Portion | null = null;
     let hasAll = true;
-    for (const limited of found) {
-      for (const portion of limited?.portions ?? none) {
+    for (const portions of found) {
+      for (const portion of portions) {
         portion.noteRequest(nowMs);
         if (portion.isEmpty(nowMs)) full = first(full, portion);
         hasAll &&= portion.hasToken(nowMs);
@@ -116,8 +122,8 @@ export class SharedRateLimiter implements RateLimiter {
     }
     if (full !== null) return this.#rejected(by, found, full, nowMs);
     if (!hasAll) return this.#takeLater(by, found, later);
-    for (const limited of found) {
-      for (const portion of limited?.portions ?? none) {
+    for (const portions of found) {
+      for (const portion of portions) {
         portion.take();
         if (portion.needsToAsk(nowMs)) this.#questionsOf(portion).ask(portion);
       }
@@ -129,7 +135,7 @@ export class SharedRateLimiter implements RateLimiter {
     const nowMs = this.#parts.clock.monotonicMs();
     const portions = [...by]
       .sort((a, b) => order[a.kind] - order[b.kind])
-      .flatMap((each) => this.#of(each, nowMs)?.portions ?? []);
+      .flatMap((each) => this.#of(each, nowMs));
     await Promise.all(portions.map((portion) => this.#questionsOf(portion).refresh(portion)));
     return portions.map((portion) => stateOf(portion, this.#parts.clock.monotonicMs()));
   }
@@ -140,8 +146,7 @@ export class SharedRateLimiter implements RateLimiter {
     found: Found,
     later: (result: Taken | Full) => void,
   ): Taken | Full | null {
-    const portions = found.flatMap((limited) => limited?.portions ?? []);
-    const request = new WaitingRequest(portions, this.#waiting);
+    const request = new WaitingRequest(found.flat(), this.#waiting);
     const result = (): Taken | Full => {
       const nowMs = this.#parts.clock.monotonicMs();
       const full = request.empty.reduce(first, null);
@@ -168,8 +173,8 @@ export class SharedRateLimiter implements RateLimiter {
   }
 
   #giveBack(found: Found): void {
-    for (const limited of found) {
-      for (const portion of limited?.portions ?? none) {
+    for (const portions of found) {
+      for (const portion of portions) {
         portion.putBack();
         this.#questionsOf(portion).watch(portion);
       }
@@ -180,20 +185,19 @@ export class SharedRateLimiter implements RateLimiter {
     return isQuota(figures.period) ? this.#quotas : this.#buckets;
   }
 
-  /** Returns the state of a limit, with its present figures; `null` if there is no limit. */
-  #of(by: LimitedBy, nowMs: number): Limited | null {
+  /** Returns the limits of an account or key, with their present figures. */
+  #of(by: LimitedBy, nowMs: number): readonly Portion[] {
     const { kind, id, limits } = by;
     const there = this.#limited.get(kind, id);
     if (there === undefined) {
       const limited = newLimited(by, limits, nowMs);
       this.#apply(limited, limits, nowMs);
-      if (limited.portions.length === 0) return null;
-      this.#limited.add(limited);
-      return limited;
+      if (limited.portions.length > 0) this.#limited.add(limited);
+      return limited.portions;
     }
     there.lastUseMs = nowMs;
     if (there.limits !== limits && !sameLimits(there.limits, limits)) this.#apply(there, limits, nowMs);
-    return there;
+    return there.portions;
   }
 
   #apply(limited: Limited, limits: Limits, nowMs: number): void {
@@ -208,21 +212,23 @@ export class SharedRateLimiter implements RateLimiter {
   }
 }
 
-/** What a request counts against: `null` for each account or key without limits. */
-type Found = readonly (Limited | null)[];
-
-const none: readonly Portion[] = [];
+/** Limits of a request, by account or key. */
+type Found = readonly (readonly Portion[])[];
 
 /** Returns the limit that a rejection names: of the first kind, and of its shortest period. */
 function first(before: Portion | null, portion: Portion): Portion {
-  return before === null || order[portion.kind] < order[before.kind] ? portion : before;
+  return before === null || rank(portion) < rank(before) ? portion : before;
+}
+
+function rank({ kind, figures }: Portion): number {
+  return order[kind] * limitPeriods.length + limitPeriods.indexOf(figures.period);
 }
 
 function scarcestOf(by: readonly LimitedBy[], found: Found, nowMs: number): LimitState | null {
   let scarcest: LimitState | null = null;
   for (let i = 0; i < found.length; i++) {
     if (by[i]?.shown !== true) continue;
-    for (const portion of found[i]?.portions ?? none) scarcest = scarcer(scarcest, stateOf(portion, nowMs));
+    for (const portion of found[i] ?? []) scarcest = scarcer(scarcest, stateOf(portion, nowMs));
   }
   return scarcest;
 }

@@ -87,6 +87,38 @@ t.test(`${promised}, over PostgreSQL`, { timeout: 1_200_000 }, async (t) => {
   neverShutOut(t, load, quiet, all);
 });
 
+t.test('four workers of one gateway keep a limit as one', async (t) => {
+  const [postgres, upstream] = [await startPostgres(t), await startUpstream(t)];
+  const gateway = await startProcess(t, {
+    ...{ DATABASE_URL: postgres.url, UPSTREAM_URL: upstream.url, ADMIN_TOKEN: operatorToken },
+    ...{ LOG_LEVEL: 'warn', WORKERS: '4' },
+  });
+  await becomes(gateway.internalUrl, 200);
+  const internal = httpClient(t, gateway.internalUrl);
+  const operator: Call = (method, path, more) =>
+    internal(method, `/admin/v1${path}`, { key: operatorToken, ...more });
+  const call = httpClient(t, gateway.url);
+  const parent = await makeParents(call, operator)();
+  const sub = await parent.create({ name: 'sub', limits: { requests_per_second: 10, burst: 20 } });
+  const key = await sub.mint();
+  for (let round = 0; round < 3; round++) {
+    const statuses: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      // Each has a connection of its own, so that it comes to any worker.
+      const response = await fetch(gateway.url, {
+        headers: { authorization: `Bearer ${key}`, connection: 'close' },
+      });
+      statuses.push(response.status);
+      await response.arrayBuffer();
+    }
+    t.same(new Set(statuses), new Set([200]), 'one after the other');
+    await sleep(2_100);
+    const together = await Promise.all(Array.from({ length: 20 }, () => call('GET', '/', { key })));
+    t.equal(together.filter(({ status }) => status === 200).length, 20, 'all at once');
+    await sleep(2_100);
+  }
+});
+
 t.teardown(() => {
   const file = process.env['TEST_LIMITS_FIGURES'];
   if (file !== undefined) writeFileSync(file, `${JSON.stringify(figures, null, 2)}\n`);

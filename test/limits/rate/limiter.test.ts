@@ -54,6 +54,16 @@ t.test('nothing is taken of the others if a limit turns out to be full', async (
   t.equal(alone.filter(({ full }) => !full).length, 7);
 });
 
+t.test('of several limits that turn out to be full the shortest of the first is named', async (t) => {
+  const { take } = openLimiter();
+  const limits = { requestsPerSecond: 5, requestsPerMinute: 1, requestsPerDay: 1 };
+  const [sub, key] = [limitOf('sub_account', limits), limitOf('api_key', { requestsPerMinute: 1 })];
+  const results = await Promise.all([take([sub]), take([sub]), take([sub, key])]);
+  t.match(results, [{ full: false }, { full: true, kind: 'sub_account', period: 'minute' }, { full: true }]);
+  t.match(await take([key]), { full: false });
+  t.match(await take([sub, key]), { full: true, kind: 'api_key', period: 'minute' });
+});
+
 t.test('units that are given back are there for the next request', async (t) => {
   const { take } = openLimiter();
   const limit = [limitOf('parent', { requestsPerSecond: 1, requestsPerMonth: 2 })];
