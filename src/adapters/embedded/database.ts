@@ -4,7 +4,8 @@ import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
 import { PgliteSocket } from './pglite-socket.ts';
 
 const settings = {
-  // 128 MB of buffers are too much for a laptop; the log is large enough between two checkpoints of `startMaintenance`.
+  // The default of 128 MB of buffers is too much for a laptop. The log (WAL) may be small, since `startMaintenance`
+  // makes checkpoints.
   shared_buffers: '16MB',
   max_wal_size: '64MB',
   min_wal_size: '32MB',
@@ -13,7 +14,7 @@ const settings = {
 /**
  * Opens the database in `databaseDir`, and makes it if there is none.
  *
- * @throws with the engine's output, if it cannot start
+ * @throws an error with the engine's last output if the engine cannot start
  */
 export async function openDatabase(databaseDir: string): Promise<PGlite> {
   const printed: string[] = [];
@@ -38,7 +39,7 @@ export async function openDatabase(databaseDir: string): Promise<PGlite> {
   }
 }
 
-/** @param db called at each connection, since there may be no database yet */
+/** @param db returns the database. It is called for each connection, since there may be no database yet */
 export function connectTo(db: () => PGlite): Connect {
   // The types lack the option `socket`.
   return (extra = {}) =>

@@ -4,8 +4,8 @@ const checkpointEveryMs = 5 * 60_000;
 const vacuumEvery = 12;
 
 /**
- * Does the work of PostgreSQL's background processes, which PGlite lacks: its log would grow without end, old row
- * versions would stay, and the start after a kill would replay everything.
+ * Does the work of PostgreSQL's background processes, which PGlite lacks. Without it, the log (WAL) would grow without
+ * end, old row versions would stay, and the start after a kill would replay the whole log.
  */
 export function startMaintenance(db: Runner): { stop(): void } {
   let rounds = 0;

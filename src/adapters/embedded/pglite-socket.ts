@@ -4,8 +4,8 @@ import type { PGlite } from '@electric-sql/pglite';
 /**
  * A connection for postgres.js whose other end is PGlite, in this process. Nothing listens anywhere.
  *
- * PGlite is one session and knows no connections: one of two would execute statements that the other has prepared. So
- * only one may be open at a time, and each begins by clearing the session.
+ * PGlite has one session for all connections: with two connections, one would execute statements that the other has
+ * prepared. So only one may be open at a time, and each new one first clears the session.
  */
 export class PgliteSocket extends Duplex {
   readonly #db: PGlite;
@@ -17,7 +17,7 @@ export class PgliteSocket extends Duplex {
     this.#db = db;
   }
 
-  /** Same as in `net.Socket`; postgres.js says goodbye only to an open connection. */
+  /** Same as in `net.Socket`; postgres.js sends its last message (`X`) only if the state is `open`. */
   get readyState(): 'open' | 'closed' {
     return this.destroyed ? 'closed' : 'open';
   }
@@ -63,10 +63,10 @@ export class PgliteSocket extends Duplex {
   }
 }
 
-/** `X` would end PGlite itself. */
+/** Type of the message that ends a session. PGlite must not get it, because it would end PGlite itself. */
 const terminate = 'X'.charCodeAt(0);
 
-/** Clears the session of a connection that was given up half-way. */
+/** Clears the session that the previous connection left, perhaps in the middle of a transaction. */
 async function clearSession(db: PGlite): Promise<void> {
   if (db.isInTransaction()) await db.exec('rollback');
   await db.exec('discard all');

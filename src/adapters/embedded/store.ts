@@ -25,20 +25,20 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Deadline of one statement, in milliseconds. While PGlite works, nothing else in this process does, so one deadline
- * serves all.
+ * Deadline of one statement, in milliseconds. While PGlite works, nothing else in this process runs, so all kinds of
+ * statements have the same deadline.
  */
 const deadlineMs = 5_000;
 const migrationMs = 600_000;
 
 /**
  * Opens the store for one process without a database server: PGlite in `dataDir`, with the same statements as on
- * PostgreSQL. It survives a SIGKILL; `docs/embedded-store.md` says what a power cut may take.
+ * PostgreSQL. Its data survives a SIGKILL; `docs/embedded-store.md` says what a power cut may destroy.
  *
  * The directory is locked at once. The first `migrate` or `ping` opens the database, and makes it if there is none;
- * until that resolves all other calls reject with `unavailable`.
+ * until that call resolves, all others reject with `unavailable`.
  *
- * @param dataDir made if it does not exist
+ * @param dataDir directory for all data; made if it does not exist
  * @param onCreate called before a database is made, which takes some seconds
  * @throws {DataDirInUse} if another process has the lock
  */
@@ -117,7 +117,10 @@ class LateDatabase {
     };
   }
 
-  /** Stops creating the database; if it is open, closes it after `connections`. */
+  /**
+   * Stops the creation of the database. If the database is open, closes it after `connections` has closed the
+   * connections.
+   */
   async close(connections: () => Promise<void>): Promise<void> {
     this.#abort.abort();
     await this.#opening?.catch(() => undefined);
@@ -145,7 +148,7 @@ async function takeDataDir(dataDir: string, databaseDir: string): Promise<Folder
   }
 }
 
-/** Makes a function that rethrows an error, with a description of its cause if that is a usual one. */
+/** Returns a function that rethrows an error; if {@link storeCause} knows the cause, the message describes it. */
 function explain(dataDir: string): (error: unknown) => never {
   return (error) => {
     const cause = storeCause(error);

@@ -15,18 +15,18 @@ export class FolderInUse extends Error {
   }
 }
 
-/** Lock in force until its release, or until the process is gone. */
+/** Lock that lasts until it is released or the process ends. */
 export interface FolderLock {
   release(): Promise<void>;
 }
 
 /**
- * Locks `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md` says why in
- * this way.
+ * Locks `path`, so that only one process at a time works on it; `docs/decisions/data-directory-lock.md` gives the
+ * reasons for this method.
  *
- * The process listens on its own Unix socket in the folder, then asks the sockets of all others. Each listens before it
- * asks, so the later of two processes always finds the earlier. If two ask at the same time, the one with the lower
- * name goes on.
+ * The process listens on its own Unix socket in the folder, then asks the processes behind all other sockets there.
+ * Each process listens before it asks, so the later of two always finds the earlier. If two ask at the same time, the
+ * one whose socket has the lower name gets the lock.
  *
  * @throws {FolderInUse}
  */
@@ -63,7 +63,7 @@ const prefix = 'lock-';
 const askAgainMs = 5;
 const silenceMs = 1_000;
 
-/** Whether the process behind this socket goes first. `false` if it has given up or is gone. */
+/** Returns whether the process behind this socket goes first; `false` if that process has given up or is gone. */
 async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> {
   for (;;) {
     const state = await ask(path);
@@ -116,13 +116,14 @@ function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-/** Bytes that the kernel allows for a socket's path, on the strictest supported system (macOS). */
+/** Maximum length in bytes of a socket's path, on the strictest supported system (macOS). */
 const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
 /**
- * Runs `work` with a path to `wanted` that is short enough for a name: the path itself, that of an open descriptor on
- * Linux (containers often have no writable temporary directory), or a link in the temporary directory.
+ * Runs `work` with a path to `wanted` that leaves room for a socket's name. If the path itself is too long, that is
+ * the path of an open descriptor on Linux (containers often have no writable temporary directory), elsewhere a link in
+ * the temporary directory.
  */
 async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(wanted);

@@ -1,18 +1,21 @@
 import type { Page } from '../../ports/tenant-store.ts';
 
-/** Page from up to `limit + 1` rows: the last row, if it came, only says that there are more. */
+/**
+ * Makes a page from up to `limit + 1` rows. The row after the first `limit` is left out: it only shows that there are
+ * more.
+ */
 export function pageOf<Row, T>(rows: readonly Row[], limit: number, make: (row: Row) => T): Page<T> {
   return { rows: rows.slice(0, limit).map(make), hasMore: rows.length > limit };
 }
 
 /**
- * Start of the first page: the last of all UUIDs, which no account or key can have.
+ * Id at which the first page of a descending list starts: the highest UUID, which no account or key can have.
  *
- * Pages are written as ranges of an index, from (owner, id) downwards and in that order. With the usual form, `owner =
- * … and id < … order by id desc`, PostgreSQL may read along the primary key if one owner has much of the table, and
- * skip the newer rows of all other owners one by one until it comes to this owner's.
+ * A query for a page reads a range of an index, from (owner, id) downwards and in that order. With the usual form,
+ * `owner = … and id < … order by id desc`, PostgreSQL may read the primary key's index if the owner has a large part
+ * of the table. It would then skip the newer rows of all other owners one by one until it reaches the owner's rows.
  */
 export const aboveEveryId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Start of the first page of a list in ascending order. */
+/** Id at which the first page of an ascending list starts: the lowest UUID. */
 export const belowEveryId = '00000000-0000-0000-0000-000000000000';

@@ -40,7 +40,7 @@ export interface Store {
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
   readonly oldSnapshots: OldSnapshots;
-  /** Load of the connections that all statements share, except for the lease and migrations. */
+  /** Load of the shared connections, which run all statements except those of the lease and of migrations. */
   readonly pool: () => PoolState;
   /**
    * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` if trying again
@@ -50,11 +50,15 @@ export interface Store {
   /** Resolves if the store can be reached and this code can work on its schema. */
   ping(): Promise<void>;
   /**
-   * Number of active imported keys that begin with `prefix` and `_`, or may do so as far as their shown start tells,
-   * without those imported while it was `keys.prefix`. Reads all keys, which may take seconds.
+   * Returns the number of active imported keys that begin with `prefix` and `_`, or may do so: only the start of a key
+   * is known, which may be too short to tell. Keys that were imported while `prefix` was `keys.prefix` do not count.
+   * Reads all keys, which may take seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
-  /** Notes that a backup was restored: facts in the memory of replicas belong to a history that is gone. */
+  /**
+   * Records that a backup was restored, so that replicas discard the facts in their memory: these belong to a history
+   * that no longer exists.
+   */
   markRestored(): Promise<void>;
   /** Closes every connection; later calls reject. */
   close(): Promise<void>;
@@ -62,18 +66,24 @@ export interface Store {
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Address of the server itself, if `url` leads to a transaction pooler: for LISTEN, the lease and migrations. */
+  /** URL of the server itself, if `url` leads to a transaction pooler: used for LISTEN, the lease and migrations. */
   readonly directUrl?: string | null;
-  /** Most connections of all kinds together; at least {@link fewestConnections} are used. */
+  /**
+   * Maximum number of connections of all kinds together. A value below {@link fewestConnections} counts as that
+   * number.
+   */
   readonly maxConnections: number;
   /** Deadlines of one statement in milliseconds, including the wait for a connection. */
   readonly deadlines?: Partial<Deadlines>;
 }
 
 export interface Deadlines {
-  /** Deadline of lease statements and of facts that requests wait for: set by the lease (`storeMsFor`). */
+  /**
+   * Deadline of statements of the lease, and of reads of facts that requests wait for. It follows from T
+   * (`storeMsFor`).
+   */
   readonly coherenceMs: number;
-  /** Deadline of management calls and of adding usage. */
+  /** Deadline of statements for management calls and for adding usage. */
   readonly queryMs: number;
   /** Milliseconds after which an unused shared connection is closed. */
   readonly idleMs: number;
@@ -81,27 +91,31 @@ export interface Deadlines {
 
 const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
 /**
- * Part of a statement's deadline after which the server gives up on it. The server gives up first, so that a slow
- * statement costs an error and not the connection, and releases its locks. In the pool a statement may have waited for
- * a connection for half of its deadline; on the held connection only connecting comes before it.
+ * Fraction of a statement's deadline after which the server cancels it. The server must cancel before the deadline
+ * passes: the slow statement then fails and releases its locks, and the connection stays usable. In the pool, a
+ * statement may have only half of its deadline left when it gets a connection; on the held connection, it waits only
+ * while the connection is opened.
  */
 const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;
 /**
- * Milliseconds after which a migration's unused connection is closed: longer than between two looks at the schema, so
- * that a whole migration uses one connection.
+ * Milliseconds after which a migration's unused connection is closed. It is longer than the pause between two checks
+ * of the schema, so that a whole migration uses one connection.
  */
 const migrationIdleMs = 1_000;
-/** One connection held for the lease, one only for facts, one only for changes, and one for either. */
+/**
+ * Minimum number of connections: one held for the lease, one only for facts, one only for changes, and one for facts
+ * or changes.
+ */
 const fewestConnections = 4;
 /** Deadline of a question about limits, in milliseconds: requests have given up on its answer long before. */
 const tokensMs = 1_000;
-/** Most reports at once. */
+/** Maximum number of reports that run at the same time. */
 const reportsMost = 4;
 
 /**
- * Opens a store in PostgreSQL. It connects at its first use, and again whenever it must: if the server cannot be
- * reached, calls reject, but this one never does.
+ * Opens a store in PostgreSQL. The store connects at its first use, and reconnects when it must. If the server cannot
+ * be reached, calls of the store reject; this function never fails.
  */
 export function openPostgres({ url, directUrl, maxConnections, deadlines }: PostgresOptions): Store {
   const { coherenceMs, queryMs, idleMs } = { ...usualDeadlines, ...deadlines };
@@ -137,9 +151,9 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
 type LimitName = 'facts' | 'others' | 'reports' | 'background';
 
 /**
- * Limits on the shared connections for each kind of statement. Changes that wait for locks and reports that read a
- * million rows leave one for look-ups; a flood of look-ups leaves one for changes; a tenant's changes and reports leave
- * one for another's.
+ * Returns the limits on the shared connections for each kind of statement. Changes that wait for locks, and reports
+ * that read a million rows, leave at least one connection for look-ups. A flood of look-ups leaves one for changes.
+ * The changes and reports of one tenant leave one for those of other tenants.
  */
 function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   const facts = shared - 1;
@@ -211,7 +225,10 @@ export function assembleStore(parts: StoreParts): Store {
   };
 }
 
-/** Throws a mismatch as it is: for `unavailable` the caller would try again, which cannot help. */
+/**
+ * Rethrows an error; a {@link SchemaMismatch} without its wrapper, because for `unavailable` the caller would try
+ * again, which cannot help.
+ */
 function unwrapMismatch(error: unknown): never {
   throw error instanceof Error && error.cause instanceof SchemaMismatch ? error.cause : error;
 }

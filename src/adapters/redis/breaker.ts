@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
 
-/** `open`: Redis gets no commands; `half-open`: one command tries whether it is back. */
+/** `open`: Redis gets no commands; `half-open`: one command is sent to find out whether Redis is back. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** Failures in a row after which the breaker opens. */
+/** Number of consecutive failures after which the breaker opens. */
 const failuresToOpen = 3;
 const firstOpenMs = 250;
 const longestOpenMs = 5_000;
@@ -26,11 +26,11 @@ export class Breaker {
     return this.#state;
   }
 
-  /** Whether to try. In the state half-open only one caller gets `true`. */
+  /** Returns whether to send a command. In the state half-open only one caller gets `true`. */
   allows(): boolean {
     if (this.#state === 'closed') return true;
     if (this.#clock.monotonicMs() < this.#tryAtMs) return false;
-    // If that caller never reports its result, another one may try after the same time.
+    // If this caller never reports its result, another one may try after the same pause.
     this.#tryAtMs = this.#clock.monotonicMs() + this.#openMs;
     this.#become('half-open');
     return true;

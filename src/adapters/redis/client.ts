@@ -3,7 +3,10 @@ import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisTls } from '../../config/redis/redis-address.ts';
 
-/** Commands that are used, on one server or a cluster. ioredis sends the commands of one tick together, by server. */
+/**
+ * Commands that the gateway uses, on one server or a cluster. ioredis sends the commands of one event-loop tick
+ * together to each server.
+ */
 export interface RedisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
@@ -69,7 +72,10 @@ export function redisClient(address: RedisAddress): RedisClient {
   }
 }
 
-/** `rejectUnauthorized` is the default, but important: a server without a valid certificate gets no command. */
+/**
+ * Returns the options for TLS. `rejectUnauthorized: true` is the default, but set here because it is essential: a
+ * server without a valid certificate gets no command.
+ */
 function connectionOptions({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {
   return {
     rejectUnauthorized: true,

@@ -13,7 +13,8 @@ import { decodeFact, encodeFact } from './stamped-json.ts';
 export interface RedisFactCacheOptions extends RedisEvents {
   readonly address: RedisAddress;
   /**
-   * Milliseconds that a fact stays in Redis. More than the coherence log covers is useless: the stamp would be too old.
+   * Milliseconds for which a fact stays in Redis. A time longer than the coherence log covers is useless: the fact's
+   * stamp would then be too old.
    */
   readonly ttlMs: number;
   /** Keys that authenticate values, see {@link sealFor}; without any, values are not authenticated. */
@@ -60,7 +61,8 @@ async function readFacts(
   keys: readonly FactKey[],
 ): Promise<ReadonlyMap<FactKey, StampedFact>> {
   const found = new Map<FactKey, StampedFact>();
-  // Facts are read by single GETs, since a cluster has no MGET across slots; all of one tick still travel together.
+  // Each fact is read by its own GET, since a cluster has no MGET across slots. ioredis still sends all GETs of one
+  // tick together.
   const texts = await guarded(redis, () =>
     inTime(timers, Promise.all(keys.map((key) => redis.client.get(seal.prefix + key)))),
   );

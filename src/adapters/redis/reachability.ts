@@ -2,13 +2,16 @@ import type { RedisClient } from './client.ts';
 
 /** Tells operators whether Redis can be used. Listeners are called while requests wait: they must not throw. */
 export interface RedisEvents {
-  /** Called when Redis is connected and has accepted this client, and when that ends. */
+  /**
+   * Called with `true` when Redis is connected and has accepted this client, and with `false` when the connection
+   * ends.
+   */
   onConnected?(connected: boolean): void;
   /**
    * Called when Redis cannot be used or rejects a command; once for each code until the next connection.
    *
-   * @param code such as `ECONNREFUSED`, or the first word of the error from Redis: `WRONGPASS`, `NOPERM`. The whole
-   * text would hold the arguments of a command
+   * @param code such as `ECONNREFUSED`, or the first word of the error from Redis: `WRONGPASS`, `NOPERM`. It is never
+   * the whole text, which contains the arguments of a command
    */
   onTrouble?(code: string): void;
 }

@@ -3,8 +3,8 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 /** Protects values on their way through Redis, where other programs may write, too. */
 export interface Seal {
   /**
-   * Start of the names of all values. Values of another kind or version have other names: those of 0.1.0 begin with `tg:`
-   * and no number, so they are never read.
+   * Prefix of the names of all values. Values of another kind or version have another prefix: that of 0.1.0 is `tg:`
+   * without a number, so its values are never read.
    */
   readonly prefix: string;
   /** Returns the text to store under `name`. */
@@ -19,13 +19,17 @@ const unsealed: Omit<Seal, 'prefix'> = {
   open: (_, stored) => stored,
 };
 
-/** Bytes kept of the 32-byte code: a forger has one chance in 2^128, and each try costs a write to Redis. */
+/**
+ * Number of bytes kept of the 32-byte code: a forger's guess is right once in 2^128, and each guess costs a write to
+ * Redis.
+ */
 const codeBytes = 16;
 const codeLength = Math.ceil((codeBytes * 4) / 3);
 
 /**
- * Protects values by a code (HMAC-SHA-256) over name and text. The first key makes it, and reading tries each key in
- * turn, so that keys can be replaced on one replica after the other. Without keys, values are not protected.
+ * Protects values by a code (HMAC-SHA-256) over name and text. The first key makes the code of a new value. A value
+ * that is read may have the code of any key, so that keys can be replaced on one replica after the other. Without
+ * keys, values are not protected.
  *
  * @param keys at least 32 bytes each
  * @param place database that values come from, see `databasePlace`

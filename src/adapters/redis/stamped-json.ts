@@ -13,10 +13,10 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
 }
 
 /**
- * Reads the text of {@link encodeFact}; `undefined` for anything else, since other programs may write to Redis, too. A
- * value must be one that PostgreSQL could hold under this key: an invalid UUID, or the id of another account, would get
- * into upstream headers and usage counts. A key or account without the member `limits` counts as absent: nobody can tell
- * which limits it has.
+ * Parses the text of {@link encodeFact}. Returns `undefined` for any other text, since other programs may write to
+ * Redis, too. A value must be one that PostgreSQL could hold under this key: an invalid UUID, or the id of another
+ * account, would get into upstream headers and usage counts. A key or account without the member `limits` counts as
+ * absent: nobody can tell which limits it has.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -52,7 +52,7 @@ function readKeyFact(value: unknown): KeyFact | undefined {
   return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
 
-/** @param of account that was asked for */
+/** @param of the requested account's id */
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
@@ -70,7 +70,7 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
     : undefined;
 }
 
-/** Returns `undefined` for anything but limits and `null`. */
+/** Returns the limits, or `null` for `null`; `undefined` for any other value. */
 function readLimits(value: unknown): Limits | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
@@ -113,7 +113,7 @@ function isExternalIdOrNull(value: unknown): value is string | null {
   return value === null || (typeof value === 'string' && isExternalId(value));
 }
 
-/** Most scopes of a key, as in the table `api_key`. */
+/** Maximum number of scopes of a key, as in the table `api_key`. */
 const mostScopes = 50;
 const scopeForm = /^[A-Za-z0-9_.*:-]{1,100}$/;
 

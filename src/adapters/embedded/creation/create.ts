@@ -4,10 +4,10 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Message of the process that makes a database, if that fails. */
+/** Message of the process that makes a database, sent if it cannot make it. */
 export interface CreationFailure {
   readonly message: string;
-  /** Code as in `storeCause`. */
+  /** Error code, as in `storeCause`; `null` if the cause is unknown. */
   readonly code: string | null;
 }
 
@@ -17,12 +17,13 @@ export async function isCreated(databaseDir: string): Promise<boolean> {
 }
 
 /**
- * Makes the database, with all its tables, in a separate process: PostgreSQL's `initdb` takes some 800 MB, which a
- * process never gives back. The database is made beside `databaseDir` and gets its name when it is complete, so a
- * killed process leaves no half one under that name; its remains are removed here.
+ * Makes the database, with all its tables, in a separate process: PostgreSQL's `initdb` takes some 800 MB of memory,
+ * which a process never gives back. The database is made in another folder beside `databaseDir`, which is renamed to
+ * `databaseDir` when the database is complete. So a killed process leaves no incomplete database under that name.
+ * Folders that killed processes left are removed first.
  *
- * @param signal aborts it
- * @throws the reason why it cannot be made, or that it was aborted
+ * @param signal aborts the creation
+ * @throws an error with the reason why the database cannot be made, or that the creation was aborted
  */
 export async function createDatabase(databaseDir: string, signal: AbortSignal): Promise<void> {
   const [folder, prefix] = [dirname(databaseDir), `${basename(databaseDir)}.new-`];
@@ -45,12 +46,15 @@ async function filesIn(folder: string): Promise<string[]> {
   });
 }
 
-/** A killed gateway's process may still write there: it notices soon, and the next start removes the rest. */
+/**
+ * Removes a folder as far as possible. The process of a killed gateway may still write to it, until it notices that
+ * its gateway is gone; the next start removes the rest.
+ */
 function remove(draft: string): Promise<void> {
   return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);
 }
 
-/** Program beside this file, compiled or not. */
+/** Path of the program beside this file: `program.ts`, or `program.js` if compiled. */
 const program = fileURLToPath(new URL(`program${extname(import.meta.url)}`, import.meta.url));
 
 function runProgram(databaseDir: string, signal: AbortSignal): Promise<void> {

@@ -4,7 +4,9 @@ import { migrate } from '../../postgres/schema/migrate.ts';
 import { connectTo, openDatabase } from '../database.ts';
 import type { CreationFailure } from './create.ts';
 
-/** `create.ts` starts this program, never a person: it makes a database with all its tables in the given directory. */
+/**
+ * Makes a database with all its tables in the given directory. Only `create.ts` starts this program, never a person.
+ */
 
 const [databaseDir = ''] = process.argv.slice(2);
 const migrationMs = 600_000;

@@ -10,10 +10,11 @@ import type { Hints } from './hints.ts';
 import type { Runner } from '../connection/pool.ts';
 
 /**
- * Row of the reading statement. One JSON value holds the entries, so that they and the position are of one snapshot.
+ * Row that the statement of `readAfter` returns. One JSON value holds the entries, so that they and the position come
+ * from one snapshot.
  */
 interface ReadingRow extends Omit<LogReading, 'entries' | 'through'> {
-  /** Last position of the page; `null` if no entry comes after this reading. */
+  /** Position of the page's last entry if the page is full; `null` if it holds all entries up to `seq`. */
   readonly until: Seq | null;
   readonly entries: readonly (readonly [seq: Seq, key: FactKey, revoked: boolean])[];
 }
@@ -24,9 +25,10 @@ type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
 /**
  * The coherence log in PostgreSQL: one statement for each method.
  *
- * @param db a connection of its own: a mutation that waits for a lock cannot keep the replica from renewing its lease
+ * @param db runs statements on its own connection: a mutation that waits for a lock cannot keep the replica from
+ * renewing its lease
  * @param background for statements that may take longer than a lease can wait
- * @param hints mutations of this process nudge them, too, so that its own changes need no LISTEN
+ * @param hints mutations of this process call `nudge` on them, too, so that its own changes need no LISTEN
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
@@ -44,7 +46,7 @@ function replicas(db: Runner): Replicas {
   return {
     async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
-      // The row is read as it was before: the statement does not see the function's writes.
+      // The statement reads the row as it was before the renewal, since it does not see the writes of `replica_renew`.
       const [{ acked, nowMs }] = await db.run(
         (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
@@ -81,7 +83,7 @@ function replicas(db: Runner): Replicas {
     },
 
     async removeReplica(id, nonce) {
-      // The nonce is the replica's own or the one in its row: see `replica_renew`.
+      // The given nonce is the replica's own, or the one in its row, which `replica_renew` prefixed with `2:`.
       await db.run(
         (sql) => sql`
           with gone as (
@@ -103,11 +105,12 @@ function entries(db: Runner, background: Runner): Entries {
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // Positions that went back are another history, which `start` does not belong to.
+        // If the position went back, the database has another history, and `start` does not belong to it.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }
-      // The statement is planned for this position: for an unknown one, PostgreSQL expects a third of the log after it.
+      // PostgreSQL plans this statement for the given position. For an unknown one, it would expect a third of the log
+      // after it.
       const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
           select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((

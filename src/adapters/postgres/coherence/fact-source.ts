@@ -24,7 +24,10 @@ interface AccountJson extends LimitColumns {
   readonly active_sub_accounts: number | null;
 }
 
-/** One row of a reading: the position and a found fact. All rows come from one statement, so from one snapshot. */
+/**
+ * One row of a reading: the position, and a key or account if one was found. All rows come from one statement, so from
+ * one snapshot.
+ */
 interface Found {
   readonly seq: number;
   readonly incarnation: string;
@@ -48,7 +51,8 @@ interface Found {
 export function factSource(db: Runner): FactSource {
   return {
     async readFacts(asked) {
-      // Kinds of facts take turns, like tenants elsewhere: a flood of made-up keys leaves a connection for the rest.
+      // API keys and other facts take turns, as tenants do elsewhere: a flood of made-up keys leaves a connection for
+      // other facts.
       const rows = await db.run((sql) => statement(sql, asked), areApiKeys(asked) ? 'keys' : 'others');
       const facts = new Map<FactKey, FactValue>();
       for (const key of asked) facts.set(key, null);
@@ -69,8 +73,8 @@ export function factSource(db: Runner): FactSource {
 
 /**
  * Makes the statement. It starts from the row of the position, so it returns a row even if nothing is found. Each
- * variant is written out: a statement composed of parts outlives two garbage collections, which costs more than the
- * statement.
+ * variant is written out in full: a statement composed of parts survives two garbage collections, which costs more
+ * than the statement itself.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
@@ -99,7 +103,7 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
       left join account p on p.id = a.parent_id`;
 }
 
-/** Name of the object in a fact's key. */
+/** Returns the name of the object in a fact's key: the part after the kind. */
 function restOf(key: FactKey): string {
   return key.slice(2);
 }
@@ -137,7 +141,7 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
   };
 }
 
-/** Most accounts and keys have no limits. */
+/** Returns `null` for a row without limits; most accounts and keys have none. */
 function limitsOf(row: LimitColumns): Limits | null {
   const limits = toLimits(row);
   return limitsSet(limits).length === 0 ? null : limits;

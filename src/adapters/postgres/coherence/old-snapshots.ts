@@ -5,8 +5,9 @@ import type { Runner } from '../connection/pool.ts';
 type HolderRow = Omit<SnapshotHolder, 'transaction'> & { readonly behind: number };
 
 /**
- * Finds the sessions with old snapshots. Any role may see the snapshot, user and application of other roles' sessions,
- * but not the start of the transaction. A vacuum has a snapshot, but keeps no rows.
+ * Finds the holder of the oldest snapshot. Any role may see the snapshot, user and application of other roles'
+ * sessions, but not the start of their transactions. Sessions that run a vacuum are left out: they have a snapshot,
+ * but keep no rows.
  *
  * @param db a connection that is open anyway; none is opened for this
  */

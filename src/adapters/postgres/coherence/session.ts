@@ -26,9 +26,9 @@ export class Session implements Runner {
   #closed = false;
 
   /**
-   * @param deadlineMs of each statement; when it passes, the connection is replaced
-   * @param oneByOne whether each statement waits for the result of the one before. A transaction pooler needs that:
-   * after a result it gives the server to another client, even if half of the next statement has arrived
+   * @param deadlineMs deadline of each statement, in milliseconds; when it passes, the connection is replaced
+   * @param oneByOne whether each statement waits for the result of the previous one. A transaction pooler needs that:
+   * after a result it gives the server's connection to another client, even if half of the next statement has arrived
    */
   constructor(connect: Connect, hints: Pick<Hints, 'nudge'>, deadlineMs: number, oneByOne = false) {
     this.#hints = hints;
@@ -47,7 +47,7 @@ export class Session implements Runner {
     return running;
   }
 
-  /** Begins to listen; repeats that until it succeeds. */
+  /** Begins to listen for notifications; tries again until that succeeds. */
   listen(): void {
     if (this.#wanted) return;
     this.#wanted = true;

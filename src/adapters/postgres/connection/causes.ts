@@ -7,9 +7,9 @@ export interface StoreCause {
 }
 
 /**
- * Finds the usual cause behind an error of the store.
+ * Returns the known cause of an error of the store, found by the error's code; `undefined` if there is none.
  *
- * @param error error of the store; the code may be in its cause, or in the cause of that
+ * @param error error of the store; its `cause`, or a `cause` below that, may have the code
  */
 export function storeCause(error: unknown): StoreCause | undefined {
   for (const code of codesIn(error, 0)) {
@@ -19,14 +19,14 @@ export function storeCause(error: unknown): StoreCause | undefined {
   return undefined;
 }
 
-/** Text with cause and remedy, on one line. */
+/** Returns a text with cause and remedy, on one line. */
 export function sayCause({ code, cause, remedy }: StoreCause): string {
   return `${cause} (${code}). ${remedy}`;
 }
 
 const mostDepth = 5;
 
-/** The embedded engine uses the error numbers of WebAssembly (WASI, errno). */
+/** Error codes by number: the embedded engine uses the numbers of WebAssembly (WASI, errno). */
 const wasiCodes: Readonly<Record<number, string>> = { 2: 'EACCES', 51: 'ENOSPC', 63: 'EPERM', 69: 'EROFS' };
 
 function* codesIn(error: unknown, depth: number): Generator<string> {

@@ -2,8 +2,8 @@ import { unavailable, storeFailure } from './failure.ts';
 import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
 
 /**
- * One connection with a deadline on this side: for one transaction, or for statements that follow each other without
- * waiting for earlier results.
+ * One connection whose deadlines this process enforces. It runs one transaction, or statements that are sent one after
+ * another without waiting for earlier results.
  *
  * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait for ever. So
  * when the deadline passes, the call fails and the connection is replaced; the statement may still take effect, as with
@@ -24,8 +24,8 @@ export class Connection {
   }
 
   /**
-   * Runs `work`; rejects with a `ProblemError`.
-   * @param deadlineMs longest duration in milliseconds, connecting included
+   * Runs `work`. If that fails, rejects with a `ProblemError`.
+   * @param deadlineMs maximum duration in milliseconds, including the time to connect
    */
   async run<T>(work: Work<T>, deadlineMs: number): Promise<T> {
     if (this.#closed) throw unavailable(new Error('the store is closed'));
@@ -36,7 +36,7 @@ export class Connection {
     let running: PromiseLike<T> | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        // The statement is still running and needs its arguments.
+        // The statement still runs and needs its arguments, so they must not be released below.
         running = undefined;
         this.#giveUp(sql);
         reject(unavailable(new Error(`no response from the store within ${deadlineMs} ms`)));
@@ -67,8 +67,8 @@ export class Connection {
     const sql = this.#connect({
       ...this.#extra,
       onclose: () => {
-        // The server closed the connection between two statements, or it was idle for long. postgres.js remembers that,
-        // and would fail the next statement with it.
+        // No statement ran when the connection was closed: by the server, or because it was idle for long. postgres.js
+        // remembers that error, and would fail the next statement with it.
         if (this.#running === 0) this.#giveUp(sql);
         this.#extra.onclose?.();
       },
@@ -92,7 +92,7 @@ export class Connection {
     sql.end({ timeout: 0 }).catch(() => undefined);
   }
 
-  /** Closes the connection for good, after its running statement or one second. */
+  /** Closes the connection for good; a running statement gets one second to end. */
   async close(): Promise<void> {
     this.#closed = true;
     const old = this.#sql;
@@ -115,16 +115,18 @@ function releaseArguments(statement: unknown): void {
 }
 
 /**
- * Whether a connection is useless: it broke under a statement, or it leads to a standby. postgres.js would reconnect by
- * itself, but it remembers the server's last error and fails the first statement on the new connection with it.
+ * Whether an error shows that the connection is useless: it broke during a statement, or it leads to a standby.
+ * postgres.js would reconnect by itself, but it remembers the server's last error and fails the first statement on the
+ * new connection with it.
  */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.has(error.code);
 }
 
 /**
- * A standby answers `read_only_sql_transaction` (25006) to writes and to LISTEN, and `object_not_in_prerequisite_state`
- * (55000) to a reading of the write position (PostgreSQL, Appendix A). After a switchover the database's host name
- * leads to the demoted primary for some seconds, and a connection made then stays there.
+ * A standby answers `read_only_sql_transaction` (25006) to writes and to LISTEN, and
+ * `object_not_in_prerequisite_state` (55000) to a reading of the write position (PostgreSQL, Appendix A). After a
+ * switchover the database's host name still leads to the demoted primary for some seconds, and a connection made in
+ * that time stays there.
  */
 const brokenCodes = new Set<unknown>(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', '25006', '55000']);

@@ -12,8 +12,8 @@ export interface Address {
 const pauseMs = 100;
 
 /**
- * Makes the sockets of one client, at most ten a second. postgres.js alone would reconnect without a pause if a load
- * balancer accepts each connection and closes it at once because its server is down.
+ * Returns a function that opens the sockets of one client, at most ten a second. postgres.js by itself would reconnect
+ * without a pause if a load balancer accepts each connection and closes it at once because its server is down.
  */
 export function dialer(): (address: Address) => Promise<Socket> {
   let attempts = 0;

@@ -11,13 +11,13 @@ export function unavailable(cause: unknown): ProblemError {
   );
 }
 
-/** Problem for a statement that took too long: the store is there, and a smaller statement may succeed. */
+/** Problem for a statement that took too long: the store can be reached, and a smaller statement may succeed. */
 function tooSlow(cause: unknown): ProblemError {
   const detail = 'The store took too long for this. Try again; split a long list.';
   return new ProblemError({ code: 'unavailable', detail, retryAfter, extra: { reason: 'slow' } }, { cause });
 }
 
-/** Problem for a tenant that has more statements waiting than its turns allow. */
+/** Problem for a tenant that already has too many statements waiting for a connection. */
 export function tooManyRequests(): ProblemError {
   return new ProblemError({
     code: 'too_many_requests',
@@ -29,8 +29,9 @@ export function tooManyRequests(): ProblemError {
 
 /**
  * Turns the error of a failed statement into a problem. Text that PostgreSQL cannot hold is the client's fault; a
- * broken constraint or an invalid statement is ours. All other errors mean that the store is away, overloaded,
- * read-only or not migrated yet, so the same request may succeed later. The client learns nothing about the cause.
+ * broken constraint or an invalid statement is the gateway's. All other errors mean that the store cannot be reached,
+ * or is overloaded, read-only or not migrated yet, so the same request may succeed later. The client learns nothing
+ * about the cause.
  */
 export function storeFailure(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
@@ -61,7 +62,7 @@ export function isRejectedValue(error: unknown): boolean {
 /** `query_canceled`, which only `statement_timeout` causes here. */
 const statementTimeout = '57014';
 
-/** Error code of `fleet_require`, which puts the versions into `detail`. */
+/** Error code of `fleet_require`, which puts the versions of the older replicas into `detail`. */
 const olderReplicas = 'TG001';
 
 /** Seconds in which a rolling upgrade replaces about one replica. */
@@ -84,8 +85,8 @@ function olderReplicasRun(error: unknown): ProblemError {
 const unstorableText = new Set(['22P05', '22021', '22P02']);
 
 /**
- * Codes of data exceptions, constraint violations, cardinality, and syntax errors except for names that do not exist
- * yet.
+ * SQLSTATE of data exceptions, of violations of constraints or cardinality, and of syntax errors. Names that do not
+ * exist are left out: the schema may not be migrated yet.
  */
 const ourFault = /^(?:2[123]...|426..|42804|42P1[0-9]|42702|42725)$/;
 

@@ -7,16 +7,16 @@ import type { Connect, Work } from './sql.ts';
 /** Runs statements, each with a deadline; a view of a {@link Pool}, or a fake in tests. */
 export interface Runner {
   /**
-   * Rejects with a `ProblemError`: `unavailable` if the store is away or late, `too_many_requests` if too many
-   * statements of this tenant wait.
+   * Runs a statement. Rejects with a `ProblemError`: `unavailable` if the store cannot be reached or responds too
+   * late, `too_many_requests` if too many statements of this tenant wait.
    *
-   * @param tenant in whose turn the statement runs; no tenant can have every connection. Without one it belongs to the
-   * gateway itself or to an operator
+   * @param tenant in whose turn the statement runs; no tenant can take every connection. Without a tenant, the
+   * statement belongs to the gateway itself or to an operator
    */
   run<T>(work: Work<T>, tenant?: string): Promise<T>;
 }
 
-/** Most statements of one tenant that may wait for a connection. */
+/** Maximum number of statements of one kind and one tenant that may wait for a connection. */
 const waitingMost = 1_000;
 
 /** A statement that waits for a connection. */
@@ -24,7 +24,7 @@ interface Waiter {
   readonly take: (connection: Connection) => void;
 }
 
-/** Limits the connections that statements take at once: those of one kind, or of several kinds together. */
+/** Limits how many connections the statements of one kind, or of several kinds together, use at the same time. */
 export class Limit {
   readonly #most: number;
   readonly #mostOfOne: number;
@@ -32,8 +32,8 @@ export class Limit {
   #running = 0;
 
   /**
-   * @param most connections
-   * @param mostOfOne connections of one tenant
+   * @param most maximum number of connections
+   * @param mostOfOne maximum number of connections of one tenant
    */
   constructor(most: number, mostOfOne = most) {
     this.#most = most;
@@ -66,10 +66,11 @@ interface Line {
 }
 
 /**
- * A few connections, each opened at its first use. The most recently used free one is taken first, so that surplus ones
- * stay idle and are closed. Waiting for a connection counts towards the deadline. It may take half of that, and up to
- * three quarters for a tenant. So a statement that starts has time to end, and a deadline that passes means a silent
- * server, not a crowd.
+ * A few connections, each opened at its first use. The most recently used free one is taken first, so that surplus
+ * ones stay idle and are closed. Waiting for a connection counts towards the deadline. The wait ends after half of the
+ * deadline; a tenant's statement may wait between half and three quarters. So a statement that starts still has time
+ * to end, and one that misses its deadline shows that the server does not respond, not that many statements are
+ * waiting.
  *
  * Waiting tenants take turns, and each may have all connections but one. So another tenant's statement, such as a
  * revoke, waits for at most one statement to end, however many the first tenant has sent.
@@ -89,10 +90,10 @@ export class Pool {
   }
 
   /**
-   * View of this pool; all its statements have this deadline, in milliseconds.
+   * Returns a view of this pool whose statements all have this deadline, in milliseconds.
    *
-   * @param kind views of different kinds take turns like tenants: if there is only one connection, a tenant's reports
-   * do not delay its changes
+   * @param kind kind of the statements. Kinds take turns, as tenants do: even with only one connection, a tenant's
+   * reports do not delay its changes
    * @param limits limits for its statements, in addition to those of the pool
    */
   withDeadline(deadlineMs: number, kind = '', ...limits: readonly Limit[]): Runner {
@@ -106,7 +107,7 @@ export class Pool {
     return { inUse: most - this.#free.length, most, waiting: this.#waiting.size };
   }
 
-  /** Closes every connection, after its running statement or one second; waiting statements are rejected. */
+  /** Closes every connection; a running statement gets one second to end, and waiting statements are rejected. */
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
@@ -134,8 +135,8 @@ export class Pool {
   }
 
   #wait(line: Line, halfMs: number): Promise<Connection> {
-    // Statements that a tenant sends together get different limits, because rejecting all at once would delay other
-    // tenants.
+    // Statements that a tenant sends together get different time limits: rejecting all of them at once would delay
+    // other tenants.
     const limitMs = line.tenant !== undefined ? halfMs * (1 + this.#spread() / 2) : halfMs;
     if (this.#waiting.sizeOf(line.name) >= waitingMost) return Promise.reject(tooManyRequests());
     const endedBefore = line.ended;
@@ -150,7 +151,7 @@ export class Pool {
       const timer = setTimeout(() => {
         this.#waiting.remove(line.name, waiter);
         this.#forget(line);
-        // If other statements of the tenant ran meanwhile, the store responds, and the tenant has too many.
+        // If other statements of the tenant ended meanwhile, the store does respond: the tenant has sent too many.
         if (line.tenant !== undefined && line.ended > endedBefore) return reject(tooManyRequests());
         reject(unavailable(new Error(`no free connection to the store within ${limitMs} ms`)));
       }, limitMs);
@@ -158,7 +159,7 @@ export class Pool {
     });
   }
 
-  /** Returns values from 0 to 1, each far from those before it: multiples of the golden ratio. */
+  /** Returns a value from 0 to 1 that is far from the previous ones: a multiple of the golden ratio, modulo 1. */
   #spread(): number {
     this.#waits = (this.#waits + 0.618034) % 1;
     return this.#waits;
@@ -166,7 +167,7 @@ export class Pool {
 
   #giveBack(connection: Connection): void {
     this.#free.push(connection);
-    // One ended statement may make room for two: one that waited for its limits, and another for a free connection.
+    // When one statement ends, two may start: one that waited for a limit, and one that waited for a free connection.
     for (let free = this.#free.at(-1); free !== undefined; free = this.#free.at(-1)) {
       const next = this.#waiting.take(1, (name) => this.#mayRun(name))?.things[0];
       if (next === undefined) return;

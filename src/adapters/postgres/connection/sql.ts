@@ -22,7 +22,10 @@ export interface ConnectionExtra {
 
 /** Options of a connection beyond its URL. */
 export interface ConnectOptions {
-  /** Whether a transaction pooler (PgBouncer) is in between: a session can keep nothing then. */
+  /**
+   * Whether a transaction pooler (PgBouncer) is in between: then a session keeps nothing from one transaction to the
+   * next.
+   */
   readonly pooled?: boolean;
   /** Milliseconds after which an unused connection is closed; the next statement opens it again. */
   readonly idleMs?: number;
@@ -33,7 +36,7 @@ type ClientOptions = Options<{ bigint: postgres.PostgresType<number> }>;
 /** Options of every connection. */
 export const baseOptions = {
   max: 1,
-  // Saves a round trip at every connect; arrays are sent as JSON.
+  // Fetching types would cost each new connection a round trip. Arrays are sent as JSON instead.
   fetch_types: false,
   connect_timeout: 2,
   // No pause here, since `dialer` pauses.
@@ -48,7 +51,7 @@ export const baseOptions = {
  * `sslmode=verify-full` with `sslrootcert=<file>`, `prepare=false` for a transaction pooler (PgBouncer) without
  * prepared statements, and `prepare=true` for a pooler that has them.
  *
- * @param statementMs time after which the server gives up on a statement; set below the client's own deadline
+ * @param statementMs milliseconds after which the server cancels a statement; less than the client's own deadline
  */
 export function connectByUrl(url: string, statementMs: number, options: ConnectOptions = {}): Connect {
   // The text is not parsed as a URL, since a list of hosts is not valid in one.

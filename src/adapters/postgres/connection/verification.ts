@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
 
 /**
- * TLS options for `sslmode=verify-…`. postgres.js alone reads no certificate file, and verifies a server with an IP
- * address as if its name were `localhost`.
+ * Returns the TLS options for `sslmode=verify-…`. postgres.js by itself reads no certificate file, and verifies a
+ * server with an IP address as if its name were `localhost`.
  *
  * @param address the URL without its query
- * @param parameters its query; the parameters understood here are removed
+ * @param parameters parameters of the query; those for TLS are removed
  */
 export function verification(
   address: string,

@@ -19,7 +19,7 @@ interface EventRow {
   readonly actor_name: string | null;
   readonly request_id: string | null;
   readonly address: string | null;
-  /** Row of the table that the type begins with; a row from an older version may lack columns. */
+  /** Row of the account or key after the change; a row from an older version may lack columns. */
   readonly object: object;
   readonly previous: object | null;
 }
@@ -42,7 +42,7 @@ const columns = [
 /**
  * Events in PostgreSQL, written there by triggers (`schema/functions/events/`).
  *
- * @param reports for lists: a filter may pass over many rows, and changes must not wait for that
+ * @param reports for lists: a filter may skip many rows, and changes must not wait for that
  * @param background for statements that no request waits for
  */
 export function eventStore(db: Runner, reports: Runner, background: Runner): EventStore {
@@ -75,7 +75,7 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
 
 const dayMs = 86_400_000;
 
-/** Events of a page and one more, if there is one: ranges of an index, see `page.ts`. */
+/** Lists the events of a page, and one more if there is one. It reads a range of an index; `page.ts` says why. */
 function listEvents(
   sql: Sql,
   filter: EventFilter,
@@ -102,12 +102,12 @@ function listEvents(
     select ${sql(columns)} from event where id >= ${least} and id < ${below} ${rest} order by id desc limit ${limit + 1}`;
 }
 
-/** Ids in text form sort in the same order as UUIDs. */
+/** Returns the lower of two ids. Ids in text form sort in the same order as UUIDs. */
 function earlier(a: string, b: string): string {
   return a < b ? a : b;
 }
 
-/** Least id of a millisecond, see `event_floor`. */
+/** Returns the lowest id of a millisecond, as `event_floor` does. */
 function firstIdOf(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

@@ -12,8 +12,8 @@ interface Blocked {
 }
 
 /**
- * Describes the lock that the session `pid` waits for and its holders, as far as this user may see; `undefined` if it
- * does not wait.
+ * Describes the lock that the session `pid` waits for and its holders, as far as this user may see them; returns
+ * `undefined` if the session does not wait.
  */
 export async function describeWait(sql: Statements, pid: number): Promise<string | undefined> {
   const rows = await sql<Blocked[]>`

@@ -9,7 +9,7 @@ import type { Migration } from './migration-files.ts';
 export interface MigrationEvents {
   /** Called after this process has applied a step. */
   readonly onStep?: (step: string) => void;
-  /** Called if a step cannot be applied yet; it is tried again without a limit. */
+  /** Called if a step cannot be applied yet; it is tried again as often as needed. */
   readonly onWait?: (wait: MigrationWait) => void;
 }
 
@@ -26,38 +26,41 @@ type Attempt =
   | { readonly outcome: 'nothing left' | 'another is at it' }
   | { readonly outcome: 'locked'; readonly step: string; readonly pauseMs: number };
 
-/** Number of the lock among all advisory locks of the database. */
+/** Key of the advisory lock that a process holds while it applies a step. */
 const migrationLock = 7_311_970_451;
 
 /**
- * Milliseconds that a step waits for a lock on a table. All later statements on that table wait behind it, even
- * renewals of leases. So this is less than the T/4 after which a lease is renewed, and less than any statement may
- * take.
+ * Maximum time in milliseconds that a step waits for a lock on a table. All later statements on that table wait behind
+ * the step, even renewals of leases. So this is less than T/4, the time after which a lease is renewed, and less than
+ * the deadline of any statement.
  */
 const longestLockWaitMs = 200;
 const shortestLockWaitMs = 10;
 
-/** Milliseconds between two attempts of a process, for each registered replica: in a roll-out all of them try. */
+/**
+ * Milliseconds between two attempts of a process, times the number of registered replicas: in a roll-out all of them
+ * try.
+ */
 const pauseMsPerReplica = 500;
 const shortestPauseMs = 4_000;
 const longestPauseMs = 16_000;
-/** Milliseconds between two looks of a waiting process at the progress of another one. */
+/** Average time in milliseconds between two checks of the schema by a waiting process. */
 const lookEveryMs = 300;
 
 /**
  * Brings the schema up to this code. Any number of processes may call it at the same time: one works, the others wait
  * and hold no lock. Each step commits by itself, with its row in `schema_migration`. A step that needs a lock which
- * another session has gives up at once and is tried again some seconds later, without a limit: replicas of the version
- * before serve meanwhile.
+ * another session holds gives up soon and is tried again some seconds later, as often as needed: replicas of the
+ * previous version serve requests meanwhile.
  *
  * A database that is ahead of this code is accepted if every further step is compatible with this code ({@link
  * Migration.compatibleWith}), so that old replicas can restart during a rollout and a release can be rolled back;
  * otherwise it is rejected.
  *
- * @param observer runs a statement beside the waiting step, to see which lock it waits for
+ * @param observer runs a statement while a step waits, to see which lock the step waits for
  * @returns the version of the schema
  * @throws {import('./applied.ts').SchemaMismatch} if the database is too new, or a step was changed after it had been
- * applied; behind a {@link Runner} of a store it is the `cause`
+ * applied. When a store's {@link Runner} wraps the error, this one is its `cause`
  */
 export async function migrate(
   db: Runner,
@@ -86,10 +89,11 @@ export async function migrate(
 }
 
 /**
- * Applies one step in its own transaction. The coordination of processes is part of that transaction, so it also works
- * behind a transaction pooler, and ends with the connection.
+ * Applies one step in its own transaction. The lock that coordinates the processes belongs to that transaction, so it
+ * also works behind a transaction pooler, and ends with the connection.
  *
- * @param onTry called before any wait, with the session's id and the longest wait in milliseconds
+ * @param onTry called before the step can wait for a lock, with the session's process id and the maximum wait in
+ * milliseconds
  */
 async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => void): Promise<Attempt> {
   let trying: { readonly step: string; readonly pauseMs: number } | undefined;
@@ -100,7 +104,7 @@ async function applyNext(sql: Sql, onTry: (pid: number, lockWaitMs: number) => v
       const [session] = await tx<[{ readonly mine: boolean; readonly pid: number }]>`
         select pg_try_advisory_xact_lock(${migrationLock}) as mine, pg_backend_pid() as pid`;
       if (!session.mine) return { outcome: 'another is at it' };
-      // The schema is read after the lock is taken: another process may have applied steps before.
+      // The schema is read again under the lock: another process may have applied steps meanwhile.
       const [step] = (await readSchema(tx)).pending;
       if (step === undefined) return { outcome: 'nothing left' };
       const { lockWaitMs, pauseMs } = await readPatience(tx);
@@ -145,8 +149,8 @@ export interface Patience {
 }
 
 /**
- * Patience of a step beside the registered replicas.
- * @param shortestLeaseMs their shortest T, `null` if there are none
+ * Returns the patience of a step, so that the registered replicas can renew their leases.
+ * @param shortestLeaseMs the shortest T of the replicas, `null` if there are none
  */
 export function patienceWith(shortestLeaseMs: number | null, replicas: number): Patience {
   const renewalMs = (shortestLeaseMs ?? Infinity) / 4;
@@ -156,7 +160,7 @@ export function patienceWith(shortestLeaseMs: number | null, replicas: number): 
   };
 }
 
-/** Looks once during an attempt, while it waits, at the lock it waits for. */
+/** Checks once, while an attempt waits, which lock it waits for. */
 function watchOver(observer: Runner): {
   readonly begin: (pid: number, lockWaitMs: number) => void;
   readonly end: () => void;
@@ -180,7 +184,7 @@ function nameOf({ version, name }: Migration): string {
   return `${String(version).padStart(4, '0')} ${name}`;
 }
 
-/** `lock_not_available`, `deadlock_detected`. */
+/** Returns whether the error is `lock_not_available` or `deadlock_detected`. */
 function isLockConflict(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01');
 }

@@ -9,9 +9,9 @@ export interface Migration {
   /** SHA-256 of the text, hex. */
   readonly checksum: string;
   /**
-   * Oldest version of the schema whose code still works after this step. A step that only adds may declare it in a
-   * first line `-- compatible with: 7`; a release can then be rolled back without its database. Without that line older
-   * code does not start on the database.
+   * Code written for this version of the schema or a later one still works after this step. A step that only adds may
+   * declare it in a first line `-- compatible with: 7`; a release can then be rolled back while the database keeps its
+   * schema. Without that line, older code refuses to start on the database.
    */
   readonly compatibleWith: number;
 }

@@ -10,9 +10,9 @@ const noParent = '00000000-0000-0000-0000-000000000000';
 /**
  * Lists the accounts of a page and one more, if there is one.
  *
- * `account_listed` is read in order from the end of the page before; accounts that a filter excludes are skipped.
+ * `account_listed` is read in order from the end of the previous page; accounts that a filter excludes are skipped.
  *
- * @param parent of the listed sub-accounts; `null` lists parents
+ * @param parent parent of the listed sub-accounts; `null` lists parents
  */
 export function listAccounts(
   sql: Sql,
@@ -25,8 +25,8 @@ export function listAccounts(
   if (page.byId) return listById(sql, parent, filter, page);
   const { limit, after = aboveEveryId } = page;
   const owner = parent ?? noParent;
-  // A range of the index, see `page.ts`. A restored backup may lack the account after which a client continues: it then
-  // gets the list from the start.
+  // The query reads a range of the index; `page.ts` says why. After a restore from a backup, the last account of a
+  // client's previous page may be missing; the client then gets the list from the start.
   return sql<AccountRow[]>`
     select ${sql(columns)} from account_listed l join account a on a.id = l.id
     where l.owner_id >= ${owner} and (l.owner_id, l.created_at, l.id) < (
@@ -40,7 +40,7 @@ export function listAccounts(
     order by l.owner_id desc, l.created_at desc, l.id desc limit ${limit + 1}`;
 }
 
-/** Looks up the account with an `external_id`. */
+/** Looks up the account with this `external_id`. */
 function listByExternalId(
   sql: Sql,
   parent: AccountId | null,
@@ -69,7 +69,10 @@ function listParentOf(
       ${externalId === undefined ? sql`` : sql`and a.external_id = ${externalId}`}`;
 }
 
-/** Lists in the order of 0.1.0, for its cursors. Its indexes stay for as long as it may run beside this version. */
+/**
+ * Lists in the order of 0.1.0, for cursors that 0.1.0 issued. The indexes of 0.1.0 stay as long as it may run beside
+ * this version.
+ */
 function listById(
   sql: Sql,
   parent: AccountId | null,
@@ -89,7 +92,7 @@ function listById(
 
 const columns = accountColumns.map((name) => `a.${name}`);
 
-/** Further conditions on the account `a`. */
+/** Returns the conditions of the filter on the account `a`. */
 function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
   const { status, nameStart, near } = filter;
   const metadata = 'metadata' in filter ? filter.metadata : undefined;
@@ -100,7 +103,7 @@ function narrowed(sql: Sql, filter: SubAccountFilter | ParentFilter) {
     ${metadata === undefined ? sql`` : sql`and a.metadata @> ${sql.json(metadata)}`}`;
 }
 
-/** Whether the account `a`, or one below it, has used this part of a quota. */
+/** Returns the condition that the account `a`, or one of its sub-accounts, has used at least this fraction of a quota. */
 function nearQuota(sql: Sql, near: number) {
   return sql`and a.id in (
     select unnest(array[q.id, q.parent_id]) from limit_quota u join account q on q.id = split_part(u.limit_name, ':', 2)::uuid

@@ -15,19 +15,25 @@ import { noSuch } from '../../../domain/no-such.ts';
 import type { Limits } from '../../../domain/limits/limits.ts';
 import { limitsPatchOf, type AccountRow, type KeyRow } from './rows.ts';
 
-/** Result of a change's function (`change_begin.sql`); it says which other members each `outcome` has. */
+/**
+ * Row that a change's function returns, see `change_begin.sql`. The function says which other members each `outcome`
+ * has.
+ */
 export interface Changed<Outcome extends string> {
   readonly outcome: 'done' | 'again' | Outcome;
   readonly seq: number | null;
   /** Name of the history when the change began. */
   readonly incarnation: string;
-  /** Members of the outcome `limit`: see {@link limitReached}. */
+  /**
+   * The changed account. If `outcome` is `limit`, `account` or `key` holds the limit instead, see
+   * {@link limitReached}.
+   */
   readonly account: AccountRow;
   readonly key: KeyRow;
   readonly holder: AccountId;
 }
 
-/** A call of such a function; `request` is its first argument. */
+/** Calls a change's function; `request` is its first argument. */
 type ChangeStatement = (sql: Sql, request: ReturnType<Sql['json']>) => PromiseLike<readonly unknown[]>;
 
 /**
@@ -46,8 +52,8 @@ export class Changes {
   /**
    * Makes a change.
    *
-   * @param claim idempotency key, if the request may be sent again: the change is recorded under it, or an earlier
-   * one is returned
+   * @param claim idempotency key, if the request may be sent again: the change is recorded under it, or the result of
+   * an earlier one is returned
    * @param caller author of the change, named in its event: a key, which is checked once more, or an operator
    * @throws ProblemError `idempotency_mismatch` or `idempotency_in_flight` if the claim conflicts with an earlier
    * request; a problem if the caller's key or account has lost its right; `invalid_request` for a burst without a
@@ -90,7 +96,7 @@ export interface RequiredOwner {
   readonly parent: AccountId | null;
 }
 
-/** Requirement on the owner of keys; `undefined` if any account will do. */
+/** Returns the requirement on the owner of keys; `undefined` if any account will do. */
 export function requiredOwner(
   id: AccountId | null,
   parent: AccountId | null | undefined,
@@ -98,7 +104,7 @@ export function requiredOwner(
   return id === null || parent === undefined ? undefined : { id, parent };
 }
 
-/** Result with the position to wait for. */
+/** Returns the result of a change, with the position to wait for. */
 export function committed<T>(
   changed: Pick<Changed<never>, 'seq' | 'incarnation'> & { readonly outcome: string },
   value: T,
@@ -107,22 +113,22 @@ export function committed<T>(
   return { value, seq, incarnation, ...replayOf(changed) };
 }
 
-/** Member that marks the result of an earlier request. */
+/** Returns the member that marks the result of an earlier request; no member for a new result. */
 export function replayOf({ outcome }: { readonly outcome: string }): Replay {
   return outcome === 'again' ? { replayed: true } : {};
 }
 
-/** The limit that was reached; the function returns it in place of the record. */
+/** Returns the limit that was reached. A change's function returns it in place of the record. */
 export function limitReached(record: object): LimitReached {
   return { limit: (record as LimitReached).limit };
 }
 
-/** A digest in its stored form. */
+/** Returns a digest in its stored form. */
 export function digestBytes(digest: string): Buffer {
   return Buffer.from(digest, 'base64url');
 }
 
-/** Data about the request for the functions, see `change_begin`. */
+/** Returns the data about the request that the functions take, see `change_begin`. */
 function requestOf(
   claim: IdempotencyClaim | null,
   caller: ChangedBy | undefined,
@@ -154,7 +160,7 @@ function callerMember(caller: ChangedBy) {
 
 const nilUuid = '00000000-0000-0000-0000-000000000000';
 
-/** Outcomes, common to all functions, that refuse a change. */
+/** Problems for the outcomes with which every function may refuse a change. */
 const requestProblems: Readonly<Record<string, Problem | undefined>> = {
   'key-unknown': callerProblems.unknown,
   'key-revoked': callerProblems.revoked,

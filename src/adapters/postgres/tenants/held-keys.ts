@@ -8,7 +8,7 @@ import { aboveEveryId, pageOf } from '../page.ts';
 import { digestBytes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
-/** Keys of any account with their holders, for operators. */
+/** Finds keys of any account, together with the accounts that hold them, for operators. */
 export function heldKeys(db: Runner): Pick<TenantStore, 'findKeys'> {
   return {
     async findKeys(filter, { limit, after = aboveEveryId }) {
@@ -23,7 +23,7 @@ export function heldKeys(db: Runner): Pick<TenantStore, 'findKeys'> {
   };
 }
 
-/** Members of the result of such a statement. */
+/** Columns that a statement with {@link andHolding} returns. */
 interface Held {
   readonly key: KeyRow;
   readonly holding?: KeyHolding;
@@ -47,18 +47,21 @@ function holders(sql: Sql): ReturnType<Sql> {
   return sql`api_key k join account a on a.id = k.account_id left join account p on p.id = a.parent_id`;
 }
 
-/** Account of a key, as an argument of a change: the given one, or the one that has the key. */
+/**
+ * Returns the SQL for the account of a key, as an argument of a change: the given account, or the one that has the
+ * key.
+ */
 export function accountOfKey(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   return account === null ? sql`(select k.account_id from api_key k where k.id = ${key})` : sql`${account}`;
 }
 
-/** Further column of a change's statement: the `holding` of the key, if no account was given. */
+/** Returns the SQL for a further column of a change's statement: the `holding` of the key, if no account was given. */
 export function andHolding(sql: Sql, account: AccountId | null, key: KeyId): ReturnType<Sql> {
   if (account !== null) return sql``;
   return sql`, (select ${holding(sql)} from ${holders(sql)} where k.id = ${key}) as holding`;
 }
 
-/** Reads the key of such a statement. */
+/** Converts the result of a statement with {@link andHolding} to the changed key. */
 export function changedKey({ key, holding }: Held): ChangedKey {
   return { ...toApiKey(key), ...(holding && { holding }) };
 }
@@ -73,7 +76,7 @@ function conditionsOf(sql: Sql, { id, digest, prefix, last4, account, status }: 
     ${status === undefined ? sql`` : statusCondition(sql, status)}`;
 }
 
-/** Condition for a status, as in `apiKeyStatus`, by the database's clock. */
+/** Returns the SQL condition for a status, as in `apiKeyStatus`, by the database's clock. */
 export function statusCondition(sql: Sql, status: ApiKeyStatus): ReturnType<Sql> {
   switch (status) {
     case 'revoked':

@@ -5,7 +5,7 @@ import type { Sql } from '../connection/sql.ts';
 import { committed, digestBytes, limitReached, replayOf, requiredOwner, type Changes } from './changes.ts';
 import { toApiKey, type KeyRow } from './rows.ts';
 
-/** Members of the result of `api_key_import` besides those of every change. */
+/** Columns that `api_key_import` returns besides those of every change. */
 interface ImportRow {
   readonly imported: number;
   readonly keys: readonly KeyRow[];
@@ -52,28 +52,29 @@ export function newKeys(changes: Changes): Pick<TenantStore, 'createKey' | 'impo
   };
 }
 
-/** Level of replicas that can tell keys of any format from mistyped ones. */
+/** Lowest level (`replica_level`) of replicas that can tell keys of any format from mistyped ones. */
 const importsKeys = 2;
 
 /**
- * Further column of a statement that stores a key with this prefix. Replicas of 0.1.0 take a key with another prefix than
- * the usual one for a mistyped one, so such a key needs newer replicas.
+ * Returns the SQL for a further column of a statement that stores a key with this prefix. The column checks that no
+ * older replicas run, if the prefix is not the usual one: replicas of 0.1.0 treat a key with another prefix as
+ * mistyped.
  */
 export function andReplicasFor(sql: Sql, { prefix }: Pick<NewApiKey, 'prefix'>): ReturnType<Sql> {
   return prefix.startsWith(`${usualKeyPrefix}_`) ? sql`` : sql`, fleet_require(${importsKeys})`;
 }
 
-/** A key in the form for `api_key_create`. */
+/** Returns a key in the form that `api_key_create` takes. */
 function mintedRow({ clientSecretDigest, limits: _, ...key }: NewApiKey) {
   return { ...rowOf(key), client_secret_digest: hexOf(clientSecretDigest) };
 }
 
-/** A key in the form for `api_key_import`. */
+/** Returns a key in the form that `api_key_import` takes. */
 function importedRow({ importedUnder, ...key }: KeyToImport) {
   return { ...rowOf(key), imported_under: importedUnder };
 }
 
-/** The members that both have, by the names of their columns. */
+/** Returns the members that minted and imported keys share, by the names of their columns. */
 function rowOf<Key extends Pick<KeyToImport, 'scopes' | 'digest' | 'expiresAt'>>({
   digest,
   expiresAt,
@@ -87,7 +88,7 @@ function rowOf<Key extends Pick<KeyToImport, 'scopes' | 'digest' | 'expiresAt'>>
   };
 }
 
-/** A digest as PostgreSQL reads it from JSON. */
+/** Returns a digest in the form that PostgreSQL reads from JSON. */
 function hexOf(digest: KeyDigest): string {
   return `\\x${digestBytes(digest).toString('hex')}`;
 }

@@ -12,7 +12,7 @@ import type { Limits } from '../../../domain/limits/limits.ts';
 /** Time as a column (`Date`) or in JSON (ISO 8601). */
 type Time = Date | string;
 
-/** Limits in a row. Results that were noted before these columns existed lack them; keys have no quotas. */
+/** Limits in a row. Results stored for an `Idempotency-Key` before these columns existed lack them; keys have no quotas. */
 export interface LimitColumns {
   readonly requests_per_second?: number | null;
   readonly burst?: number | null;
@@ -21,7 +21,10 @@ export interface LimitColumns {
   readonly requests_per_month?: number | null;
 }
 
-/** A row of `account`, as a row or as JSON. Its kind decides which columns are null; the table checks that. */
+/**
+ * A row of `account`, read as columns or as JSON. Whether it is a parent or a sub-account decides which columns are
+ * null; the table checks that.
+ */
 export interface AccountRow extends LimitColumns {
   readonly id: AccountId;
   readonly parent_id: AccountId | null;
@@ -30,7 +33,7 @@ export interface AccountRow extends LimitColumns {
   readonly status: 'active' | 'deactivated' | 'suspended';
   readonly metadata: Metadata;
   readonly active_sub_accounts: number | null;
-  /** Absent from results that were noted before these columns existed. */
+  /** Results stored for an `Idempotency-Key` before these columns existed lack them. */
   readonly max_sub_accounts?: number | null;
   readonly max_api_keys?: number | null;
   readonly created_at: Time;
@@ -72,7 +75,7 @@ export interface KeyRow extends LimitColumns {
   readonly last_used_at: Time | null;
   readonly expires_at: Time | null;
   readonly revoked_at: Time | null;
-  /** Absent from results that were noted before this column existed. */
+  /** Results stored for an `Idempotency-Key` before this column existed lack it. */
   readonly rotated_from?: KeyId | null;
 }
 
@@ -107,7 +110,7 @@ export function toSubAccount(row: AccountRow): SubAccount {
   };
 }
 
-/** Change in the form for the functions: absent members stay. */
+/** Converts a change to the form that the SQL functions take. The columns of absent members stay as they are. */
 export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   return {
     ...(name !== undefined && { name }),
@@ -117,7 +120,7 @@ export function patchOf({ name, externalId, metadata, limits }: AccountChange) {
   };
 }
 
-/** Change of a parent in the same form. */
+/** Converts a change of a parent to the same form. */
 export function parentPatchOf({ maxSubAccounts, maxApiKeys, ...change }: ParentChange) {
   return {
     ...patchOf(change),
@@ -153,7 +156,7 @@ export function toLimits(row: LimitColumns): Limits {
   };
 }
 
-/** Limits in the form for the functions: absent members stay. */
+/** Converts limits to the form that the SQL functions take. The columns of absent members stay as they are. */
 export function limitsPatchOf(limits: Partial<Limits>) {
   const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = limits;
   return {

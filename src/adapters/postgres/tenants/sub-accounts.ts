@@ -36,7 +36,7 @@ function lookups(db: Runner): Lookups {
   };
 }
 
-/** Creates sub-accounts, `putSubAccount` only if there is none with the `external_id`. */
+/** Creates sub-accounts; `putSubAccount` changes the one that already has the `external_id`, if there is one. */
 function creations(changes: Changes): Creations {
   return {
     async createSubAccount(parent, draft, limit, claim = null, caller) {

@@ -4,21 +4,27 @@ import type { Runner } from '../connection/pool.ts';
 import type { Sql } from '../connection/sql.ts';
 import { aboveEveryId } from '../page.ts';
 
-/** Account whose usage is in a report. It is a type alias because an interface cannot be put into JSON. */
+/**
+ * Account whose usage is in a report. It is a type alias because an interface does not fit the JSON type of
+ * postgres.js.
+ */
 type Account = {
   readonly account_id: AccountId;
-  /** Its parent, or itself. */
+  /** Parent of the account, or the account itself if it is a parent. */
   readonly root_id: AccountId;
 };
 
 /** A portion of a report's accounts. */
 export interface Portion {
   readonly accounts: readonly Account[];
-  /** Parent with more accounts in the next portion, if these may share a line. */
+  /**
+   * Parent whose accounts continue in the next portion, if they may share a line with those of this portion; else
+   * `null`.
+   */
   readonly continued: AccountId | null;
 }
 
-/** Goes through the accounts of a report, in its order. */
+/** Goes through the accounts of a report, in the report's order. */
 export interface AccountsOfReport {
   /** Returns the next accounts, about `most`; `null` after the last. */
   next(most: number): Promise<Portion | null>;
@@ -29,17 +35,20 @@ interface Parts {
   /** Parent that the report is for; `null` for all accounts. */
   readonly parent: AccountId | null;
   readonly query: Pick<UsageQuery, 'groupBy' | 'account'>;
-  /** First account of this page, in which the page before ended; `null` for the first page. */
+  /** First account of this page, among whose lines the previous page ended; `null` for the first page. */
   readonly from: AccountId | null;
 }
 
-/** Account to go on from, downwards. */
+/** Account from which a descending list continues. */
 interface Edge {
   readonly id: AccountId;
   readonly inclusive: boolean;
 }
 
-/** Accounts by id, newest first. If lines are by parent, the accounts of each parent follow one another. */
+/**
+ * Goes through accounts by id, newest first. If the report groups by parent, the accounts of each parent follow one
+ * another.
+ */
 export function accountsOfReport(parts: Parts): AccountsOfReport {
   const { query, parent, from } = parts;
   if (query.account !== undefined) return oneAccount(parts, query.account);
@@ -90,7 +99,7 @@ function oneParent(parts: Pick<Parts, 'db'>, parent: AccountId): AccountsOfRepor
   };
 }
 
-/** Parents with few accounts share a portion; one with many accounts comes in several. */
+/** Parents with few accounts share a portion; the accounts of a large parent come in several portions. */
 function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   let edge: Edge | null = first;
   let large: AccountsOfReport | null = null;
@@ -116,7 +125,7 @@ function byParent({ db }: Pick<Parts, 'db'>, first: Edge): AccountsOfReport {
   };
 }
 
-/** Returns the first parents with `most` accounts together, and at least one parent. */
+/** Returns as many of the first parents as have up to `most` accounts together, but at least one. */
 function leading(parents: readonly Parent[], most: number): readonly Parent[] {
   let sum = 0;
   const end = parents.findIndex(({ accounts }, i) => (sum += accounts) > most && i > 0);
@@ -140,7 +149,7 @@ function anyAccounts(sql: Sql, { id, inclusive }: Edge, most: number): PromiseLi
     where id ${inclusive ? sql`<=` : sql`<`} ${id} order by id desc limit ${most}`;
 }
 
-/** Accounts by ranges of indexes, see `page.ts`. */
+/** Reads accounts by ranges of indexes; `page.ts` says why. */
 function accountsOf(
   sql: Sql,
   parent: AccountId,
@@ -162,7 +171,7 @@ function accountsOf(
 
 interface Parent {
   readonly id: AccountId;
-  /** Number of its sub-accounts plus itself. */
+  /** Number of its sub-accounts, plus one for the parent itself. */
   readonly accounts: number;
 }
 

@@ -15,7 +15,7 @@ export interface LinePosition {
   readonly keyId: KeyId | '';
 }
 
-/** Most rows that are read for one account with one key, and most lines made of them. */
+/** Returns the maximum number of rows that are read for one account with one key, and of lines made from them. */
 export function rowsOfAccount({ period, granularity }: UsageQuery): {
   readonly rows: number;
   readonly lines: number;
@@ -29,11 +29,11 @@ export function rowsOfAccount({ period, granularity }: UsageQuery): {
 }
 
 /**
- * Reads the lines of some accounts, in the order of a report. It reads days for whole days, and hours if the period
- * cuts a day or the day is not added up yet (`usage_kept`).
+ * Reads the lines of some accounts, in the order of a report. It reads rows of days for whole days. It reads rows of
+ * hours if the report is by hour, if the period cuts a day, or if a day is not added up yet (`usage_kept`).
  *
- * Each account is looked up on its own, in ranges of the primary keys: the `offset 0` keeps PostgreSQL from reading
- * whole tables, as it would while it takes them for small.
+ * Each account is looked up on its own, in ranges of the primary keys: `offset 0` keeps PostgreSQL from reading whole
+ * tables, which it would do while it estimates them to be small.
  */
 export async function readLines(
   sql: Sql,
@@ -44,7 +44,8 @@ export async function readLines(
   const byKey = groupBy === 'api_key';
   const counted = groupBy === 'account' ? sql`s.root_id` : sql`s.account_id`;
   const bucket = bucketOf(sql, granularity, period);
-  // Accounts of one line may come in several portions, so the last portion cannot have a limit.
+  // If lines are by parent, the accounts of one line may come in several portions, so the lines of a portion are not
+  // limited.
   const limit = groupBy === 'account' ? sql`` : sql`limit ${wanted}`;
   return sql<Line[]>`
     select l.*, a.external_id as "externalId", a.name
@@ -84,7 +85,7 @@ function rowsOf(sql: Sql, period: UsagePeriod, granularity: UsageGranularity): F
     union all ${hours(sql`${split}::timestamp at time zone 'UTC'`, to)}`;
 }
 
-/** Whole days of the period, UTC; `null` if there are none or hours are asked for. */
+/** Returns the whole days (UTC) in the period; `null` if there are none, or if the report is by hour. */
 function wholeDays(
   { fromMs, toMs }: UsagePeriod,
   granularity: UsageGranularity,

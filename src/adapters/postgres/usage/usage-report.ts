@@ -9,19 +9,19 @@ import { accountsOfReport, type Portion } from './report-accounts.ts';
 import { readLines, rowsOfAccount, type Line, type LinePosition } from './report-lines.ts';
 
 /**
- * Approximate rows of days or hours that one statement reads, for accounts with one key. Rows outside memory are read
- * from disk one by one, which must fit in the server's deadline.
+ * Approximate number of rows of days or hours that one statement reads, if each account has one key. Rows that are not
+ * in memory are read from disk one by one, and the statement must end before the server's deadline.
  */
 const rowsOfPortion = 10_000;
 const accountsOfPortion = 1_000;
-/** Accounts of a portion after one without any usage. */
+/** Maximum number of accounts in a portion that follows one without any usage. */
 const idleAccountsOfPortion = 5_000;
 
 /**
  * Reads one page of a report: newest account first, then newest bucket, then newest key. If `from` cuts a bucket, the
  * bucket begins at `from`, so that its line covers exactly the hours it names.
  *
- * It goes through the accounts in the order of the report, a portion in each statement, until the page is full. So a
+ * It goes through the accounts in the order of the report, one portion per statement, until the page is full. So a
  * page costs the same wherever it begins, and no statement takes long.
  */
 export async function usageReport(
@@ -55,8 +55,8 @@ export async function usageReport(
 }
 
 /**
- * Splits off the lines of an account whose sub-accounts continue in the next portion: they are incomplete until the
- * last one.
+ * Splits off the lines of a parent whose accounts continue in the next portion: these lines are incomplete until the
+ * parent's last portion.
  */
 function splitOff(
   lines: readonly Line[],

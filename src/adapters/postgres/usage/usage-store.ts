@@ -8,7 +8,7 @@ import { belowEveryId } from '../page.ts';
 import { usageReport } from './usage-report.ts';
 import { writesByDefault } from './writes-by-default.ts';
 
-/** Rows of hours that are added up at once: batches of counts wait meanwhile. */
+/** Number of rows of hours that one statement adds up; batches of counts wait meanwhile. */
 const hoursOfPortion = 5_000;
 
 type Intake = Pick<UsageStore, 'about' | 'add'>;
@@ -70,7 +70,7 @@ function intake(background: Runner): Intake {
   };
 }
 
-/** Reads usage, and the facts that a report about it states. */
+/** Reads usage, and the data that a report needs besides: which usage is kept, and up to when it is complete. */
 function reportsOf(db: Runner, reports: Runner): Reports {
   return {
     report: (parent, query) => usageReport(reports, parent, query),
@@ -108,7 +108,7 @@ function reportsOf(db: Runner, reports: Runner): Reports {
   };
 }
 
-/** Adds hours up to days, and deletes what is no longer kept. */
+/** Adds up hours into days, and deletes usage that is no longer kept. */
 function retention(background: Runner): Retention {
   return {
     async rollUp() {

@@ -17,7 +17,8 @@ export async function writesByDefault(
   sinceMs: number,
 ): Promise<WritesByDefault> {
   const day = new Date(sinceMs).toISOString().slice(0, 10);
-  // At least one line comes back, with the time alone, so that both are of one snapshot.
+  // The statement always returns a line: without such writes, it has only `countedFrom`. So this time and the writes
+  // come from one snapshot.
   const lines = await db.run(
     (sql) => sql<[Line, ...Line[]]>`
       select f.counted_from as "countedFrom", k.id as "keyId", k.name, w.requests, w.last_at as "lastAt"

@@ -5,8 +5,8 @@
 
 create index coherence_log_of_key on coherence_log (key);
 
--- Positions that were taken, one row each, so that no position can stand for two changes. The newest row is the
--- present position.
+-- Positions that changes have taken, one row each, so that no position can stand for two changes. The newest row is
+-- the present position.
 --
 -- A statement that changes a row leaves a dead version of it. While some transaction keeps an old snapshot (a
 -- `pg_dump`, an idle session), each read of the row goes through all of its dead versions. So `coherence_seq.v` is no
@@ -20,8 +20,9 @@ create table coherence_taken (
 create view coherence_now as
   select greatest(s.v, (select max(t.seq) from coherence_taken t)) as seq, s.floor, s.adopted from coherence_seq s;
 
--- The newest history that is known to have no lease left from before it. A copied database brings along the name of
--- the original's history, so the name is not adopted there. A step after the functions fills this table.
+-- The newest history of which it is known that no lease from before it is left. A copied database also has the name of
+-- the original's history; this name does not count there (`named_in`). A later step, after the functions, fills this
+-- table.
 create table coherence_adopted (
   one boolean primary key default true check (one),
   history text not null,
@@ -30,8 +31,8 @@ create table coherence_adopted (
 );
 
 -- Milliseconds by which the wall clock of each replica is ahead of this server's, for operators to read. They are not
--- in `replica`, whose lock is needed for renewals. They are written only when they change, so that few dead versions
--- remain.
+-- a column of `replica`: to add one takes a lock that renewals wait for. They are written only when they change, so
+-- that few dead versions remain.
 create table replica_clock (
   id text primary key,
   ahead_ms bigint not null
@@ -48,8 +49,8 @@ create table fleet (
 );
 insert into fleet (level) values (1);
 
--- Time until which a statement of 0.1.0 may still run in a function body that was replaced. Without a row, it may run
--- for ever.
+-- Time until which a statement of 0.1.0 may still run in a function body that was replaced. While there is no row,
+-- such a statement may run at any time.
 create table released_bodies (
   until timestamptz not null
 );

@@ -1,12 +1,13 @@
 -- compatible with: 6
 -- locks for a moment: api_key
--- API keys that were made elsewhere, that were made in the place of others, and their limits. Columns that are or may be
--- empty take no rewrite and no look at the rows.
+-- Adds API keys that were made elsewhere, API keys that replace others, and limits of API keys. New columns begin
+-- empty, and old ones may now be null, so the step neither rewrites nor reads the rows.
 
 alter table api_key
-  -- Of a key that is imported by its digest nothing may be known that people could recognise it by, and it has no client
-  -- secret. 0.1.0 shows an empty text in place of a null here. It decides about no imported key: `fleet_require` rejects an
-  -- import while a replica of 0.1.0 is registered, and keeps it from registering after that.
+  -- These columns may be null for imported keys. If a key is imported by its digest, the characters by which people
+  -- recognise it may be unknown, and no imported key has a client secret. Replicas of 0.1.0 show an empty text in
+  -- place of a null. They never decide about an imported key: `fleet_require` rejects an import while one of them is
+  -- registered, and keeps them from registering after that.
   alter column prefix drop not null,
   alter column last4 drop not null,
   alter column client_secret_digest drop not null,
@@ -14,9 +15,11 @@ alter table api_key
   add column requests_per_second int,
   add column burst int,
   add column requests_per_minute int,
-  -- By which the limits of this key and of those it was rotated from are counted together; null: by its own id.
+  -- Id by which the limits of this key and of those it was rotated from are counted together. If it is null,
+  -- `rotated_from` or else the key's own id is used.
   add column limit_id uuid,
-  -- Of an imported key, the prefix that its checksum was held to: `keys.prefix` then, or its own if it is of another gateway.
+  -- The prefix under which an imported key was found not to be mistyped: `keys.prefix` at that time, or the key's own
+  -- prefix if another gateway made it.
   add column imported_under text,
   add constraint api_key_limits check (
     requests_per_second > 0 and burst > 0 and requests_per_minute > 0 and (burst is null or requests_per_second is not null)

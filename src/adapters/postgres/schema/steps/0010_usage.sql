@@ -25,12 +25,12 @@ create table usage_daily (
 create index usage_daily_by_day on usage_daily (day);
 
 -- One row: the extent of the stored usage. A report reads in one snapshot how far days have been added up, and the
--- days themselves; it reads hours if days are not there yet. A step after the triggers fills this table.
+-- days themselves; it reads hours if days are not there yet. The step that makes the triggers fills this table.
 create table usage_kept (
   one boolean primary key default true check (one),
-  -- Earlier hours were deleted; their days are there.
+  -- Hours before this time were deleted; their days are still there.
   hours_from timestamptz(0) not null default '-infinity',
-  -- Earlier days were deleted.
+  -- Days before this one were deleted.
   days_from date not null default '-infinity',
   -- The next three columns are a position in the order of the primary keys. Days before it are complete: those of
   -- earlier accounts, and earlier days of this account. With the last of all UUIDs, all days are complete.
@@ -85,16 +85,16 @@ insert into write_by_default_from default values;
 -- One row: the progress of the export. Until it has begun, no hour is closed.
 create table usage_export (
   one boolean primary key default true check (one),
-  -- Earlier hours are closed.
+  -- Hours before this time are closed.
   closed_until timestamptz(0) not null default '-infinity',
-  -- First hour that is exported without a request for it.
+  -- First hour that is exported automatically.
   began timestamptz(0),
   -- Next hour to export, and the last exported account in it; null at the beginning of the hour.
   hour timestamptz(0),
   after_account uuid,
   -- Corrections up to this number were exported.
   corrections bigint not null default 0,
-  -- Replica that has the turn to export, and the end of its turn.
+  -- Replica that holds the export lock, and the time until which it holds it.
   holder uuid,
   held_until timestamptz not null default '-infinity'
 );

@@ -6,8 +6,8 @@
 --
 -- Ids ascend in the order of commits for each parent, so a reader that goes on from the newest id it knows misses
 -- nothing. An advisory lock for each parent ensures that (`event_tick`). It is held from the write of a change to its
--- commit. A change has locked its rows by then, and only the position is locked later, so no two changes can wait for
--- each other.
+-- commit. A change takes it after its row locks, and only the lock of the position after it, so no two changes can
+-- wait for each other.
 
 create table event (
   -- UUIDv7 (RFC 9562): milliseconds, 12 bits of their fraction, the number within its transaction, random bits.
@@ -16,7 +16,7 @@ create table event (
   account_id uuid not null,
   sub_account_id uuid,
   type text collate "C" not null constraint event_type check (type ~ '^[a-z_]+\.[a-z]+$'),
-  -- The time in the id. If the database's clock was set back, it stands still until the clock has caught up.
+  -- The time in the id. If the database's clock was set back, this time stands still until the clock has caught up.
   created_at timestamptz(3) not null,
   -- `system` if no request asked for the change, as with SQL by hand, or if the replica does not say who asked, as
   -- with 0.1.0.
@@ -25,7 +25,8 @@ create table event (
   actor_name text,
   request_id text,
   address text,
-  -- The row after the change, without digests, and the former values of its changed columns; null if the row is new.
+  -- `object` is the row after the change, without digests. `previous` has the former values of the changed columns; it
+  -- is null if the row is new.
   object jsonb not null,
   previous jsonb
 );

@@ -1,7 +1,7 @@
 -- compatible with: 6
 -- locks for a moment: api_key
--- Events and facts follow the rows of API keys. This is a separate step, because a step locks one table. Changes
--- between this step and the one before have no event.
+-- Triggers keep events and facts in step with the rows of API keys. This is a separate step, because a step may lock
+-- only one table. Changes of keys between the previous step and this one have no event.
 
 create trigger api_key_created after insert on api_key referencing new table as made
   for each statement execute function api_key_created();

@@ -1,6 +1,6 @@
 -- compatible with: 6
 -- locks for a moment: usage_hourly
--- Days follow the rows of hours.
+-- Triggers keep the days equal to their hours.
 
 create trigger usage_hourly_inserted after insert on usage_hourly referencing new table as added
   for each statement execute function usage_hourly_changed();

@@ -12,7 +12,7 @@ analyze account_listed;
 insert into coherence_adopted (history, named_in)
   select case when s.adopted = coherence_incarnation() then s.marker::text else '' end, coherence_place() from coherence_seq s;
 
--- From here on, 0.1.0 makes changes by the present functions. A statement that it began earlier may still run in a
--- former one.
+-- From here on, replicas of 0.1.0 make changes by the present functions. A statement that they began earlier may still
+-- run the former body of a function.
 insert into released_bodies (until)
   select case when exists (select from replica) then now() + interval '10 minutes' else '-infinity' end;

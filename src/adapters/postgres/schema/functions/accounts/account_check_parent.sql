@@ -1,4 +1,5 @@
--- Keeps the tree at two levels, for good: a foreign key alone would allow grandchildren.
+-- This trigger keeps the tree of accounts at two levels: the parent of a sub-account must be a parent account, and an
+-- account keeps its parent. A foreign key alone would allow grandchildren.
 create or replace function account_check_parent() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then

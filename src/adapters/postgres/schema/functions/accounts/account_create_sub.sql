@@ -1,6 +1,7 @@
--- Creates a sub-account with the limits in `request`. 'limit' if the parent has the most it may have, which `account`
--- then says; 'burst-alone' as in `account_update_sub`. No replica remembers an account that does not exist yet, so
--- only the first active one is logged: it changes which calls the parent itself may make.
+-- Creates a sub-account with the limits in `request`. `outcome` is 'limit' if the parent already has its maximum of
+-- sub-accounts; `account` then holds that maximum. 'burst-alone' means the same as in `account_update_sub`. No replica
+-- remembers an account that does not exist yet, so only a parent's first active sub-account is logged: it changes
+-- which calls the parent itself may make.
 create or replace function account_create_sub(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,

@@ -1,4 +1,4 @@
--- Same as `account_create_sub`, but another account may have the id already.
+-- Same as `account_create_sub`, but `outcome` is 'id-taken' if another account has the id.
 create or replace function account_create_sub_with_id(
   request jsonb,
   new_parent uuid, new_id uuid, new_name text, new_external_id text, new_metadata jsonb, max_sub_accounts int,

@@ -6,11 +6,12 @@
 -- row's), 'id-taken', 'too-many-pairs', 'limit', 'key-taken'. With `is_plan` they say what would happen, and nothing
 -- is locked or written.
 --
--- A row that names a parent has `parent` (an id) or `parent_external_id`. `seq` covers all positions that the rows
--- had to wait for when they were made, in this call or an earlier one, which may have died before its 2xx.
+-- A row that names a parent has `parent` (an id) or `parent_external_id`. `seq` is at least as new as every position
+-- that a change of these rows had to wait for, in this call or in an earlier one, which may have failed before its
+-- 2xx.
 --
 -- A call locks every row that it is going to write before the first write, like single changes, from the top down:
--- parents, then sub-accounts, each in the order of ids. One call at a time writes.
+-- parents, then sub-accounts, each in the order of ids. Only one call at a time writes.
 --
 -- A session plans these statements once. A plan made for empty tables would read whole tables when they are large,
 -- until statistics are gathered; so indexes are forced.

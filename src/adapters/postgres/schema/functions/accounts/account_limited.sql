@@ -1,4 +1,4 @@
--- Returns the row with these limits.
+-- Returns the row `a` with the members of `limits`; limits without a member stay as they are.
 create or replace function account_limited(a account, limits jsonb) returns account language plpgsql immutable as $$
 begin
   if limits ? 'requests_per_second' then

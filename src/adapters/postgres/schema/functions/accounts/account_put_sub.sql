@@ -1,10 +1,12 @@
 -- Creates the sub-account with this external_id, or changes it if it exists: `new_metadata` and the limits in
--- `request` are merged as in a PATCH, even into none; a status stays. If everything is as wanted already, nothing is
--- locked or written. Otherwise the first request creates it, and others wait and then change it: every writer of an
--- external_id under a parent takes the same lock on the parent.
+-- `request` are merged as in a PATCH, also for a new account; the status of an existing one stays. If the account is
+-- already as requested, nothing is locked or written. Otherwise, the first of several requests creates the account,
+-- and the others wait and then change it: every writer of an external_id under a parent takes the same lock on the
+-- parent.
 --
--- `outcome` is 'done' with `created`, or 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'. `seq` covers the
--- position that the create had to wait for, even if another request made it and died before its 2xx.
+-- `outcome` is 'done' with `created`, or 'no-parent', 'limit', 'too-many-pairs' or 'burst-alone'. `seq` is at least as
+-- new as the position that the creation had to wait for, even if another request created the account and failed before
+-- its 2xx.
 create or replace function account_put_sub(
   request jsonb,
   of_parent uuid, of_external_id text, new_id uuid, new_name text, new_metadata jsonb, max_sub_accounts int, max_pairs int,

@@ -1,5 +1,5 @@
--- Changes a parent. `change` is a PATCH like that of a sub-account, and may have `max_sub_accounts` and
--- `max_api_keys`; null in these returns to the configuration's number.
+-- Changes a parent. `change` is a PATCH like that of a sub-account, and may also have `max_sub_accounts` and
+-- `max_api_keys`; null for one of these restores the configuration's number.
 create or replace function account_update_parent(
   request jsonb, of_id uuid, change jsonb, max_pairs int,
   out outcome text, out seq bigint, out holder uuid, out account jsonb

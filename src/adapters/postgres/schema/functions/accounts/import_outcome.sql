@@ -1,5 +1,5 @@
--- Returns the outcome for an existing account, compared with the name and metadata in a row: 'unchanged', 'updated'
--- or why not.
+-- Returns the outcome for an existing account, compared with the name and metadata in a row: 'unchanged', 'updated' or
+-- the reason of a rejection.
 create or replace function import_outcome(there account, new_row jsonb, max_pairs int) returns text language sql stable as $$
   select case
     when (new_row ->> 'id_given')::boolean and there.id <> (new_row ->> 'id')::uuid then 'external-id-taken'

@@ -2,13 +2,13 @@
 -- `owner`, `name`, `scopes`, `digest` (hex, after `\x`), `prefix`, `last4`, `expires_at` and `imported_under`; no
 -- digest is in it twice.
 --
--- Replicas may remember each new key as unknown, since its holder uses it already. So all of them are logged at one
--- position, which the 2xx waits for. A key that its owner already has stays as it is, in whatever state; it was
--- logged by the import that brought it, which may have died before its 2xx.
+-- Replicas may remember each new key as unknown, since its holder may already use it. So all of them are logged at one
+-- position, which the 2xx waits for. A key that its owner already has stays as it is, whatever its state. The import
+-- that added such a key has logged it, but may have failed before its 2xx.
 --
 -- `outcome` is 'none' if there is no such parent. Otherwise `faults` lists the keys (from 0) that stand in the way:
 -- 'no-owner' if the owner is neither the parent nor one of its sub-accounts, 'taken' if another account has the key,
--- 'limit' if an account would have more keys than `keys` then says.
+-- 'limit' if an account would have more than its maximum of keys; `keys` then holds that maximum.
 create or replace function api_key_import(
   request jsonb, of_parent uuid, new_keys jsonb, max_keys int,
   out outcome text, out seq bigint, out imported int, out keys jsonb, out faults jsonb

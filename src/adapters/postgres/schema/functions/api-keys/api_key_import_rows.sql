@@ -1,4 +1,5 @@
--- Imports keys of any parents, each on its own; see `account_import` for `new_rows` and `results`.
+-- Imports keys of any parents. Each row is imported or rejected on its own; see `account_import` for `new_rows` and
+-- `results`.
 create or replace function api_key_import_rows(
   request jsonb, new_rows jsonb, max_keys int, is_plan boolean, out outcome text, out seq bigint, out results jsonb
 ) language plpgsql

@@ -1,5 +1,5 @@
--- Returns the number of keys that an account may have: its parent's own number, else that of the configuration. A
--- parent's number changes under `change_fence`, so no change by one of its keys runs at the same time.
+-- Returns the maximum number of keys of an account: its parent's own maximum, else that of the configuration. A
+-- parent's maximum changes under `change_fence`, so no change by one of its keys runs at the same time.
 create or replace function api_key_limit(of_account uuid, configured int) returns int language sql stable as $$
   select coalesce(
     (

@@ -1,5 +1,6 @@
--- Changes a key: `change` is a PATCH with `name`, `expires_at` and `limits`. 'inactive' if it changes the expiry of a
--- key that is revoked or has expired, which is final. 'burst-alone' if the key would have a burst but no rate.
+-- Changes a key: `change` is a PATCH with `name`, `expires_at` and `limits`. `outcome` is 'inactive' if `change` has a
+-- new expiry for a key that is revoked or has expired: both are final. It is 'burst-alone' if the key would have a
+-- burst but no rate.
 create or replace function api_key_update(
   request jsonb, of_account uuid, of_id uuid, change jsonb, out outcome text, out seq bigint, out key jsonb
 ) language plpgsql as $$

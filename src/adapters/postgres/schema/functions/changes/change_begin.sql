@@ -1,8 +1,12 @@
--- Returns null if the change may go on. Otherwise it returns the outcome of the whole change: 'key-unknown',
--- 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer ask for it, not even for the record
--- of an earlier request; 'no-account' if the owner is not there; 'again' with the record that an earlier request made or set; 'mismatch' or 'in-flight'. A
--- request that is sent again never acts again: another request may have undone its effect on purpose. `made` is null
--- if a replica of 0.1.0 noted that a state was set.
+-- Returns a null `outcome` if the change may go on. Otherwise `outcome` is that of the whole change:
+-- - 'key-unknown', 'key-revoked', 'key-expired' or 'account-suspended' if the caller may no longer ask for the change;
+--   it then does not get the result of an earlier request either;
+-- - 'no-account' if there is no such owner;
+-- - 'again' if an earlier request with the same claim made the change; `made` is the record that it created or
+--   changed, or null if a replica of 0.1.0 set a state;
+-- - 'mismatch' or 'in-flight', as in `idempotency_claim`.
+--
+-- A request that is sent again never acts again: another request may have undone its effect on purpose.
 --
 -- `request` is the first argument of each change, and says who asks for it:
 -- - `caller` (`key` and `account`, two ids), if a parent's key asks: the gateway has decided by facts in memory, and
@@ -13,7 +17,7 @@
 --   Idempotency-Key;
 -- - `limits` that a new account or key begins with;
 -- - `owner` (`id` and `parent`), if the keys to change must be those of a sub-account of this parent, or of a parent
---   account if `parent` is null. Neither ever changes, so the check needs no lock.
+--   account if `parent` is null. The parent of an account never changes, so the check needs no lock.
 --
 -- Replicas of 0.1.0 give no caller: their changes are made without this check.
 --
@@ -22,8 +26,8 @@
 -- parent account; the row locks from the top down (parent, sub-account, key); the writes; `change_end`, which takes
 -- the position. Triggers see the written rows: they write the events, and touch the facts to log.
 --
--- `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position to wait for, null
--- if no replica can hold an old answer.
+-- `outcome` of a change is 'done' or 'again', or says why nothing happened. `seq` is the position to wait for, null if
+-- no replica can remember an outdated fact.
 create or replace function change_begin(request jsonb, out outcome text, out made jsonb) language plpgsql as $$
 #variable_conflict use_column
 declare

@@ -1,5 +1,5 @@
--- This deferred trigger ends, at the commit, a transaction that `change_end` did not end: SQL by hand. It counts the
--- sub-accounts of the parents concerned anew, and takes the position.
+-- This deferred trigger runs at the commit. In a transaction without `change_end`, such as SQL by hand, it counts the
+-- sub-accounts of the affected parents again and takes the position.
 create or replace function change_commit() returns trigger language plpgsql as $$
 declare
   uncounted constant text := current_setting('tenancy_gateway.uncounted', true);

@@ -1,5 +1,5 @@
--- Ends a change that is 'done', after its last write: notes the result for its request, and takes its position.
--- `made` is the record for the same request sent again. Returns the position, null if the change touched no fact.
+-- Ends a change that is 'done', after its last write: stores `made` as the result of its request, for the case that
+-- the request is sent again, and takes its position. Returns the position; null if the change touched no fact.
 create or replace function change_end(request jsonb, made jsonb) returns bigint language plpgsql as $$
 declare
   claim constant jsonb := request -> 'claim';

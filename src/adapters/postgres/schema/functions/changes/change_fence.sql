@@ -2,9 +2,10 @@
 -- change calls this if it revokes a key, lets it expire or suspends its account, before it locks any row, because the
 -- changes it waits for may be waiting for that row.
 --
--- The lock decides which of the two comes first. A change of a key holds it shared, from `change_begin` to its
--- commit; a revoke holds it alone, so later changes wait for the revoke and see it. Advisory locks are granted in
--- turn: with row locks, a stream of changes would let no revoke through.
+-- The lock decides which comes first, a change or a revoke. A change that a key asks for holds the lock shared, from
+-- `change_begin` to its commit; a revoke holds it exclusively, so later changes wait for the revoke and see it.
+-- Advisory locks are granted in the order of requests: with row locks, a stream of changes would let no revoke
+-- through.
 create or replace function change_fence(account uuid) returns void language sql volatile as $$
   select pg_advisory_xact_lock(change_fence_key(account))
 $$;

@@ -1,9 +1,10 @@
--- Tells whether a request is 'new', the repetition of an earlier one ('again', with the record that it made), or to
--- be rejected: 'mismatch', 'in-flight'. A second request is recognised without a wait while the transaction of the
--- first one lasts. A change calls this before it locks anything, so the waits in here cannot depend on the caller.
+-- Returns whether a request is 'new', repeats an earlier one ('again', with the record of that one in `made`), or must
+-- be rejected: 'mismatch' if the earlier one had another fingerprint, 'in-flight' if its transaction has not ended. An
+-- 'in-flight' request gets its outcome without a wait. A change calls this before it locks anything, so nothing that
+-- this function waits for can wait for the change.
 --
--- The lock on the noted row makes the commit of a repeated request wait for the disk and for a synchronous standby:
--- the first attempt may have been committed by a server that went away before its standby had it.
+-- The lock on the stored row makes the commit of a repeated request wait for the disk and for a synchronous standby:
+-- the server that committed the first attempt may have failed before its standby received the commit.
 --
 -- Each new request deletes some rows that expired long ago, so they cannot pile up. A row that expired only lately
 -- may still be needed by a transaction that began before.

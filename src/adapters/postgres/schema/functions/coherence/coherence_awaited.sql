@@ -1,7 +1,8 @@
--- Returns the newest logged change of these facts that some replica has not confirmed; null if all have. It serves
--- changes that log nothing themselves, but whose 2xx relies on an earlier change that may still be on its way. A
--- replica that is further behind than the start of the log may lack any change before that. While a restored database
--- cannot show who holds a lease, every change counts as unconfirmed.
+-- Returns the position of the newest logged change of these facts that some replica has not confirmed; null if every
+-- replica has confirmed all of them. It serves changes that log nothing themselves, but whose 2xx relies on an earlier
+-- change that some replicas may not have read yet. A replica that has confirmed less than the start of the log may
+-- lack any change before that start. While a restored database cannot show who holds a lease, every change counts as
+-- unconfirmed.
 create or replace function coherence_awaited(keys text[]) returns bigint language sql volatile as $$
   select case when coherence_history() = (select h.history from coherence_adopted h) then greatest(
     (select max(l.seq) from coherence_log l where l.key = any (keys) and l.seq > a.acked),

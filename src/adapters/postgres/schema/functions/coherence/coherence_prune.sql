@@ -1,7 +1,7 @@
 -- Deletes rows of the log and positions below `before`, about `most` of each, and raises the floor with them. Returns
 -- whether there may be more. Only one caller at a time works, the others return at once; nothing happens if
--- `of_incarnation` is not the present one. It begins at the floor, since no rows are left below: under an old
--- snapshot it would go through all rows it has ever deleted.
+-- `of_incarnation` is not the present one. It begins to read at the floor, since no rows are left below. Otherwise,
+-- while an old snapshot exists, it would go through all rows that it has ever deleted.
 create or replace function coherence_prune(of_incarnation text, before bigint, most int) returns boolean language plpgsql as $$
 declare
   -- The newest position stays, since it marks the end of the log.

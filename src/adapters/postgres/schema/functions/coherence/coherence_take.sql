@@ -1,14 +1,14 @@
 -- Takes the next position and logs these facts at it, as the last act of a transaction. The lock on the row of
--- `coherence_seq`, held until the commit, makes the order of positions the order of commits; a lock leaves no dead
--- version of the row. Each position is a row of `coherence_taken`, so it stands for one change: a second use of it
--- fails.
+-- `coherence_seq` is held until the commit, so positions are in the order of commits; unlike an update, a lock leaves
+-- no dead version of the row. Each position is a row of `coherence_taken`, so it stands for one change: a second use
+-- of it fails.
 --
 -- Each element of `touched` is a fact after one character: `-` if a right that it gave has ended, `~` if it is a key
 -- with a new expiry, otherwise `+`. A replica that reads `-` ends the streams that depend on the fact.
 --
--- The log keeps the newest change of each fact, and the newest `-` if that is older: a replica that reads on must end
--- those streams. Changes of one fact queue for its row, so the older entries are deleted before the lock that all
--- changes need.
+-- The log keeps the newest change of each fact, and its newest `-` if that is older: a replica that has not read the
+-- `-` yet must still end those streams. Changes of the same fact already wait for each other at its row, so the older
+-- entries can be deleted before the lock that all changes need.
 create or replace function coherence_take(touched text[]) returns bigint language plpgsql as $$
 declare
   facts constant text[] := array(select substr(t, 2) from unnest(touched) t);

@@ -1,10 +1,10 @@
--- Checks, before a change that only replicas of this level and above can enforce, that there are no others. The
--- change calls it in its transaction, before it locks anything. Fails with TG001 and the versions of the replicas in
--- the way.
+-- Checks, for a change that only replicas of level `needed` and above can enforce, that no other replicas are
+-- registered. The change calls this in its transaction, before it locks anything. If there are such replicas, fails
+-- with TG001 and their versions.
 --
--- Registrations of a lower level take the same lock shared (`fleet_admit`). One that was committed before this check
--- is seen; a later one sees the new level and fails. The lock is only taken for the first such change; after that
--- there is no replica of a lower level.
+-- Registrations of a lower level take the same lock shared (`fleet_admit`). This check sees a registration that was
+-- committed before; a later registration sees the new level and fails. Only the first such change takes the lock;
+-- after that there is no replica of a lower level.
 create or replace function fleet_require(needed int) returns void language plpgsql as $$
 declare
   versions text;

@@ -1,5 +1,5 @@
--- Confirms a position. Writers wait for this commit, but it need not survive a crash: without it they wait for the
--- lease. A late call from an earlier pass does not lower the position.
+-- Records the position that a replica confirms. Changes wait for this commit, but it need not survive a crash: if it
+-- is lost, they wait for the end of the lease. A late call with an older position does not lower the recorded one.
 create or replace function replica_ack(of_id text, seq bigint, closed int) returns void language plpgsql as $$
 begin
   perform set_config('synchronous_commit', 'off', true);

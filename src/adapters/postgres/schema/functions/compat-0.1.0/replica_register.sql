@@ -1,6 +1,6 @@
--- Renews the lease of a replica of 0.1.0. It reads the position from `coherence_seq.v`: when its row appears, `v` is
--- raised to the position, under the lock of changes. So each change is in that position already, or it sees the row
--- and writes `v`.
+-- Renews the lease of a replica of 0.1.0. Such a replica reads the position from `coherence_seq.v`. So when its row
+-- first appears, `v` is raised to the present position, under the lock that changes take. Each change either has this
+-- position or an older one, or it sees the row and writes `v` itself.
 create or replace function replica_register(
   new_id text, new_nonce text, new_lease_ms int, new_version text, new_host text, is_leaving boolean
 ) returns void language plpgsql as $$

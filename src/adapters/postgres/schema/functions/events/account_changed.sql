@@ -1,5 +1,5 @@
--- The trigger writes the event of a changed account, and touches its facts. A parent's counts follow from changes of
--- its sub-accounts, which have their own events.
+-- This trigger writes the event of a changed account, and touches its facts. A change of a parent's counts has no
+-- event: it follows from a change of a sub-account, which has one.
 create or replace function account_changed() returns trigger language plpgsql as $$
 declare
   kind constant text := case when new.parent_id is null then 'account' else 'sub_account' end;

@@ -1,4 +1,4 @@
--- The trigger writes the event of a new account. It touches no fact: no replica remembers an account that did not
+-- This trigger writes the event of a new account. It touches no fact: no replica remembers an account that did not
 -- exist.
 create or replace function account_created() returns trigger language plpgsql as $$
 declare

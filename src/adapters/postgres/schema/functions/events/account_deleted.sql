@@ -1,4 +1,4 @@
--- The trigger touches the facts of a deleted account.
+-- This trigger touches the facts of a deleted account.
 create or replace function account_deleted() returns trigger language plpgsql as $$
 begin
   perform change_touch(array_remove(array[

@@ -1,7 +1,7 @@
--- The trigger writes the events of changed keys and touches their facts, many at a time. A key that was replaced by
--- rotation has no event: `api_key.rotated` of the new key covers it. The time of a key's last use is no change that a
--- request asked for. Old and new rows are joined by a hash: a nested loop, which PostgreSQL prefers for few rows and
--- would keep, takes minutes for many.
+-- This trigger writes the events of changed keys and touches their facts, for all rows of a statement at once. A key
+-- that was replaced by rotation has no event: `api_key.rotated` of the new key covers it. A new time of last use has
+-- no event, since no request asked for that change. Old and new rows are joined by a hash join: PostgreSQL would
+-- choose a nested loop for few rows and then keep that plan, which takes minutes for many rows.
 create or replace function api_key_changed() returns trigger language plpgsql set enable_nestloop = off as $$
 declare
   rotated constant text := current_setting('tenancy_gateway.rotated', true);

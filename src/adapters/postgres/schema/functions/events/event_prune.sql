@@ -1,6 +1,6 @@
--- Deletes about `most` of the events from before `before`, the oldest first, and returns their number. It deletes
--- none that is younger than `days` by the database's clock, so a jump of one of the two clocks deletes nothing. Only
--- one caller at a time works.
+-- Deletes about `most` of the events from before `before`, the oldest first, and returns their number. It deletes none
+-- that is younger than `days` by the database's clock, so a jump of only one clock, the caller's or the database's,
+-- deletes nothing. Only one caller at a time works.
 create or replace function event_prune(before timestamptz, days int, most int) returns int language plpgsql as $$
 declare
   deleted int;

@@ -1,4 +1,5 @@
--- Keeps other changes of this parent from getting an id until the commit, and returns a time after the newest event.
+-- Locks this parent's events until the commit, so that no other change gets an event id meanwhile. Returns a time
+-- later than its newest event, in 1/4096 ms since 1970.
 create or replace function event_tick(of_account uuid) returns bigint language plpgsql volatile as $$
 declare
   newest uuid;

@@ -1,7 +1,8 @@
--- Returns the time up to which all counts are in the store, and whether counts of a period may be missing for good: a
--- journal that has been silent for longer than `lost_after` no longer holds the report back. The counts it may lack
--- lie between its last addition and its last sign of life plus an hour, which is more than its last lease. Replicas
--- of 0.1.0 have no journal: one that has been silent for five minutes is dead, and its last counts are lost.
+-- Returns the time up to which all counts are in the store, and whether counts of a period may be missing for good. A
+-- journal that has been silent for longer than `lost_after` no longer holds the report back. Its missing counts can
+-- lie between the time up to which it has added all and one hour after its last sign of life; its last lease was
+-- shorter than that hour. Replicas of 0.1.0 have no journal: one that has been silent for five minutes is dead, and
+-- its last counts are lost.
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
 returns table (through timestamptz, incomplete boolean) language sql stable as $$
   select

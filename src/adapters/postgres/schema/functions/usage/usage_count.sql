@@ -1,9 +1,10 @@
--- Adds counts, and notes the last use of keys and the writes without the acting header. A row may hold bytes or
--- outcomes from an hour after that of its request; a row without counts only says that the key was used.
+-- Adds counts, and notes the last use of keys and the writes without the acting header. A row may have bytes or
+-- outcomes without requests, if these requests were added earlier; a row without counts only says that the key was
+-- used.
 --
--- Of a batch's keys only those with a new time are locked, each at most once in half a minute: a lock is a write,
--- too, and a key in constant use is in every batch of every replica. Open streams note their use (`noteUse`), so a
--- stored time is never a minute behind.
+-- A key's row is locked only if its new time of use is more than 30 seconds after the stored one: a lock is a write,
+-- too, and a key in constant use is in every batch of every replica. Open streams regularly note their use
+-- (`noteUse`), so a stored time is always less than a minute behind.
 create or replace function usage_count(counts jsonb) returns void language plpgsql as $$
 begin
   -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.

@@ -1,5 +1,5 @@
--- Takes or keeps the turn to export, for as long as `lease`, and closes the hours that are complete and have been
--- over for `settle`; late counts so far become corrections. Returns false if another replica has the turn.
+-- Takes or renews the export lock for the duration `lease`. Then it closes every hour that is complete and ended at
+-- least `settle` ago, and turns late counts into corrections. Returns false if another replica holds the lock.
 create or replace function usage_export_begin(replica uuid, lease interval, settle interval, lost_after interval) returns boolean
 language plpgsql as $$
 declare

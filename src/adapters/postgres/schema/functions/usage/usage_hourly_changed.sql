@@ -1,7 +1,8 @@
--- The trigger keeps the days equal to their hours, and notes counts that come to closed hours. It adds the changes of
--- each statement in the same transaction, whichever function and version of the gateway makes them: so every
--- statement sees days and hours that agree. It reads whether an hour is closed under the lock that closing takes. So
--- a batch is in its hours before they are closed and exported, or is seen here to be late.
+-- This trigger keeps the days equal to their hours, and notes late changes of closed hours. It adds the changes of
+-- each statement to the days in the same transaction, whichever function and version of the gateway makes them: so
+-- every statement sees days and hours that agree. It reads whether an hour is closed under the lock that
+-- `usage_export_begin` takes to close hours. So a batch is either in its hours before they are closed and exported, or
+-- is noted here as late.
 create or replace function usage_hourly_changed() returns trigger language plpgsql as $$
 declare
   closed timestamptz;

@@ -1,10 +1,11 @@
 -- Deletes hours from before `before`, about `most` of them, and returns their number; their days stay. It goes parent
--- by parent, in the order of the index: it begins after `after_root` and returns the last parent, or null at the end.
--- It deletes only whole days, and none that is younger than `days` by the database's clock, so a jump of one of the
--- two clocks deletes nothing. Only one caller at a time works.
+-- by parent, in the order of the index: it begins after `after_root`, and returns in `next_root` the last parent that
+-- is done, or null at the end. It deletes only whole days, and none that is younger than `days` by the database's
+-- clock, so a jump of only one clock, the caller's or the database's, deletes nothing. Only one caller at a time
+-- works.
 --
--- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. The days of all hours
--- must be there, too.
+-- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. Nothing is deleted
+-- either before all hours are added up into days (`usage_roll_up`).
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
 ) language plpgsql set enable_seqscan = off as $$

@@ -1,6 +1,6 @@
--- Adds up the days of hours from before the triggers, about `most` rows of them, and returns whether there is more to
--- do. Only one caller at a time works. Amounts that the triggers have added to these days meanwhile are in the hours,
--- too: a day is set to their sum.
+-- Adds up hours from before the triggers into days, about `most` rows of hours, and returns whether there is more to
+-- do. Only one caller at a time works. Counts that the triggers have added to these days meanwhile are in the hours,
+-- too, so each day is set to the sum of its hours.
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
