@@ -72,7 +72,8 @@ export async function openListeners(
     async () => {
       engine.leave(applications.config.drainMs);
       await applications.endReloads();
-      await new Promise<void>((resolve) => void timers.after(applications.config.drainDelayMs, resolve));
+      const { drainDelayMs } = applications.config;
+      if (drainDelayMs > 0) await new Promise<void>((resolve) => void timers.after(drainDelayMs, resolve));
     },
   );
 
