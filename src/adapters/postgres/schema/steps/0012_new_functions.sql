@@ -1825,17 +1825,25 @@ $$;
 
 -- limits/usage_since.sql
 create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
-set enable_seqscan = off as $$
+set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
   owner constant uuid := split_part(of_limit, ':', 2);
   since constant date := usage_day_of(starts);
+  root uuid;
+  subs int;
 begin
-  if split_part(of_limit, ':', 1) = 'parent' then
-    return (select coalesce(sum(d.requests), 0) from usage_daily d where d.root_id = owner and d.day >= since);
+  select coalesce(a.parent_id, a.id), coalesce(a.sub_accounts, 0) into root, subs from account a where a.id = owner;
+  if not found or subs > 5000 then
+    return 0;
   end if;
   return (
-    select coalesce(sum(d.requests), 0) from usage_daily d join account a on a.id = d.account_id and a.parent_id = d.root_id
-      where a.id = owner and d.day >= since
+    select coalesce(sum(d.requests), 0)
+      from (
+        select owner as id
+        union all
+        select a.id from account a where a.parent_id = owner
+      ) of_account
+      join usage_daily d on d.root_id = root and d.account_id = of_account.id and d.day >= since
   );
 end $$;
 
