@@ -36,7 +36,10 @@ interface Writer {
   reject(error: unknown): void;
 }
 
-/** Pauses between two readings of the members: short while a writer is fresh, later a fraction of its age. */
+/**
+ * Bounds of the pause between two readings of the members, in milliseconds. The pause is a quarter of the time that the
+ * newest writer has waited.
+ */
 const shortestPauseMs = 1;
 const longestPauseMs = 50;
 
@@ -82,8 +85,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Confirms the mutation for this replica while the members are read. If no other replica exists, a mutation costs
-   * only one round trip more.
+   * Makes this replica read the mutation from the log while the members are read. So a mutation costs only one round
+   * trip more if no other replica exists.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -104,8 +107,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Number of pending replicas whose rows are gone because their leases ran out. A replica that leaves renews its lease
-   * a moment before; a killed or hanging one does not.
+   * Number of pending replicas whose rows were deleted because their leases ran out. The age of a lease tells: a
+   * replica that leaves has renewed its lease just before; a killed or hanging one has not.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];
@@ -119,7 +122,7 @@ export class CommitBarrier implements Barrier {
     else this.#confirm(writer);
   }
 
-  /** Whether the row is this replica's own and its view has the mutation; that needs no confirmation in the row. */
+  /** Whether the row is this replica's own and its view contains the mutation. Then the row need not confirm it. */
   #isOwnAndThere(row: ReplicaRow, { seq, incarnation }: Writer): boolean {
     const { lease, view } = this.#parts;
     return row.id === lease.id && view.incarnation === incarnation && view.applied >= seq;

@@ -33,7 +33,7 @@ export interface CoherenceParts {
   readonly events?: CoherenceEvents;
   /** Details about this replica for operators. */
   readonly about?: ReplicaNote;
-  /** Durations that replace those of `config`, to simulate other versions. */
+  /** Durations to use instead of those derived from `config`, to simulate replicas of other versions. */
   readonly timing?: Timing;
 }
 
@@ -57,7 +57,7 @@ export interface Coherence {
   stop(): Promise<void>;
 }
 
-/** This replica as operators see it, with the other replicas as last counted. */
+/** State of this replica for operators, with the registered replicas as they were last read. */
 export interface CoherenceSnapshot {
   readonly replica: string;
   readonly incarnation: string | null;
@@ -65,11 +65,11 @@ export interface CoherenceSnapshot {
   readonly applied: Seq;
   /** Milliseconds for which this replica may still decide without the store; negative if the lease has run out. */
   readonly leaseRemainingMs: number;
-  /** Number of facts that may decide. */
+  /** Number of facts that decisions may use. */
   readonly facts: number;
   /** Milliseconds by which this machine's wall clock is ahead of the store's; `null` before the first renewal. */
   readonly clockAheadMs: number | null;
-  /** Milliseconds since the oldest reading of a fact in memory; 0 if memory holds none. */
+  /** Age of the oldest reading of a fact in memory, in milliseconds; 0 if memory holds no fact. */
   readonly oldestFactMs: number;
   readonly unknownKeys: number;
   /** Number of facts whose newest change is remembered. */
@@ -82,18 +82,21 @@ export interface CoherenceSnapshot {
   }[];
 }
 
-/** Part of `maxFacts` for digests of keys that do not exist. */
+/** Maximum number of digests of keys that do not exist, as a fraction of `maxFacts`. */
 const unknownKeysShare = 1 / 16;
 
-/** Most facts that one log line names. */
+/** Maximum number of facts that one log line names. */
 const mostNamed = 10;
 
-/** Text about a fact that may be logged: its kind and its account, but no `external_id` and no digest of a key. */
+/**
+ * Returns the part of a fact's name that may be logged: its kind and its account, but no `external_id` and no digest of
+ * a key.
+ */
 function ownerOf(key: FactKey): string {
   return key.startsWith('k:') ? 'k' : key.split(':', 2).join(':');
 }
 
-/** The caller's events, with warnings in the log about the clock and about facts that differed. */
+/** Returns the caller's listeners, with warnings in the log about the clock and about facts that differed. */
 function reporting({ logger, events }: CoherenceParts, storeClock: StoreClock): CoherenceEvents {
   const warnOfClock = clockWarnings((fields, message) => logger.warn(fields, message));
   return {

@@ -23,10 +23,13 @@ export interface DirectoryParts {
   readonly events: CoherenceEvents;
 }
 
-/** Most loads and renewals for one request: a decision needs at most five facts, and each may change meanwhile. */
+/**
+ * Maximum number of loads and renewals for one request: a decision needs at most five facts, and each may change
+ * meanwhile.
+ */
 const mostRounds = 24;
 
-/** Network for requests without a known client; their keys are looked up in its turn. */
+/** Network of requests whose client is not known: they share one turn when their keys are looked up. */
 const anyNetwork = '';
 
 /** Provides facts for decisions; none is older than the position that this replica has confirmed. */
@@ -75,12 +78,12 @@ export class CoherentDirectory implements Directory {
   }
 }
 
-/** Waits, for one request, for the lease and for facts that are not in memory. */
+/** Waits on behalf of one request for the lease and for facts that are not in memory. */
 class CoherentLookup implements Lookup {
   readonly #parts: DirectoryParts;
   readonly #facts: LoadedFacts;
   readonly #from: string;
-  /** Moment of the request's arrival. A fact counts as absent only if it was looked for after that. */
+  /** Moment of the request's arrival. A fact counts as absent only if its load began after that. */
   readonly #arrived: number;
   readonly #giveUpMs: number;
   #missing: MissingFact | null = null;
@@ -119,7 +122,10 @@ class CoherentLookup implements Lookup {
 class FactsInMemory implements Facts {
   readonly #view: View;
   readonly #events: CoherenceEvents;
-  /** Entry found last: a decision asks for a key, then for its account, then for the account's parent. */
+  /**
+   * Entry that was found last. The look-up of an account begins there, since a decision asks for a key, then for its
+   * account, then for the account's parent.
+   */
   #last: Entry | undefined;
 
   constructor(view: View, events: CoherenceEvents) {
@@ -164,8 +170,8 @@ class FactsInMemory implements Facts {
 }
 
 /**
- * Facts in memory and those loaded for one request: absences are kept nowhere else, and memory may be too small. Each
- * loaded fact is checked by its stamp at every use.
+ * Facts in memory, and facts loaded for one request. The loaded ones are kept here because memory holds no absences but
+ * those of keys, and may be too small for all facts. Each loaded fact is checked by its stamp at every use.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

@@ -18,7 +18,7 @@ export interface CoherenceEvents {
   /** A value in the shared cache has a stamp beyond this replica's position, so the source was asked. */
   sharedCacheAhead?(): void;
   breakerState?(state: 'closed' | 'open' | 'half-open'): void;
-  /** @param ms from the start of the renewal to the new deadline */
+  /** @param ms duration of the renewal, until the new deadline was set */
   leaseRenewed?(ms: number): void;
   leaseRenewalFailed?(error: unknown): void;
   /** The lease ran out before it was renewed. */
@@ -28,7 +28,9 @@ export interface CoherenceEvents {
    * ends.
    */
   quotaSet?(): Promise<void>;
-  /** Memory and store held different values of these facts without a logged change; memory has the store's now. */
+  /**
+   * Memory and store held different values of these facts without a logged change. Memory now holds the store's values.
+   */
   factsDiffered?(keys: ReadonlySet<FactKey>): void;
   /** This replica lost track of the log and began anew, so anything may have changed. */
   forgotten?(): void;

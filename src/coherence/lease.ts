@@ -20,7 +20,10 @@ export interface LeaseParts {
   readonly storeClock: StoreClock;
   readonly timers: Timers;
   readonly timing: Timing;
-  /** Milliseconds between the starts of two passes that hints cause; renewals do not wait for that. */
+  /**
+   * Returns the least number of milliseconds between the starts of two passes that hints cause. Renewals do not wait
+   * for it.
+   */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
   /** Makes fresh random text, unguessable and different with each call. */
@@ -32,7 +35,9 @@ export interface LeaseParts {
   readonly onHealth: (error: unknown) => void;
 }
 
-/** Most entries of the log in one reading; it ends long before the statement times out. */
+/**
+ * Maximum number of log entries in one reading, small enough that the reading ends long before the statement times out.
+ */
 const mostEntries = 10_000;
 
 interface Waiter {
@@ -41,8 +46,8 @@ interface Waiter {
 }
 
 /**
- * The right to decide by the view until a deadline, which renewals move. Only one pass at a time reads the log, so
- * entries are taken in order.
+ * The right to decide by the view until a deadline. Each renewal moves the deadline. Only one pass at a time reads the
+ * log, so entries are taken in order.
  */
 export class Lease {
   readonly #parts: LeaseParts;
@@ -51,7 +56,7 @@ export class Lease {
   #nonce = '';
   #acked: Seq = -1;
   #streamsEnded = 0;
-  /** The lease was granted and not given up since; it may have run out. */
+  /** Whether the lease was granted and has not been given up since. It may have run out. */
   #granted = false;
   #renewAt = -Infinity;
   #pauseUntil = -Infinity;
@@ -71,12 +76,12 @@ export class Lease {
     this.#id = parts.randomId();
   }
 
-  /** Id of this replica; a new one after it forgot everything. */
+  /** Id of this replica. It gets a new one after it has forgotten everything. */
   get id(): string {
     return this.#id;
   }
 
-  /** Number of streams ended by the last reading that brought changes. The row shows it a little later. */
+  /** Number of streams that the last pass with new changes ended. This replica's row shows it a little later. */
   get streamsEnded(): number {
     return this.#streamsEnded;
   }
@@ -95,7 +100,7 @@ export class Lease {
     this.#running ??= this.#run();
   }
 
-  /** Writes into the row that this replica is about to end. It decides as before, until {@link stop}. */
+  /** Notes in this replica's row that it is about to end. It decides as before, until {@link stop}. */
   leave(): void {
     this.#leaving = true;
     this.#renewAt = -Infinity;
@@ -128,7 +133,7 @@ export class Lease {
     this.#wake();
   }
 
-  /** Does the same, and resolves after a reading that began after this call, even if it failed. */
+  /** Does the same as {@link hint}, and resolves after a pass that began after this call, even if the pass failed. */
   caughtUp(): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -185,9 +190,9 @@ export class Lease {
   }
 
   /**
-   * Makes one pass. The order of its steps is the safety argument (`docs/coherence.md`): the lease counts from before
-   * the commit of the row; the log is read in later snapshots, until a page ends at the position of its own snapshot,
-   * because a fact that changed again is missing from an earlier page; streams end before the position is confirmed.
+   * Makes one pass. The order of its steps makes it safe (`docs/coherence.md`). The lease counts from a moment before
+   * this replica's row is committed. The log is read in later snapshots, until a page ends at the position of its own
+   * snapshot: an earlier page lacks facts that have changed again. Streams end before the position is confirmed.
    */
   async #pass(renewing: boolean): Promise<void> {
     const { log, view, revocations, clock, timing, events } = this.#parts;
@@ -213,7 +218,7 @@ export class Lease {
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     if (hasNewQuota) await events.quotaSet?.();
     // A crash of the store may have undone a confirmation: then the row shows an older position than this replica
-    // confirmed last. A row can be deleted only after the replica's lease has run out.
+    // confirmed last. The row may also have been deleted, but only if the lease had run out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;
@@ -226,7 +231,10 @@ export class Lease {
     events.leaseRenewed?.(clock.monotonicMs() - monotonicMs);
   }
 
-  /** Ends the exchanges that depend on facts which memory held wrongly, like a revocation. Returns their number. */
+  /**
+   * Ends the exchanges that depend on facts whose values in memory were wrong, as a revocation does. Returns the number
+   * of exchanges.
+   */
   #endDiffered(differed: ReadonlySet<FactKey>): number {
     if (differed.size === 0) return 0;
     const { revocations, events } = this.#parts;
@@ -234,7 +242,7 @@ export class Lease {
     return revocations.announce(differed);
   }
 
-  /** Returns the position shown in this replica's row. */
+  /** Writes this replica's row with a new nonce. Returns the position that the row shows. */
   async #register(): Promise<Seq> {
     const { log, timing, randomId, about, clock, storeClock } = this.#parts;
     this.#nonce = randomId();
@@ -248,7 +256,7 @@ export class Lease {
     return acked;
   }
 
-  /** Forgets all facts: the log does not continue from the position that this replica knows. */
+  /** Forgets all facts, because the log does not continue from the position that this replica knows. */
   async #beginAnew(): Promise<void> {
     const { view, revocations, randomId, events } = this.#parts;
     this.#lapse();

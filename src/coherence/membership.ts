@@ -3,8 +3,8 @@ import type { CoherenceLog, ReplicaReading, ReplicaRow } from '../ports/coherenc
 import type { Timing } from './timing.ts';
 
 /**
- * Replicas that may hold a lease. `complete` is also true after this replica has waited for every lease of an earlier
- * incarnation.
+ * Replicas that may hold a lease. `complete` is also true after this replica has waited until every lease of an earlier
+ * incarnation has run out.
  */
 export interface Members extends ReplicaReading {
   /** Longest lease that may still run, in milliseconds. */
@@ -13,7 +13,7 @@ export interface Members extends ReplicaReading {
 
 interface LastSeen {
   readonly nonce: string;
-  /** First sight of this nonce, on this replica's monotonic clock. */
+  /** Time at which this nonce was first seen, in milliseconds on this replica's monotonic clock. */
   readonly sinceMs: number;
 }
 
@@ -26,7 +26,7 @@ export class Membership {
   readonly #clock: Clock;
   readonly #timing: Timing;
   #lastSeen = new Map<string, LastSeen>();
-  /** Incarnation whose earlier leases may still run, and the moment it was first seen. */
+  /** Present incarnation while leases of earlier ones may still run, and the time at which it was first seen. */
   #incomplete: { readonly incarnation: string; readonly sinceMs: number } | undefined;
   /** Longest lease ever seen: an earlier incarnation may have granted leases that no row shows any more. */
   #longestLeaseMs: number;
@@ -69,7 +69,7 @@ export class Membership {
     });
   }
 
-  /** A replica that came back meanwhile has a new nonce, and keeps its row. */
+  /** Deletes these rows. A replica that came back meanwhile has a new nonce, and keeps its row. */
   async #remove(timedOut: readonly ReplicaRow[]): Promise<void> {
     for (const { id, nonce } of timedOut) {
       await this.#log.removeReplica(id, nonce).catch(() => undefined);

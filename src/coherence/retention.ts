@@ -4,14 +4,14 @@ import type { View } from './memory/view.ts';
 import { repeat } from '../timing/repeat.ts';
 
 /**
- * Number of changes that the log keeps. A replica that is further behind begins anew, and older values in the shared
- * cache are read again. It is a count, not a time: a clock that jumps, in the database or on a replica, deletes
- * nothing.
+ * Number of changes that the log keeps. A replica that is further behind begins anew, and values in the shared cache
+ * that are older are read again. The limit is a number, not a time: so a clock that jumps, in the database or on a
+ * replica, deletes nothing.
  */
 export const changesKept = 100_000;
 
 const everyMs = 60_000;
-/** Most entries that one statement deletes; it delays changes of the same facts meanwhile. */
+/** Maximum number of entries that one statement deletes. Changes of the same facts have to wait for the statement. */
 const mostAtOnce = 5_000;
 
 interface RetentionParts {
@@ -20,7 +20,7 @@ interface RetentionParts {
   readonly timers: Timers;
 }
 
-/** Prunes the log now and then, portion by portion. Returns a function that stops it. */
+/** Prunes the log every minute, in portions. Returns a function that stops this. */
 export function keepLogShort(parts: RetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));
 }

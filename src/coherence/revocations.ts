@@ -4,7 +4,9 @@ type RevocationListener = (keys: ReadonlySet<FactKey>) => number;
 type ChangedListener = (keys: ReadonlySet<FactKey>) => void;
 type ForgottenListener = () => number;
 
-/** Listeners that keep exchanges open. They hear of each revocation before this replica confirms it. */
+/**
+ * Listeners of the code that keeps exchanges open. They are called for each revocation before this replica confirms it.
+ */
 export class Revocations {
   readonly #revoked = new Set<RevocationListener>();
   readonly #changed = new Set<ChangedListener>();

@@ -6,7 +6,7 @@ import type { Clock } from '../ports/clock.ts';
  */
 export class StoreClock implements Clock {
   readonly #own: Clock;
-  /** Difference between the store's clock and this machine's monotonic one. */
+  /** Milliseconds by which the store's clock is ahead of this machine's monotonic clock. */
   #aheadOfMonotonicMs: number | undefined;
   #aheadMs: number | null = null;
 
@@ -21,13 +21,13 @@ export class StoreClock implements Clock {
   }
 
   /**
-   * Learns the time from a response that has come just now.
+   * Learns the time from a response that has just arrived.
    *
    * The store read its clock somewhere between `sentMs` and now. This clock takes that reading for the time at
    * `sentMs`, so it is ahead by at most the round trip and never behind: no key is accepted after it has expired.
    *
    * @param storeMs time on the store's clock
-   * @param sentMs when it was asked, monotonic
+   * @param sentMs time at which the store was asked, on this machine's monotonic clock
    */
   learn(storeMs: number, sentMs: number): void {
     const tookMs = this.#own.monotonicMs() - sentMs;
@@ -39,17 +39,20 @@ export class StoreClock implements Clock {
     return this.#own.monotonicMs();
   }
 
-  /** The store's time; this machine's time before the first renewal, when nothing is decided. */
+  /** Returns the store's time, or this machine's time before the first renewal, when nothing is decided. */
   wallMs(): number {
     const aheadMs = this.#aheadOfMonotonicMs;
     return aheadMs === undefined ? this.#own.wallMs() : Math.floor(this.#own.monotonicMs() + aheadMs);
   }
 }
 
-/** Difference of the clocks, in milliseconds, from which operators are warned. */
+/** Operators are warned if the clocks differ by at least this many milliseconds. */
 const worthAWarningMs = 1_000;
 
-/** Warns once when this machine's wall clock goes wrong, and again only after it was right. */
+/**
+ * Returns a function that warns once when this machine's wall clock goes wrong, and again only after the clock was
+ * right.
+ */
 export function clockWarnings(warn: (fields: object, message: string) => void): (aheadMs: number) => void {
   let wrong = false;
   return (aheadMs) => {

@@ -1,6 +1,6 @@
 /**
- * All durations of the protocol, in milliseconds: derived from T, the only configured one (`coherence.lease_ms`), here
- * and nowhere else. The table in `docs/coherence.md` lists them.
+ * All durations of the protocol, in milliseconds. They are derived from T, the only configured one
+ * (`coherence.lease_ms`), in this file and nowhere else. The table in `docs/coherence.md` lists them.
  */
 export interface Timing {
   /**
@@ -8,13 +8,12 @@ export interface Timing {
    * to find those that timed out.
    */
   readonly leaseMs: number;
-  /** Milliseconds before T at which a replica stops deciding, by its own clock: other clocks may be faster. */
+  /** A replica stops deciding this many milliseconds before T, by its own clock, because other clocks may be faster. */
   readonly marginMs: number;
   /** See {@link leaseWaitMs}. */
   readonly leaseWaitMs: (leaseMs: number) => number;
   /**
-   * Milliseconds between the starts of two renewals. They leave time to repeat a failed one before the lease runs
-   * out.
+   * Milliseconds between the starts of two renewals: few enough to repeat a failed renewal before the lease runs out.
    */
   readonly renewEveryMs: number;
   /** See {@link storeMsFor}. */
@@ -28,7 +27,7 @@ export interface Timing {
   readonly proveMs: number;
 }
 
-/** Eight minutes: with a clock that is wrong by a tenth, and with delays by the store, they stay within ten. */
+/** Eight minutes. They stay below ten minutes even if the clock is wrong by a tenth and the store causes delays. */
 const proveMs = 480_000;
 
 /** @param leaseMs T, from the configuration */
@@ -46,21 +45,23 @@ export function timingFor(leaseMs: number): Timing {
 }
 
 /**
- * Deadline of each statement of the lease and of each that reads facts, including the time to get a connection. The
- * store is opened with it and keeps it (`CoherenceLog`, `FactSource`): its calls have no second timeout.
+ * Returns the deadline, in milliseconds, of each statement of the lease and of each statement that reads facts. It
+ * includes the time to get a connection. The store gets it when it is opened and enforces it (`CoherenceLog`,
+ * `FactSource`), so its callers set no second timeout.
  *
  * Half of T: a renewal begins with three quarters of the lease left, so a connection that went silent is replaced while
- * the lease still runs. It is never too short to connect to a busy server, nor so long that a request waits for a
- * silent one for more than a few seconds.
+ * the lease still runs. The deadline is never too short to connect to a busy server, nor so long that a request waits
+ * for a silent server for more than a few seconds.
  */
 export function storeMsFor(leaseMs: number): number {
   return Math.min(Math.max(500, leaseMs / 2), 1_500);
 }
 
 /**
- * Time that a replica waits, by its own clock, until another replica's lease has ended by any clock, in milliseconds.
- * It depends only on the length of that lease, not on the lease of the replica that waits: the longer a lease, the
- * further two clocks have drifted apart when it ends. It grows with the lease, so a wait for the longest covers all.
+ * Returns how many milliseconds a replica waits, by its own clock, until another replica's lease has ended by any
+ * clock. It depends only on the length of that lease, not on the lease of the replica that waits: the longer a lease,
+ * the further two clocks have drifted apart when it ends. It grows with the lease, so a wait for the longest lease
+ * covers all others.
  *
  * @param leaseMs T of the other lease, as registered
  */
@@ -69,17 +70,19 @@ export function leaseWaitMs(leaseMs: number): number {
 }
 
 /**
- * Margin g: a replica takes it off its lease, and others wait for it in addition. A lease runs T - g on a clock of rate
- * a, others wait T + g on a clock of rate b: safe while b / a <= (T + g) / (T - g). With a tenth of T that is 11 / 9,
- * so both clocks may be wrong by 10 %, in opposite directions; chrony slews by 8.3 % at most unless told otherwise.
+ * Returns the margin g: a replica stops deciding g before its lease ends, and others wait g longer than that lease. A
+ * lease runs T - g on a clock of rate a, others wait T + g on a clock of rate b: safe while b / a <= (T + g) / (T - g).
+ * With a tenth of T that is 11 / 9, so both clocks may be wrong by 10 %, in opposite directions; chrony slews by 8.3 %
+ * at most unless told otherwise.
  */
 function marginMsOf(leaseMs: number): number {
   return Math.max(5, leaseMs / 10);
 }
 
 /**
- * Milliseconds between passes that hints cause. Each pass costs the store about the same and takes in all changes since
- * the last; so with many replicas the store runs out of passes, not of changes. Few replicas have no pause.
+ * Returns the least number of milliseconds between the starts of two passes that hints cause. A pass costs the store
+ * about the same for one change as for many. So with many replicas it is the number of passes that overloads the store,
+ * not the number of changes. With few replicas there is no pause.
  *
  * @param replicas number of registered replicas
  */

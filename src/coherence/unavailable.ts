@@ -13,7 +13,7 @@ export function unavailable(cause?: unknown): ProblemError {
   );
 }
 
-/** Problem for more look-ups of facts that memory does not hold than the stores can take. */
+/** Problem for too many look-ups of facts that are not in memory: more than the stores can serve. */
 export function overloaded(): ProblemError {
   return new ProblemError({
     code: 'overloaded',

@@ -33,7 +33,7 @@ const factLimits: ReadsLimits = {
   ...{ gatherMs: 0, pauseMs: 50, tooMuchOfOne: tooManyLookUps },
 };
 
-/** Number of a moment in the life of one process, in order. */
+/** Number of a moment in the life of one process; later moments have higher numbers. */
 export type Moment = number;
 
 /** A load that has not ended yet. */
@@ -46,8 +46,8 @@ interface Flight extends Named {
 export class Loader {
   readonly #parts: LoaderParts;
   /**
-   * Loads by the digest of the fact's name. Each outgrown table of a Map points to the next one; under a flood of
-   * made-up keys all loads would live until the old generation is collected.
+   * Loads by the digest of the fact's name. This is not a Map, because each outgrown table of a Map points to the next
+   * one: under a flood of made-up keys all loads would stay in memory until the old generation is collected.
    */
   readonly #flights = new DigestTable<Flight>();
   readonly #keyReads: Reads;
@@ -68,7 +68,10 @@ export class Loader {
     await this.#read(keys, 'what differed');
   }
 
-  /** Returns the present moment: an absence counts for a request only if it was read after this. */
+  /**
+   * Starts a new moment and returns its number. A request that arrives at this moment trusts "does not exist" only from
+   * a load that began later.
+   */
   now(): Moment {
     return ++this.#moment;
   }
@@ -78,8 +81,8 @@ export class Loader {
    * Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
    * @param missing the fact, and the tenant in whose turn it is loaded
-   * @param arrived when the request arrived: a mutation that creates something does not wait for replicas, so an
-   * absence counts only if it was read after that
+   * @param arrived moment at which the request arrived. A mutation that creates something does not wait for replicas,
+   * so "does not exist" counts only if the load began after that moment
    * @param from the network of the request's client, in whose turn a key is loaded
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
@@ -114,9 +117,9 @@ export class Loader {
       events.staleRefused?.('shared-cache');
       return undefined;
     }
-    // Another replica may be a moment ahead; but a program that writes to the cache may have invented the stamp, and
-    // such a value would still be admitted after a change that this replica has yet to read. The source is asked
-    // instead, which costs one reading.
+    // The value may come from a replica that is a moment ahead. But a program that writes to the cache may also have
+    // invented the stamp; such a value would still be admitted after a change that this replica has yet to read. So the
+    // source is asked instead, which costs one reading.
     if (fact.seq > view.applied) {
       events.sharedCacheAhead?.();
       return undefined;
@@ -145,7 +148,7 @@ export class Loader {
   /**
    * Reads the source, and puts the values into memory and into the shared cache.
    *
-   * @param shares values that go to the cache
+   * @param shares values to put into the shared cache: all, or only those that differed from memory
    */
   async #read(asked: Asked, shares: 'all' | 'what differed'): Promise<FactReading> {
     const { cache, view, source } = this.#parts;

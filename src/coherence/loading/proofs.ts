@@ -13,16 +13,19 @@ export interface ProofsParts {
   readonly timing: Timing;
 }
 
-/** Most facts of one reading, at an even pace and in bulk. Each costs this process's only thread some 10 µs. */
+/**
+ * Number of facts in one reading: between `fewest` and `facts` at an even pace, up to `inBulk` in bulk. Each fact takes
+ * about 10 µs of this process's only thread.
+ */
 const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
-/** Longest pause, so that a replica with few facts in memory has little to do. */
+/** Longest pause between two readings, in milliseconds, even if memory holds few facts. */
 const longestPauseMs = 60_000;
 
 /**
  * Reads every fact in memory again, the one with the oldest reading first: at an even pace, so that each is read within
- * {@link Timing.proveMs}, and in bulk while some are unproven. The log tells of every change; this catches what the log
- * cannot tell, such as a bug in the gateway or a manual change in the database. A fact that differs is replaced and
- * reported.
+ * {@link Timing.proveMs}, and in bulk while some are unproven. The log tells of every change; these readings catch
+ * differences that it cannot tell of, such as those from a bug in the gateway or a manual change in the database. A
+ * fact that differs is replaced and reported.
  */
 export class Proofs {
   readonly #parts: ProofsParts;
@@ -73,7 +76,10 @@ export class Proofs {
     return before === 0 || view.unproven < before;
   }
 
-  /** Forgets absent keys, since a digest without a record cannot be read again. */
+  /**
+   * Forgets the keys that do not exist, once every {@link Timing.proveMs}. Unlike other facts, they are not proved by
+   * reading them again.
+   */
   #forgetUnknownKeys(): void {
     const { view, clock, timing } = this.#parts;
     const nowMs = clock.monotonicMs();

@@ -8,20 +8,22 @@ import type { Timing } from '../timing.ts';
 
 /** Limits on one reading, and on the facts that each asker may have waiting. */
 export interface ReadsLimits {
-  /** Most readings at once. */
+  /** Maximum number of readings at once. */
   readonly readings: number;
-  /** Most facts in one reading; of one asker; and of one turn of an asker. */
+  /**
+   * Maximum number of facts in one reading: of all askers together, of one asker, and of an asker at each of its turns.
+   */
   readonly facts: number;
   readonly ofOne: number;
   readonly turn: number;
-  /** Most facts waiting, of one asker and of all. */
+  /** Maximum number of facts that wait, of one asker and of all askers together. */
   readonly waitingOfOne: number;
   readonly waiting: number;
   /** Milliseconds between the starts of two readings, unless enough facts wait for a full one. */
   readonly gatherMs: number;
   /**
    * Longest pause in milliseconds for an asker that has more facts waiting after a reading. Such an asker has one
-   * reading at a time, and pauses for as long as that one took. 0: no pause, and no limit of one reading.
+   * reading at a time, and pauses for as long as that one took. 0: no pause, and any number of readings at a time.
    */
   readonly pauseMs: number;
   /** Makes the error for an asker that has too many facts waiting. */
@@ -36,9 +38,9 @@ interface Waiting {
 }
 
 /**
- * Reads facts from the source, those of many askers together, some of each in turn. So a fact of one asker is in the
- * next reading even if another asker has thousands waiting, and a thousand askers with one fact each take a few
- * readings.
+ * Reads facts from the source. One reading contains facts of many askers, some of each in turn. So a fact of one asker
+ * is in the next reading even if another asker has thousands waiting, and a thousand askers with one fact each take a
+ * few readings.
  *
  * This process has only one thread for the results. An asker that could keep it busy gets pauses (`pauseMs`), which
  * leave half of the time to others.
@@ -57,7 +59,7 @@ export class Reads {
   #gathering = false;
   #expiring = false;
 
-  /** @param read ends within {@link Timing.storeMs} */
+  /** @param read reads facts; settles within {@link Timing.storeMs} */
   constructor(
     { clock, timers }: { readonly clock: Clock; readonly timers: Timers },
     { lookUpMs, storeMs }: Timing,
@@ -120,7 +122,10 @@ export class Reads {
       });
   }
 
-  /** Takes facts of each asker in turn until they fill one reading. @param askers gets the number taken of each */
+  /**
+   * Takes facts of each asker in turn until they fill one reading. @param askers receives the number of facts taken of
+   * each asker
+   */
   #nextBatch(askers: Map<string, number>): Waiting[] {
     const { facts, ofOne, turn } = this.#limits;
     const batch: Waiting[] = [];
@@ -134,7 +139,10 @@ export class Reads {
     return batch;
   }
 
-  /** Lets askers take part in the next reading; those with more waiting do so after a pause, if `pauseMs` is set. */
+  /**
+   * Lets askers take part in the next reading. If `pauseMs` is set, those with more facts waiting take part only after
+   * a pause.
+   */
   #release(askers: readonly string[], tookMs: number): void {
     const waiting = askers.filter((asker) => this.#busy.delete(asker) && this.#waiting.sizeOf(asker) > 0);
     if (waiting.length === 0 || tookMs === 0) return;
@@ -146,7 +154,10 @@ export class Reads {
     });
   }
 
-  /** Rejects a fact that has waited so long that its request would time out before a new reading ends. */
+  /**
+   * Returns whether a fact can still be read in time. If not, its request would time out before a new reading ends, so
+   * the fact is rejected.
+   */
   #isInTime({ sinceMs, reject }: Waiting): boolean {
     if (this.#clock.monotonicMs() - sinceMs <= this.#mayWaitMs) return true;
     reject(unavailable());
@@ -154,8 +165,8 @@ export class Reads {
   }
 
   /**
-   * Rejects late facts now and then while anything waits. All share one timer, since a flood of made-up keys would
-   * leave one each.
+   * Rejects late facts at intervals while any fact waits. All facts share one timer: under a flood of made-up keys, a
+   * timer for each would be too many.
    */
   #expire(): void {
     if (this.#expiring || this.#waiting.size === 0) return;

@@ -18,13 +18,13 @@ export class Differences {
 
   /** @param since log position that this replica had applied */
   note(key: FactKey, seq: Seq, since: Seq): void {
-    // Keeps the first difference: a later one may be explained by mistake.
+    // Keeps the first difference of a fact: a later one could be explained by a change that does not explain the first.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
   }
 
   /**
-   * Removes the differences that can be judged after the log was applied up to `applied`. Returns the unexplained
-   * ones.
+   * Removes every difference whose reading is not ahead of `applied`, the position up to which the log was applied.
+   * Returns those that no logged change explains.
    */
   unexplained(applied: Seq, changes: RecentChanges): ReadonlySet<FactKey> {
     const unexplained = new Set<FactKey>();

@@ -2,7 +2,7 @@ import type { FactValue, Seq } from '../../ports/facts.ts';
 import { ProofOrder } from './proof-order.ts';
 import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 
-/** Most recently used entries that one insertion may pass over, so that none takes long. */
+/** Maximum number of recently used entries that one insertion passes over, so that no insertion takes long. */
 const passes = 64;
 
 /**
@@ -41,7 +41,7 @@ export class LocalCache {
     return this.#order.first(most).map(({ name }) => name);
   }
 
-  /** Stores a value, unless the entry has a newer one. @param readS when its reading began; whole seconds, monotonic */
+  /** Stores a value, unless the entry has a newer one. @param readS start of its reading, in monotonic seconds */
   put(name: string, value: FactValue, seq: Seq, readS: number): void {
     let entry = this.table.get(name);
     if (entry === undefined) {
@@ -62,7 +62,7 @@ export class LocalCache {
     if (entry?.value !== undefined && entry.seq < seq) this.#drop(entry);
   }
 
-  /** Drops the entry under `name`, unless its value is newer than `seq`: at `seq` the fact was absent. */
+  /** Drops the entry under `name`, because the fact was absent at `seq`. An entry with a newer value stays. */
   dropAbsent(name: string, seq: Seq): void {
     const entry = this.table.get(name);
     if (entry !== undefined && entry.seq <= seq) this.#drop(entry);
@@ -78,7 +78,9 @@ export class LocalCache {
     }
   }
 
-  /** Removes the value of every entry and keeps its name, to be read again, perhaps in another history. */
+  /**
+   * Removes the value of every entry but keeps its name. The fact is read again later, perhaps from another history.
+   */
   unprove(): void {
     for (const entry of this.table.all()) {
       entry.value = undefined;

@@ -1,6 +1,9 @@
 import { makeEntry, type Entry } from './tables.ts';
 
-/** Entries ordered by their last reading, the oldest first: a ring closed by its own end. */
+/**
+ * Entries in the order of their last readings, the oldest first. They form a ring, in which `#end` stands between the
+ * newest and the oldest.
+ */
 export class ProofOrder {
   readonly #end = makeEntry('');
 

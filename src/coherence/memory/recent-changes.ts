@@ -1,11 +1,11 @@
 import type { FactKey, Seq } from '../../ports/facts.ts';
 
-/** Most facts remembered. */
+/** Maximum number of facts remembered, unless the constructor gets another one. */
 const usualMost = 100_000;
 
 /**
- * Newest change of each fact, as its position. It tells whether a value read at some position can still be true: not if
- * the fact changed later, and not if that is unknown.
+ * Log position of the newest change of each fact. It tells whether a value that was read at some position may still be
+ * used: it may not if the fact changed later, or if that is unknown.
  */
 export class RecentChanges {
   readonly #most: number;
@@ -14,7 +14,7 @@ export class RecentChanges {
   #floor: Seq = 0;
   #evictedBelow: Seq = 0;
 
-  /** @param most facts remembered; for a moment up to a tenth more */
+  /** @param most maximum number of facts remembered; exceeded by up to a tenth at times */
   constructor(most: number = usualMost) {
     this.#most = most;
   }
@@ -51,7 +51,10 @@ export class RecentChanges {
     }
   }
 
-  /** Whether a value read at `stamp` includes all remembered changes of `key`, and no later one is forgotten. */
+  /**
+   * Whether a value read at `stamp` includes all remembered changes of `key`, and no later change can have been
+   * forgotten.
+   */
   admits(key: FactKey, stamp: Seq): boolean {
     return stamp + 1 >= this.#floor && stamp >= (this.#touched.get(key) ?? 0);
   }
@@ -67,7 +70,10 @@ export class RecentChanges {
     this.#evictedBelow = 0;
   }
 
-  /** Evicts many at a time: a Map finds its first entry slower the more were deleted before it. */
+  /**
+   * Evicts many at a time: the more entries were deleted before the first entry of a Map, the longer it takes to find
+   * that entry.
+   */
   #evictOldest(count: number): void {
     let left = count;
     for (const seq of this.#touched.values()) {

@@ -19,7 +19,7 @@ export interface Entry extends Named {
   /** Entry that was asked for after this one, and its name: the account after a key, the parent after an account. */
   next: Entry | undefined;
   nextName: string;
-  /** Start of the fact's last reading; whole seconds, monotonic. */
+  /** Start of the fact's last reading, in whole seconds on the monotonic clock. */
   provenS: number;
   /** Neighbours in {@link ProofOrder}. */
   older: Entry | undefined;
@@ -52,7 +52,10 @@ export interface Table<T extends Named = Entry> {
   add(thing: T): void;
   delete(thing: T): void;
   all(): Iterable<T>;
-  /** Next thing, round and round, even while others are added and deleted; `undefined` if the table is empty. */
+  /**
+   * Returns the next thing, round after round, even while others are added and deleted; `undefined` if the table is
+   * empty.
+   */
   turn(): T | undefined;
 }
 
@@ -90,9 +93,9 @@ export class NameTable implements Table {
   }
 }
 
-/** Number of slots, a power of two. */
+/** Number of slots of a new table; a power of two. */
 const smallest = 1_024;
-/** The last of the 43 characters holds fewer bits. */
+/** Number of characters of a digest that hold six bits each. The last of its 43 characters holds fewer. */
 const wholeCharacters = 42;
 
 /**
@@ -148,7 +151,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     }
     for (let slot = (gap + 1) & last; slots[slot] !== undefined; slot = (slot + 1) & last) {
       const home = marks[slot] as number;
-      // Whether the gap lies between the entry's home slot and its present slot.
+      // An entry stays unless the gap lies between its home slot and its present slot.
       if (((slot - home) & last) < ((slot - gap) & last)) continue;
       slots[gap] = slots[slot];
       marks[gap] = home;
@@ -192,7 +195,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
     this.#marks[slot] = mark;
   }
 
-  /** Returns thirty bits. */
+  /** Returns the mark of a digest: thirty bits, six from each of five characters. */
   #markOf(name: string): number {
     let mark = 0;
     for (const place of this.#places) mark = (mark << 6) | (sixBits[name.charCodeAt(place) & 127] as number);
@@ -218,8 +221,9 @@ export function findIn(table: Table, name: string): Entry | undefined {
 }
 
 /**
- * Does the same for a name that is mostly asked for after `before`, which remembers the entry of the last time. In a
- * large table a look-up by name waits for main memory half a dozen times; this costs less than half.
+ * Does the same as {@link findIn} for a name that is usually asked for after `before`: that entry remembers which one
+ * was found after it the last time. In a large table a look-up by name waits for main memory about six times; this
+ * costs less than half.
  */
 export function findAfter(table: Table, before: Entry, name: string): Entry | undefined {
   const { next } = before;

@@ -2,11 +2,12 @@ import { getRandomValues } from 'node:crypto';
 import type { Seq } from '../../ports/facts.ts';
 
 /**
- * Digests of keys that do not exist. The table holds the digests asked for last: at least half of `most`, at most all.
+ * Digests of keys that do not exist. The digests that were asked for last are held: at least half of `most`, and at
+ * most `most`.
  *
- * A client can make up thousands of keys a second. So there is no object for each, which the garbage collector would
- * have to move and find, but two tables of plain numbers: when the newer one is full, the older one is emptied and
- * takes its place.
+ * A client can make up thousands of keys a second. Objects for all of them would keep the garbage collector busy, so
+ * the digests are in two tables of plain numbers. When the newer table is full, the older one is emptied and takes its
+ * place.
  */
 export class UnknownKeys {
   readonly #mostOfOne: number;
@@ -14,7 +15,7 @@ export class UnknownKeys {
   #newer: DigestSet;
   #older: DigestSet;
 
-  /** @param most keys held at once, at least 2 */
+  /** @param most maximum number of keys held at once, at least 2 */
   constructor(most: number) {
     this.#mostOfOne = Math.max(1, Math.floor(most / 2));
     this.#newer = new DigestSet(this.#mostOfOne);
@@ -41,7 +42,7 @@ export class UnknownKeys {
     this.#move(Math.max(seq, present));
   }
 
-  /** Drops a key that was noted as absent before `seq`. */
+  /** Drops a key if it was noted as absent at a position before `seq`. */
   dropOlder(digest: string, seq: Seq): void {
     if (!this.#digest.read(digest)) return;
     for (const set of [this.#newer, this.#older]) {
@@ -55,7 +56,7 @@ export class UnknownKeys {
     this.#older.clear();
   }
 
-  /** Moves a digest into the newer table after it was asked for again. */
+  /** Puts the digest that was just read into the newer table, and removes it from the older one. */
   #move(seq: Seq): void {
     this.#older.drop(this.#digest);
     if (this.#newer.used >= this.#mostOfOne) {
@@ -97,7 +98,7 @@ class DigestSet {
   readonly #seqs: Float64Array;
   readonly #factors = getRandomValues(new Int32Array(wordsOfDigest));
 
-  /** @param most slots used between two calls of {@link clear} */
+  /** @param most maximum number of slots used between two calls of {@link clear} */
   constructor(most: number) {
     const slots = 2 ** Math.ceil(Math.log2(2 * most + 1));
     this.#words = new Int32Array(slots * wordsOfDigest);

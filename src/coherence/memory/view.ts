@@ -10,9 +10,11 @@ import { DigestTable, findAfter, findIn, makeEntry, NameTable, type Entry } from
 import { UnknownKeys } from './unknown-keys.ts';
 
 export interface ViewSize {
-  /** Most facts held. */
+  /** Maximum number of facts held. */
   readonly facts: number;
-  /** Most digests of absent keys held; they are apart from the facts, so that they cannot evict those. */
+  /**
+   * Maximum number of digests of absent keys held. They are held apart from the facts, so that they cannot evict facts.
+   */
   readonly unknownKeys: number;
 }
 
@@ -40,12 +42,12 @@ export class View {
   readonly #unknownKeys: UnknownKeys;
   readonly #differences = new Differences();
   #version = 0;
-  /** End of the time to decide, on both clocks of this machine; see {@link mayDecide}. */
+  /** Deadline of decisions, in milliseconds on both clocks of this machine; see {@link mayDecide}. */
   #until = -Infinity;
   #wallUntil = -Infinity;
   #incarnation: string | null = null;
   #applied: Seq = 0;
-  /** End of the last page of the log that was taken in. */
+  /** Log position at which the last page that was read ended. */
   #through: Seq = 0;
 
   constructor(size: ViewSize, recentChanges: RecentChanges = new RecentChanges()) {
@@ -54,7 +56,10 @@ export class View {
     this.#unknownKeys = new UnknownKeys(size.unknownKeys);
   }
 
-  /** History that positions belong to; `null` before the first reading of the log. */
+  /**
+   * Name of the log's history, as in {@link LogReading.incarnation}: only positions within one history can be compared.
+   * `null` before the first reading of the log.
+   */
   get incarnation(): string | null {
     return this.#incarnation;
   }
@@ -69,17 +74,17 @@ export class View {
     return this.#applied;
   }
 
-  /** Start of the next reading of the log; `null` if nothing is known. */
+  /** Log position after which the next reading begins; `null` before the first reading. */
   get through(): Seq | null {
     return this.#incarnation === null ? null : this.#through;
   }
 
-  /** Changes before this position need not be kept: this replica has evicted them because there were too many. */
+  /** The log need not keep changes before this position: this replica has evicted them because there were too many. */
   get evictedBelow(): Seq {
     return this.#recentChanges.evictedBelow;
   }
 
-  /** `facts` counts only those that may decide. */
+  /** Numbers of things in memory; `facts` counts only facts that decisions may use. */
   get sizes(): { readonly facts: number; readonly unknownKeys: number; readonly recentChanges: number } {
     const [unknownKeys, recentChanges] = [this.#unknownKeys.size, this.#recentChanges.size];
     return { facts: this.held - this.unproven, unknownKeys, recentChanges };
@@ -90,24 +95,32 @@ export class View {
     return this.#keys.size + this.#others.size;
   }
 
-  /** Facts known only by name, since this replica has begun anew: they must be read before they decide anything. */
+  /**
+   * Number of facts known only by name since this replica began anew. They must be read before decisions may use them.
+   */
   get unproven(): number {
     return this.#keys.unproven + this.#others.unproven;
   }
 
-  /** Start of the oldest reading of a fact; whole seconds, monotonic. `undefined` if memory holds none. */
+  /**
+   * Start of the oldest reading of a fact, in whole seconds on the monotonic clock; `undefined` if memory holds no
+   * fact.
+   */
   get oldestS(): number | undefined {
     return this.#oldestOf().oldest?.provenS;
   }
 
-  /** Facts to read again: up to `most` with the oldest readings, either all API keys or none. */
+  /**
+   * Returns the facts to read again: up to `most` facts with the oldest readings. Either all of them are API keys or
+   * none is.
+   */
   oldest(most: number): FactKey[] {
     const cache = this.#oldestOf();
     const names = cache.oldestNames(most);
     return cache === this.#keys ? names.map((name): FactKey => `k:${name}`) : names.map(keyOfName);
   }
 
-  /** Forgets which keys do not exist, so that none is unknown for ever. */
+  /** Forgets which keys do not exist, so that no key counts as absent for ever. */
   forgetUnknownKeys(): void {
     this.#unknownKeys.clear();
   }
@@ -119,8 +132,9 @@ export class View {
   }
 
   /**
-   * Whether a decision may be made in this tick: until either clock forbids it. The monotonic one stands still while a
-   * machine sleeps, the wall clock does not; set forward, it costs one renewal.
+   * Whether a decision may be made in this tick: the deadline must not have passed on either clock. The monotonic clock
+   * stands still while a machine sleeps, but the wall clock does not. If the wall clock is set forward, that costs one
+   * renewal.
    */
   mayDecide(clock: Clock): boolean {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
@@ -131,7 +145,10 @@ export class View {
     return Math.min(this.#until - clock.monotonicMs(), this.#wallUntil - clock.wallMs());
   }
 
-  /** Finds a key, even one known to be absent. It needs no check: each reading of the log drops what it makes false. */
+  /**
+   * Finds a key, even one known to be absent. The entry needs no check: each reading of the log drops the entries that
+   * it makes false.
+   */
   findKey(digest: string): Entry | undefined {
     return findIn(this.#keys.table, digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
   }
@@ -140,14 +157,16 @@ export class View {
    * Finds any other fact in the same way.
    *
    * @param name see {@link nameInMemory}
-   * @param before entry found just before, if this fact is mostly asked for after it
+   * @param before entry that was found just before, if this fact is usually asked for after it
    */
   find(name: string, before?: Entry): Entry | undefined {
     const { table } = this.#others;
     return before === undefined ? findIn(table, name) : findAfter(table, before, name);
   }
 
-  /** The stamp rule: whether a value is as new as everything this replica has confirmed, wherever it comes from. */
+  /**
+   * The stamp rule: whether a value, wherever it comes from, is as new as every change that this replica has confirmed.
+   */
   admits(key: FactKey, fact: StampedFact): boolean {
     return fact.incarnation === this.#incarnation && this.#recentChanges.admits(key, fact.seq);
   }
@@ -156,10 +175,10 @@ export class View {
    * Puts a fact into memory if it is admitted. Absence is kept for keys only: no client can ask for a key before it
    * exists, whereas an account or an `external_id` may appear at any time, without a wait for replicas.
    *
-   * Returns whether memory had another value. Mostly a change explains that, and this replica has yet to read it from
-   * the log. If no change does, a later reading of the log reports the fact ({@link Taken.differed}).
+   * Returns whether memory had another value. Usually a change that this replica has yet to read from the log explains
+   * the difference. If no change does, a later reading of the log reports the fact ({@link Taken.differed}).
    *
-   * @param readS when the reading began; whole seconds, monotonic
+   * @param readS start of the reading, in whole seconds on the monotonic clock
    */
   keep(key: FactKey, fact: StampedFact, readS: number): boolean {
     if (!this.admits(key, fact)) return false;
@@ -181,11 +200,11 @@ export class View {
   }
 
   /**
-   * Takes in a reading of the log. Returns the changes for open exchanges, or `'lost'` if the reading does not continue
-   * the known log: then nothing was taken in, and the caller must forget everything.
+   * Takes in a reading of the log. Returns the changes that matter to open exchanges, or `'lost'` if the reading does
+   * not continue the known log: then nothing was taken in, and the caller must forget everything.
    *
-   * {@link applied} stays after a page that ends before its own position: such a page may lack changes that later ones
-   * have replaced.
+   * {@link applied} stays as it is after a page that ends before the position of its snapshot: such a page may lack
+   * changes that later ones have replaced.
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
@@ -224,7 +243,7 @@ export class View {
     this.#through = 0;
   }
 
-  /** Table that holds the fact with the oldest reading, or unproven facts. */
+  /** Returns the cache that holds unproven facts, or else the one with the fact whose reading is the oldest. */
   #oldestOf(): LocalCache {
     const [keys, others] = [this.#keys, this.#others];
     if (keys.unproven > 0 || others.unproven > 0) return keys.unproven > 0 ? keys : others;
