@@ -14,7 +14,7 @@ export interface CredentialHeaders {
 /** Digest of the API key in those headers, or the problem with them. No look-up is made. */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
 
-/** The caller, and the facts that say so. */
+/** The caller, and the facts that identify it. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly key: KeyFact;
@@ -23,7 +23,7 @@ export interface Authenticated {
   readonly parent: AccountFact | null;
 }
 
-/** The caller, or why the key is rejected. */
+/** The caller, or the problem for which the key is rejected. */
 export type Authentication = Authenticated | { readonly problem: Problem };
 
 const bearer = /^bearer +([^ ,]+)$/i;

@@ -19,7 +19,7 @@ import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey, type AccountFact, type FactKey } from '../ports/facts.ts';
 import type { LimitedBy } from '../ports/limits/rate-limiter.ts';
 
-/** The parts of a proxied request that decide about it, read from its head once, even if it is decided several times. */
+/** The parts of a proxied request that decide about it, read from its head once, even if the decision is made several times. */
 export interface ProxiedRequest {
   readonly digest: KeyDigest;
   readonly acting: ActingHeader;
@@ -145,14 +145,14 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
-/** Facts for the acting rules, with the target as a whole, because limits need more of it. */
+/** Facts for the acting rules, with the whole target account, because its limits are needed, too. */
 interface FoundFacts extends ActingFacts {
   readonly target: AccountFact | null;
 }
 
 const nothingFound: FoundFacts = { ...rejectingFacts, target: null };
 
-/** @param caller account that waits if a fact is missing */
+/** @param caller account in whose turn a missing fact is loaded */
 function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts | MissingFact {
   switch (needed.fact) {
     case 'none':

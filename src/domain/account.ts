@@ -19,9 +19,12 @@ export interface ParentAccount {
   readonly status: 'active' | 'suspended';
   readonly metadata: Metadata;
   readonly activeSubAccounts: number;
-  /** Most sub-accounts, deactivated ones included; `null`: the limit of the configuration. */
+  /** Maximum number of sub-accounts, deactivated ones included; `null`: the limit of the configuration. */
   readonly maxSubAccounts: number | null;
-  /** Most usable keys of the parent, and of each of its sub-accounts; `null`: the limit of the configuration. */
+  /**
+   * Maximum number of usable keys of the parent, and of each of its sub-accounts; `null`: the limit of the
+   * configuration.
+   */
   readonly maxApiKeys: number | null;
   /** Limits on all requests of the parent and its sub-accounts together. */
   readonly limits: Limits;
@@ -58,7 +61,7 @@ export interface ParentChange extends AccountChange {
   readonly maxApiKeys?: number | null;
 }
 
-/** Merges metadata; every store follows this rule. `null` removes a pair. Returns `undefined` if there would be too many pairs. */
+/** Merges metadata, as every store must do. `null` removes a pair. Returns `undefined` if there would be too many pairs. */
 export function mergeMetadata(
   old: Metadata,
   change: Readonly<Record<string, string | null>>,

@@ -29,7 +29,7 @@ export type FactNeeded =
   | { readonly fact: 'target-by-id'; readonly id: AccountId }
   | { readonly fact: 'target-by-external-id'; readonly parentId: AccountId; readonly externalId: string };
 
-/** Facts for the decision. A fact that was not looked up has its value in {@link rejectingFacts}. */
+/** Facts for the decision. A fact that was not looked up has the same value as in {@link rejectingFacts}. */
 export interface ActingFacts {
   readonly hasActiveSubAccounts: boolean;
   readonly target: ActingTarget | null;
@@ -80,8 +80,8 @@ export function factsNeeded(caller: Caller, header: ActingHeader, method: Method
 }
 
 /**
- * The acting rule: decides which tenant a request operates as (spec section 4, acting header rules 1 to 5; section 7). Total over
- * its arguments, without I/O, clock or randomness; `test/domain/acting-decision.test.ts` holds its table.
+ * The acting rule: decides which tenant a request operates as (spec section 4, acting header rules 1 to 5; section 7). It has a
+ * result for all arguments and uses no I/O, clock or randomness; `test/domain/acting-decision.test.ts` holds its table.
  *
  * @param facts facts that {@link factsNeeded} asked for
  * @param actingHeader name of the header, for the details of problems

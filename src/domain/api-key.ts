@@ -21,7 +21,7 @@ export const clientSecretPrefix = 'tgs';
 /** Longest prefix of new keys, in characters. */
 export const keyPrefixMaxLength = 11;
 
-/** Random bytes in a secret: 192 bits, written as 33 base-62 digits. */
+/** Number of random bytes in a secret: 192 bits, written as 33 base-62 digits. */
 export const secretRandomBytes = 24;
 const randomDigits = 33;
 const checksumDigits = 6;
@@ -33,7 +33,7 @@ const underscore = 95;
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)));
 
 /**
- * Writes a new secret.
+ * Formats a new secret.
  *
  * @param prefix text before `_`
  * @param random {@link secretRandomBytes} bytes from a cryptographically secure source
@@ -69,15 +69,16 @@ const usual = `${usualKeyPrefix}_`;
 export const apiKeyPattern = '^[!-+\\--~]{16,512}$';
 const anyForm = new RegExp(apiKeyPattern);
 
-/** Reads an API key with this prefix; `undefined` if it is none. */
+/** Reads an API key with this prefix; `undefined` if the text is no such key. */
 export function parseApiKey(text: string, prefix: string = usualKeyPrefix): ApiKeyText | undefined {
   const start = `${prefix}_`;
   return text.startsWith(start) ? parseOwnKey(text, start) : undefined;
 }
 
 /**
- * Parses a key by character codes, because every request does it: a regular expression with a textual checksum takes four
- * times as long. The prefix may be longer than `start`: keys of an earlier prefix `acme_live` keep working with `acme`.
+ * Parses a key by character codes, because every request does it: a regular expression with a textual checksum takes four times
+ * as long. The prefix may be longer than `start`: keys with the prefix `acme_live` keep working after the configured prefix has
+ * become `acme`.
  *
  * @param start text that `text` begins with
  */
@@ -104,7 +105,7 @@ export function digestSecret(secret: string): KeyDigest {
   return hash('sha256', secret, 'base64url') as KeyDigest;
 }
 
-/** Parts of a key by which people recognise it, too short to use it; `null` if not shown. */
+/** Parts of a key by which people recognise it. They are too short to be used as the key; `null` if not shown. */
 export interface KeyHints {
   readonly prefix: string | null;
   readonly last4: string | null;
@@ -123,7 +124,7 @@ export function hintsOfAnyKey(apiKey: string): KeyHints {
   return { prefix: first < 1 ? null : apiKey.slice(0, first), last4: apiKey.slice(-4) };
 }
 
-/** Most characters of a key that its hints may show together. */
+/** Returns the maximum number of characters of a key that its hints together may show. */
 export function mostShown(apiKey: string): number {
   if (!isOwnKey(apiKey)) return Math.floor(apiKey.length / 4);
   const { prefix, last4 } = keyHints(apiKey);
@@ -131,10 +132,10 @@ export function mostShown(apiKey: string): number {
 }
 
 /**
- * Prefix to store with an imported key, which shows that it is not a mistyped key of ours: its own prefix if it comes from
- * another gateway, otherwise `keyPrefix`.
+ * Returns the prefix to store with an imported key, as a sign that the key is not a mistyped key of ours: the key's own prefix if
+ * it comes from another gateway, otherwise `keyPrefix`.
  *
- * @param keyPrefix configured prefix; a digest tells no other one
+ * @param keyPrefix configured prefix; it is also stored if only the key's digest is known
  */
 export function importedUnder(apiKey: string | undefined, keyPrefix: string): string {
   if (apiKey === undefined || !isOwnKey(apiKey)) return keyPrefix;

@@ -51,7 +51,7 @@ export interface Event {
   readonly actor: EventActor;
   /** Id of the request that made the change; `null` without one, or if a replica of 0.1.0 served it. */
   readonly requestId: string | null;
-  /** Client's address of that request. */
+  /** Address of the client that sent that request. */
   readonly address: string | null;
   readonly subject: EventSubject;
 }

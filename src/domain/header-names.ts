@@ -95,7 +95,7 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // An upstream could take such a header for the key's, and so receive the key, or another one.
+  // An upstream could take such a header for the one with the API key, and so receive that key, or another one.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
   // `Proxy` by itself becomes HTTP_PROXY in CGI-like environments.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';
@@ -130,7 +130,7 @@ const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
  * folded.
  */
 const saidByProxies = {
-  // The id of the request in logs; the gateway makes one if it trusts none.
+  // The id of the request in logs; the gateway makes one if it does not trust the sender.
   id: ['x-request-id'],
   // The client's address, as sent by CDNs and balancers and read by libraries such as request-ip: rate limits and allow
   // lists depend on it.
@@ -171,10 +171,11 @@ const saidByProxies = {
       'incap-client-ip',
     ],
   ],
-  // The target before a proxy rewrote it: frameworks route by it and not by the path whose route was chosen. Flask's
-  // ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend, Symfony and WordPress (X-Original-URL,
-  // X-Rewrite-URL), Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above), Envoy, Traefik, Plack and Paste,
-  // Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry, Home Assistant.
+  // The target before a proxy rewrote it: frameworks route by it and not by the path by which the gateway chose the
+  // route. Senders and readers: Flask's ReverseProxied, klaus and Django behind it (X-Script-Name), IIS and Zend,
+  // Symfony and WordPress (X-Original-URL, X-Rewrite-URL), Spring, ASP.NET and Werkzeug (X-Forwarded-Prefix, above),
+  // Envoy, Traefik, Plack and Paste, Mojolicious, Dancer, repoze.vhm, Next.js, Azure, Netlify, Cloud Foundry, Home
+  // Assistant.
   path: [
     ...[
       'x-script-name',
@@ -211,7 +212,7 @@ const saidByProxies = {
     ...['x-scheme', 'x-url-scheme', 'x-original-proto', 'x-original-scheme', 'front-end-https', 'cf-visitor'],
     ...['cloudfront-forwarded-proto', 'x-appservice-proto'],
   ],
-  // Sending of files: Rack::Sendfile turns X-Accel-Mapping into a path for nginx, which then goes unchecked.
+  // The sending of files: Rack::Sendfile turns X-Accel-Mapping into a path for nginx, and nobody checks that path.
   files: ['x-accel-*', 'x-sendfile*'],
   // The caller's identity, from proxies that sign users in or check certificates: WebSphere and WebLogic plug-ins, IIS,
   // Kubernetes' front proxy, oauth2-proxy, Authelia, authentik, Google's, Amazon's, Microsoft's and Cloudflare's, IBM
@@ -274,8 +275,8 @@ const serverVariables = new Set([
 ]);
 
 /**
- * Header values from the raw list, in the order they were sent. Parsed header objects join or drop repeated headers,
- * but the choice of the tenant must consider every value.
+ * Returns all values of a header from the raw list, in the order they were sent. Parsed header objects join or drop
+ * repeated headers, but the choice of the tenant must consider every value.
  *
  * @param rawHeaders names and values alternating, as Node gives them
  * @param name lower case

@@ -64,9 +64,9 @@ export interface FieldFault {
 }
 
 /**
- * Limit that a 429 is about, for metrics: requests in flight or WebSockets of a tenant (`limits.in_flight_per_tenant`,
- * `websockets` of a route), changes or reads a second (`limits.changes_per_second`, `limits.reads_per_second`), look-ups of facts, statements that wait for the
- * store, or a limit of a key or account by its name in `RateLimit`.
+ * Limit that caused a 429, for metrics: requests in flight or WebSockets of a tenant (`limits.in_flight_per_tenant`, `websockets`
+ * of a route), changes or reads a second (`limits.changes_per_second`, `limits.reads_per_second`), look-ups of facts, statements
+ * that wait for the store, or a limit of a key or account by its name in `RateLimit`.
  */
 export type ReachedLimit =
   'requests_in_flight' | 'websockets' | 'changes' | 'reads' | 'look_ups' | 'store_queue' | LimitName;

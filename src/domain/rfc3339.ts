@@ -27,7 +27,7 @@ export function parseInstant(text: string): number | undefined {
 /** Describes the fault of a text in a query that {@link parseInstant} does not read. */
 export function instantFault(text: string): string {
   const form = 'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`';
-  // In a query a space stands for `+`, and was one.
+  // In a query a `+` is read as a space, so the client probably sent a `+` there.
   return text.includes(' ') ? `${form}; write the \`+\` of an offset as \`%2B\` in a query.` : `${form}.`;
 }
 

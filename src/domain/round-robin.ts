@@ -6,11 +6,14 @@ export interface Turn<T, Tenant = string> {
 }
 
 /**
- * A round-robin queue of things that wait, each for a tenant. After a thing of one tenant, every other waiting tenant comes
- * first, however much that tenant has waiting. Things of one tenant keep their order.
+ * A round-robin queue of things that wait, each for a tenant. When a tenant has had its turn, every other waiting tenant comes
+ * before its next one, however many things it has waiting. Things of one tenant keep their order.
  */
 export class RoundRobin<T, Tenant = string> {
-  /** Number of waiting things of all tenants. A plain field, because every proxied request reads it; only this class writes it. */
+  /**
+   * Number of waiting things of all tenants. It is a plain field, because every proxied request reads it; only this class writes
+   * it.
+   */
   size = 0;
   /** Tenants in the order of their turns, the next one first. */
   readonly #waiting = new Map<Tenant, T[]>();
@@ -46,7 +49,7 @@ export class RoundRobin<T, Tenant = string> {
   /**
    * Takes the longest-waiting things of the tenant whose turn it is, by {@link next}.
    *
-   * @param most most things in one turn
+   * @param most maximum number of things in one turn
    */
   take(most: number, mayTake?: (tenant: Tenant) => boolean): Turn<T, Tenant> | undefined {
     const tenant = this.next(mayTake);

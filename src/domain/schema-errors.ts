@@ -9,13 +9,13 @@ export interface SchemaError {
   readonly propertyName?: string;
 }
 
-/** An error in a form for making a sentence. It does not hold values that were sent. */
+/** An error in a form from which a sentence can be made. It does not hold values that were sent. */
 export interface SchemaFinding {
   readonly keyword: string;
   readonly pointer: string;
   /** Member that is missing, unknown or badly named; `pointer` is then its object. */
   readonly member: string | undefined;
-  /** The fault is the name of `member`, not its presence. */
+  /** Whether the fault is the name of `member`, not its presence or absence. */
   readonly aboutName: boolean;
   /** Accepted types. */
   readonly types: readonly string[];

@@ -1,7 +1,7 @@
 import type { FieldFault } from './problem.ts';
 import { dayMs, type UsageGranularity, type UsagePeriod } from './usage.ts';
 
-/** Usage that is still kept; milliseconds since 1970, or -Infinity if nothing was deleted. */
+/** Bounds of the usage that is still kept, in milliseconds since 1970; -Infinity if nothing was deleted. */
 export interface KeptUsage {
   /** Hours before this are deleted; their days are kept. */
   readonly hoursFromMs: number;

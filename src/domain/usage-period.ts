@@ -47,7 +47,10 @@ export function readUsagePeriod(asked: AskedPeriod, nowMs: number): UsagePeriod 
   return period.toMs > latestInstantMs ? [{ pointer: '?to', detail: 'is too far in the future.' }] : period;
 }
 
-/** Whether {@link readUsagePeriod} could have returned a period. Cursors hold one, and clients may forge cursors. */
+/**
+ * Whether {@link readUsagePeriod} could have returned this period. Cursors hold a period, and clients may forge
+ * cursors.
+ */
 export function isUsagePeriod({ fromMs, toMs }: UsagePeriod): boolean {
   return (
     Number.isSafeInteger(fromMs) &&

@@ -11,7 +11,7 @@ export interface UsageCounts {
   readonly bytesOut: number;
 }
 
-/** Counts of one hour by the account that requests operated on and the key. */
+/** Counts of one hour for one account that requests operated on and one key. */
 export interface UsageRow extends UsageCounts {
   readonly accountId: AccountId;
   readonly keyId: KeyId;

@@ -19,8 +19,8 @@ type Said = Omit<ProblemContext, 'instance'>;
 const waiting = new WeakSet<Socket>();
 
 /**
- * Makes the function that responds to bytes that Node's parser rejects, which never become a request. Earlier requests on
- * the connection get their responses first; this response is the last one.
+ * Returns the function that responds when Node's parser rejects bytes, which then never become a request. Earlier requests on the
+ * connection get their responses first; this response is the last one.
  */
 export function clientErrors(
   newRequestId: (request: IncomingMessage) => string,
@@ -36,7 +36,7 @@ function respond(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   if (busy) return respondBehind(busy, error, socket, said);
-  // A request whose response is out gets no second one if its body turns out to be malformed.
+  // A request whose response was sent gets no second one if its body turns out to be malformed.
   if (parser?.incoming?.complete !== false) socket.write(rawResponse(error, said, isHead(error, socket)));
   hangUp(socket);
 }
@@ -44,7 +44,7 @@ function respond(error: ClientError, socket: Socket, said: Said): void {
 function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
   if (waiting.has(socket)) return;
   const inBody = !busy.req.complete;
-  // The client has left, or its request has part of a response.
+  // The client has left, or part of the response to its request was sent.
   if (error.code === 'HPE_INVALID_EOF_STATE' || (inBody && busy.headersSent)) return void socket.destroy();
   const respond = (): void => {
     const toHead = inBody && busy.req.method === 'HEAD';
@@ -52,14 +52,14 @@ function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket,
     hangUp(socket);
   };
   if (inBody) {
-    // Whoever serves the request learns that there is no one to respond to.
+    // Tells the code that serves the request that there is no one to respond to.
     busy.detachSocket(socket);
     busy.emit('close');
     return respond();
   }
   waiting.add(socket);
   discardInput(socket);
-  // Bytes after a request with `Connection: close`: its response is the last one anyway.
+  // HPE_CLOSED_CONNECTION: bytes came after a request with `Connection: close`, whose response is the last one anyway.
   if (error.code !== 'HPE_CLOSED_CONNECTION') busy.once('finish', guardedOn(socket, respond));
 }
 

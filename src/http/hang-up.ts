@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import { guardedOn } from './guarded.ts';
 
 /**
- * Most bytes that the gateway reads and discards after its last response, and for how long. A client that sends its whole
- * body before it reads gets the response only if the gateway reads that body.
+ * Limits on the input that the gateway reads and discards after its last response: bytes, milliseconds without input, and
+ * milliseconds in total. A client that sends its whole body before it reads gets the response only if the gateway reads that
+ * body.
  */
 export const mostDiscarded = { bytes: 64 * 1024 * 1024, silentMs: 5_000, ms: 30_000 } as const;
 
@@ -12,10 +13,10 @@ const hungUp = new WeakSet<Socket>();
 
 /**
  * Ends a connection so that the last bytes arrive (RFC 9112 §9.6): it closes the gateway's direction and reads until the peer
- * closes its own. Closing both with unread bytes would make the system send a reset, by which the peer could lose bytes that
- * it has not read. A peer that keeps sending, or falls silent, is cut off.
+ * closes its own. Closing both directions while bytes are unread would make the system send a reset, and the peer could lose
+ * bytes that it has not read. A peer that keeps sending, or falls silent, is cut off.
  *
- * @param most most bytes, and most milliseconds of silence and in total
+ * @param most maximum number of bytes, of milliseconds of silence, and of milliseconds in total
  */
 export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarded): void {
   if (socket.destroyed || hungUp.has(socket)) return;

@@ -1,10 +1,13 @@
 import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
 
-/** Most faults in a response, unless an operation allows more, and its longest pointer: clients must not choose its size. */
+/**
+ * Maximum number of faults in a response, unless an operation allows more, and maximum length of a pointer: clients must not
+ * choose the size of the response.
+ */
 const usualMostFaults = 20;
 const maxPointer = 256;
 
-/** The problem of a request with invalid body or parameters. @param most most faults that it names */
+/** The problem of a request with invalid body or parameters. @param most maximum number of faults that it names */
 export function invalidRequest(faults: readonly FieldFault[], most = usualMostFaults): Problem {
   const first = faults[0];
   const errors = faults.slice(0, most).map(({ pointer, detail }) => ({ pointer: shorten(pointer), detail }));

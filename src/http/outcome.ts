@@ -7,7 +7,7 @@ import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 export interface Outcome {
   /** Set if the request was rejected. */
   readonly code?: ProblemCode;
-  /** Limit that was reached, if it was rejected for that. */
+  /** Limit that the request reached; set only if the request was rejected for it. */
   readonly limit?: ReachedLimit | undefined;
   /** Set once the caller is known. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;

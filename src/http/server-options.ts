@@ -7,7 +7,7 @@ import { guardedConnection, guardedOn } from './guarded.ts';
 import { hangUp } from './hang-up.ts';
 import { routerOptions } from './router-options.ts';
 
-/** Longest time for a whole request; pauses in the middle of one are bounded by `bodyIdleMs`. */
+/** Maximum number of milliseconds for a whole request; `bodyIdleMs` limits pauses in the middle of it. */
 const requestTimeoutMs = 3_600_000;
 
 type ServerLimits = Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'maxConnections'>;
@@ -46,9 +46,13 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
   if (server instanceof TlsServer) boundHandshakes(server);
 }
 
-/** Limits a handshake to the time for a head. A reload could not change Node's own `handshakeTimeout`. */
+/**
+ * Limits a TLS handshake to the timeout for the head of a request. A reload could not change Node's own
+ * `handshakeTimeout`.
+ */
 function boundHandshakes(server: Server): void {
-  // Node's TLS reads from below JavaScript: to its socket a handshake is silence, however it drips.
+  // Node's TLS reads below the socket's JavaScript. So the socket counts as silent during a handshake, even if bytes
+  // drip in, and its timeout limits the whole handshake.
   const bound = (below: Socket): void =>
     void below.setTimeout(server.headersTimeout, () => void below.destroy());
   const unbound = (secure: Socket & { readonly _parent?: Socket }): void =>

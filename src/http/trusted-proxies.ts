@@ -59,7 +59,7 @@ function isListed(list: BlockList, address: string | undefined): boolean {
   return version !== 0 && list.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Reads the client's address of a request; `undefined` if the connection is gone. */
+/** Returns the address of a request's client; `undefined` if the connection is gone. */
 export type ClientAddress = (request: ReceivedHead) => string | undefined;
 
 /**
@@ -87,8 +87,8 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
 }
 
 /**
- * The network of a client: a whole IPv4 address, or the first 64 bits of an IPv6 address (RFC 4291 §2.5.1), below which one
- * client has all addresses.
+ * The network of a client: a whole IPv4 address, or the first 64 bits of an IPv6 address (RFC 4291 §2.5.1), because one client
+ * has all addresses that begin with these bits.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || isIP(address) !== 6) return address ?? '';

@@ -10,10 +10,10 @@ export const bodyStopped: Problem = { code: 'request_timeout', detail: 'The requ
 const looks = 4;
 
 /**
- * Watches the body of a request until it is here.
+ * Watches the body of a request until it has arrived.
  *
- * @param silentMs how long no byte of it may come; a quarter more may pass
- * @param onSilent is called once, if none came for so long
+ * @param silentMs milliseconds without a byte after which the body counts as silent; it may take a quarter more
+ * @param onSilent called once if no byte came for that long
  */
 export function watchBody(request: IncomingMessage, silentMs: number, onSilent: () => void): void {
   const { socket } = request;
@@ -32,8 +32,8 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
 }
 
 /**
- * Bounds how long a client that was rejected may take with the rest of its body on a connection that stays open: as long as one
- * whose connection ends with the response ({@link hangUp}).
+ * Limits the time that a rejected client may take for the rest of its body on a connection that stays open. It gets as much as a
+ * client whose connection ends with the response ({@link hangUp}).
  */
 export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
   const { req: request } = response;

@@ -13,7 +13,10 @@ export class TenantConcurrency {
   limits: InFlightLimits;
   /** Bytes of request bodies held in memory. */
   readonly heldBodies = new Shares();
-  /** Places for requests. There are as many as client connections, because each has one request under way. */
+  /**
+   * Places for requests. There are as many places as client connections may be open, because each connection has at
+   * most one request under way.
+   */
   readonly #inFlight = new Shares();
   readonly #routes = new Map<string, RouteShares>();
   readonly #waitsOf: ((prefix: string) => ConnectionWaits) | undefined;
@@ -58,6 +61,6 @@ export class TenantConcurrency {
 export interface RouteShares {
   /** Connections that carry a request or are being made for one. */
   readonly connections: Shares;
-  /** Connections of WebSockets and of requests for one. */
+  /** Connections of WebSockets, and of requests that ask for a WebSocket. */
   readonly webSockets: Shares;
 }

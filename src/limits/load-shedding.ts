@@ -12,7 +12,10 @@ export interface Pressure {
   /** Average delay of the event loop in milliseconds; 0 without a measurement. */
   readonly delayMs: number;
   readonly heapBytes: number;
-  /** Heap and buffers outside it. RSS, as the system counts it, stays high long after both are free again. */
+  /**
+   * Bytes of the heap and of buffers outside it. RSS is not used: as the system counts it, it stays high long after
+   * both are free again.
+   */
   readonly memoryBytes: number;
 }
 
@@ -27,12 +30,13 @@ export interface Shedding {
 const windowMs = 1_000;
 const resolutionMs = 10;
 /**
- * Windows before anything is shed. One window says little: a single long pause (a garbage collection, a sleeping
- * machine) fills it and is over by then.
+ * Number of overloaded windows in a row before anything is shed. One window says little: a single long pause (a garbage
+ * collection, a sleeping machine) fills it, and is over when the window ends.
  */
 const windowsInARow = 2;
 /**
- * Windows after which all requests are shed: shares would have helped by then if requests of parents were the cause.
+ * Number of further windows, with shares, after which all requests are shed. If requests of parents were the cause,
+ * shares would have helped by then.
  */
 const windowsOfShares = 6;
 
@@ -67,10 +71,10 @@ export function shedLoad(
   return shedding;
 }
 
-/** Requests that are shed: none; none yet; those of parents that ask for most; all. */
+/** Requests that are shed: none, none yet (`watched`), those of the parents that ask for most, or all. */
 export type ShedLevel = 'none' | 'watched' | 'most' | 'all';
 
-/** Decides after each window what to shed. A limit of 0 means no limit. */
+/** Returns a function that decides after each window which requests to shed. A limit of 0 means no limit. */
 export function overload(limits: Limits): (pressure: Pressure) => ShedLevel {
   let late = 0;
   let full = 0;

@@ -1,16 +1,16 @@
 import type { AccountId } from '../domain/ids.ts';
 
-/** Seconds' worth of calls that may come at once. */
+/** A parent may make as many calls at once as the rate allows in this many seconds. */
 const burstS = 10;
 const leastRoom = 1_000;
-/** Shorter waits are rounding errors, milliseconds. */
+/** Waits shorter than this, in milliseconds, are rounding errors. */
 const nothingMs = 0.001;
 
 /**
  * Rate limit on management calls in one process: a token bucket per parent, stored as the time at which it is full again.
  *
- * A call may be counted later than it was admitted. Concurrent calls may thus exceed the rate together; later calls wait
- * for the excess.
+ * A call may be counted later than it was admitted. Concurrent calls may thus exceed the rate together; later calls then wait
+ * longer.
  */
 export class ParentRate {
   readonly perSecond: number;
@@ -45,7 +45,7 @@ export class ParentRate {
     this.#fullAtMs.set(parent, fullAtMs);
   }
 
-  /** Removes parents whose buckets are full once there are many. */
+  /** Removes the parents whose buckets are full, if memory holds many parents. */
   #makeRoom(nowMs: number): void {
     if (this.#fullAtMs.size < this.#room) return;
     this.#fullAtMs = new Map([...this.#fullAtMs].filter(([, fullAtMs]) => fullAtMs > nowMs));

@@ -32,19 +32,19 @@ export interface SharingPool {
 /** Part of the total that requests without a key may hold; they may always hold one. */
 const withoutKey = 1 / 8;
 
-/** Number of shares in memory from which empty ones are dropped. */
+/** Empty shares are dropped when memory holds at least this many shares. */
 const leastRoom = 10_000;
 
 const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined };
 
 /**
- * Divides a number of things (connections, WebSockets, requests in flight, bytes) among parents, and a parent's part
- * among its tenants: its sub-accounts and itself. A parent holds at most three quarters of what the other parents
- * leave. A single tenant holds at most half of that, and beside other tenants of its parent two thirds of what those
- * leave of the parent's part. A tenant that holds nothing may take one as long as its parent may, and a parent that
- * holds nothing while any is left. So there is always room for a parent that comes late, however many sub-accounts
- * another one has, and within a parent for a sub-account that comes late (dynamic thresholds, Choudhury and Hahne
- * 1998).
+ * Divides a number of things (connections, WebSockets, requests in flight, bytes) among parents, and each parent's part
+ * among its tenants: its sub-accounts and itself. A parent's part is at most three quarters of what the other parents
+ * leave. A tenant holds at most two thirds of what the other tenants of its parent leave of that part; so a parent's
+ * only tenant holds at most half of what the other parents leave. A tenant that holds nothing may take one thing
+ * whenever its parent may. A parent that holds nothing may take one while any is left. So there is always room for a
+ * parent that comes late, however many sub-accounts another parent has. Within a parent, there is always room for a
+ * sub-account that comes late (dynamic thresholds, Choudhury and Hahne 1998).
  */
 export class Shares {
   /** Number held by all tenants together. */
@@ -61,7 +61,7 @@ export class Shares {
     this.waits = waits;
   }
 
-  /** Adds a pool; it takes from these shares from now on, in place of the one before. */
+  /** Adds a pool; from now on it takes from these shares in place of the previous pool. */
   join(pool: SharingPool): void {
     this.#pools.push(pool);
   }
@@ -102,7 +102,7 @@ export class Shares {
    * Whether a tenant may take more.
    *
    * @param most total number
-   * @param more number that it wants
+   * @param more number that the tenant wants to take
    */
   hasRoom({ tenant, held, parent }: Share, most: number, more = 1): boolean {
     const left = most - this.taken;
@@ -110,7 +110,8 @@ export class Shares {
     if (tenant === null && held > 0 && held + more > most * withoutKey) return false;
     const forParent = left + parent.held;
     if (parent.held > 0 && 4 * (parent.held + more) > 3 * forParent) return false;
-    // Two thirds of three quarters of `forParent`, minus the holdings of the parent's other tenants.
+    // The tenant's limit is two thirds of a difference: three quarters of `forParent` minus the holdings of the
+    // parent's other tenants.
     return held === 0 || 6 * (held + more) <= 3 * forParent - 4 * (parent.held - held);
   }
 

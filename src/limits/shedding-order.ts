@@ -1,6 +1,6 @@
 import type { AccountId } from '../domain/ids.ts';
 
-/** Factor on the admitted requests of a window that was too much. */
+/** After a window that was too much, the capacity is at most this fraction of the requests that the window admitted. */
 const lessBy = 0.7;
 /** Factor by which capacity grows after a window that was not too much. */
 const moreBy = 1.25;
@@ -17,7 +17,7 @@ export class FairShares {
   /** Requests of each parent in this window. */
   #asked = new Map<AccountId, number>();
   #admitted = 0;
-  /** Requests that a window admits, in all and of one parent. */
+  /** Number of requests that a window admits, in total and of one parent. */
   #capacity = Infinity;
   #most = Infinity;
 
@@ -47,8 +47,8 @@ export class FairShares {
 }
 
 /**
- * Share that cuts larger demands so that all together fit the capacity; `Infinity` if they fit without a cut. At least
- * 1.
+ * Returns the share, at least 1, to which larger demands must be cut so that all demands together fit the capacity;
+ * `Infinity` if they fit without a cut.
  */
 export function fairShare(demands: readonly number[], capacity: number): number {
   let left = capacity;

@@ -44,7 +44,7 @@ export interface ImportRejected {
    */
   readonly rejected: 'no-owner' | 'taken' | 'limit';
   readonly positions: readonly number[];
-  /** Most keys of an account, with `limit`. */
+  /** Maximum number of keys of an account; only for `limit`. */
   readonly limit?: number;
 }
 
@@ -75,7 +75,7 @@ export interface KeyRotated {
 export interface KeyFilter {
   readonly id?: KeyId;
   readonly digest?: KeyDigest;
-  /** First characters of a key, fewer or more than its shown prefix. */
+  /** First characters of a key; they may be shorter or longer than its shown prefix. */
   readonly prefix?: string;
   readonly last4?: string;
   readonly account?: AccountId;
@@ -101,5 +101,5 @@ export interface HeldKey extends KeyHolding {
   readonly key: ApiKey;
 }
 
-/** A key after a change, with its account if the change was to find that out. */
+/** A key after a change, with its account if the caller of the change did not name the account. */
 export type ChangedKey = ApiKey & { readonly holding?: KeyHolding };

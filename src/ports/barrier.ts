@@ -2,7 +2,7 @@ import type { Seq } from './facts.ts';
 
 /** Proof that a change is enforced; the client gets it as `X-Service-Enforced`. */
 export interface Receipt {
-  /** Replicas that confirmed the change or whose lease has run out. */
+  /** Number of replicas that confirmed the change or whose lease has run out. */
   readonly replicas: number;
   /** Number of those replicas that timed out instead of confirming: they decide nothing until they have caught up. */
   readonly timedOut: number;

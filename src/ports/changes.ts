@@ -24,9 +24,10 @@ export interface Operator extends Partial<RequestOrigin> {
 export type ChangedBy = ChangeCaller | Operator;
 
 /**
- * The `Idempotency-Key` of a request, so that a client without a response can send it again. A create happens once: its
- * repetition returns the resource as it was created, marked {@link Replay}, with a position that covers the creation. A
- * change of status happens again. A rejected request does not use up its key. Keys are forgotten after 24 hours.
+ * The `Idempotency-Key` of a request. With it, a client that got no response can send the request again. A create
+ * happens once: its repetition returns the resource as it was created, marked as {@link Replay}, with a position that
+ * covers the creation. A change of status happens again. A rejected request does not use up its key. Keys are forgotten
+ * after 24 hours.
  *
  * A change with a claim throws `ProblemError` `idempotency_in_flight` while the first request is running, and
  * `idempotency_mismatch` if the key came with a different request.
@@ -40,7 +41,9 @@ export interface IdempotencyClaim {
   readonly fingerprint: string;
 }
 
-/** Caller of requests of operators, who have no API key: they share one set of idempotency keys. */
+/**
+ * Stands for the caller in requests of operators, who have no API key: all operators share one set of idempotency keys.
+ */
 export const operatorCaller = 'operator';
 
 /** Marks a result that an earlier request with the same claim made. */

@@ -7,7 +7,7 @@ export interface ReplicaRow {
   readonly nonce: string;
   readonly acked: Seq;
   readonly leaseMs: number;
-  /** Exchanges that it ended because of the entries it confirmed last. */
+  /** Number of exchanges that the replica ended because of the entries it confirmed last. */
   readonly streamsClosed: number;
   /** Milliseconds since its last renewal, by the store's clock. The receipt uses it; no decision depends on it. */
   readonly ageMs: number;
@@ -24,8 +24,8 @@ export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | '
 /** Result of a renewal. */
 export interface Renewed {
   /**
-   * Position that its row showed as confirmed, 0 without a row: less than it confirmed if a crash of the store has
-   * undone that.
+   * Position that the replica's row showed as confirmed; 0 if there was no row. It is lower than the position that the
+   * replica confirmed if a crash of the store has undone the confirmation.
    */
   readonly acked: Seq;
   /** The store's clock, read after the call; milliseconds since 1970. */
@@ -42,8 +42,8 @@ export interface LogEntry {
 
 /**
  * A page of the log, read in one snapshot. The log keeps only the newest change of a fact, and its newest revocation if that is
- * older. A page that ends before {@link seq} may thus lack a change that a later one has replaced; only pages up to `seq` are
- * complete together.
+ * older. A page that ends before {@link seq} may thus lack a change that a later one has replaced. Only all pages up to `seq`
+ * together are complete.
  */
 export interface LogReading {
   /** Name of the history. A promoted, restored or copied database has another one, named by the first renewal there. */
@@ -93,7 +93,8 @@ export interface CoherenceLog {
    * Reads the log after `after`, in a snapshot that is taken after the call.
    *
    * @param after `null` for a new replica: it gets the last `most` changes, and a floor to match
-   * @param most most entries; all entries of the last position are included even if they exceed it
+   * @param most maximum number of entries; exceeded if the last position has more entries, since a page never splits a
+   * position
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;
   /**

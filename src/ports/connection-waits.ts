@@ -1,6 +1,10 @@
 /** Observes the requests of one route that wait for a connection. */
 export interface ConnectionWaits {
   began(): void;
-  /** A request got a connection or timed out. @param ms time since it began to wait, connecting included */
+  /**
+   * A request got a connection or timed out.
+   *
+   * @param ms milliseconds since it began to wait, including the time to connect
+   */
   ended(ms: number): void;
 }

@@ -5,7 +5,10 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 /** A fact that must be loaded before a decision is possible. An evaluation returns it instead of a decision. */
 export class MissingFact {
   readonly key: FactKey;
-  /** Tenant in whose turn the fact is loaded, if its key does not tell: any parent may ask for any account. */
+  /**
+   * Tenant in whose turn the fact is loaded. It is set if the fact's key does not tell: any parent may ask for any
+   * account.
+   */
   readonly tenant: AccountId | undefined;
 
   constructor(key: FactKey, tenant?: AccountId) {
@@ -15,8 +18,8 @@ export class MissingFact {
 }
 
 /**
- * Facts that may decide a request in this tick. `undefined` means not in memory (return a {@link MissingFact}); `null`
- * means that there is none.
+ * Facts that a decision may use in this tick. `undefined` means that a fact is not in memory (return a
+ * {@link MissingFact}); `null` means that it does not exist.
  */
 export interface Facts {
   key(digest: KeyDigest): KeyFact | null | undefined;
@@ -48,7 +51,9 @@ export interface Directory {
    */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
-  /** Number that changes with the facts: an earlier decision must be made again if it differs. */
+  /**
+   * Returns a number that changes with the facts. If it has changed since a decision, the decision must be made again.
+   */
   factsVersion(): number;
 
   /**
@@ -90,7 +95,7 @@ export interface Directory {
 
 /** Look-ups of one request. Facts that were loaded for it are used even if memory does not keep them. */
 export interface Lookup {
-  /** As {@link Directory.decide}, also by the facts loaded for this request. */
+  /** Decides like {@link Directory.decide}, but also uses the facts loaded for this request. */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
   /**
@@ -102,8 +107,8 @@ export interface Lookup {
 }
 
 /**
- * Decides for callers that await something before they act anyway: management calls, whose change checks the caller again,
- * and explanations.
+ * Decides for callers that need not act in the same tick: management calls, whose change checks the caller again, and
+ * explanations.
  *
  * @param from as in {@link Directory.lookUp}
  * @throws ProblemError `unavailable` or `overloaded`, as {@link Lookup.load} does

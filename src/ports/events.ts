@@ -20,7 +20,7 @@ export interface PrunedEvents {
   readonly nowMs: number;
   /** Days for which events are kept. */
   readonly days: number;
-  /** Most events to delete. */
+  /** Maximum number of events to delete. */
   readonly most: number;
 }
 
@@ -31,7 +31,8 @@ export interface PrunedEvents {
 export interface EventStore {
   /**
    * Lists one page, newest first. Ids of one parent's events ascend in the order of commits, so that a reader that has seen an id
-   * has missed none before it. Over all parents this holds only once no transaction can still be open.
+   * has missed none before it. Across parents this holds only for events so old that no transaction from their time can still be
+   * open.
    *
    * @param tenant parent in whose turn the call runs; absent for operators
    */

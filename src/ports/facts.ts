@@ -28,7 +28,7 @@ export interface AccountFact {
 }
 
 /**
- * Name of a fact in the log, in memory and in Redis. It holds only the digest of an API key:
+ * Name of a fact in the log, in memory and in Redis. For an API key, it holds only the key's digest:
  *
  * - `k:<digest>` → {@link KeyFact}
  * - `a:<account id>` → {@link AccountFact}
@@ -62,7 +62,7 @@ export interface FactReading {
   readonly facts: ReadonlyMap<FactKey, FactValue>;
 }
 
-/** Facts that one reading may ask for: API keys, or other facts, of any accounts. */
+/** Facts that one reading may ask for: either API keys or other facts, of any accounts. */
 export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 
 /** Authoritative source of facts, over PostgreSQL. Calls settle in time, as those of `CoherenceLog` do. */

@@ -38,7 +38,7 @@ export type LeftOut =
   | 'limit'
   | 'key-taken';
 
-/** Outcome of a row, or of its plan. */
+/** Outcome of a row, or the outcome that a plan foresees for it. */
 export interface ImportedRow {
   readonly outcome: 'created' | 'updated' | 'unchanged' | LeftOut;
   /** Id of the account or key, if it is known. */
@@ -56,23 +56,24 @@ export interface ImportOptions {
 
 /**
  * Imports of many parents, sub-accounts or keys. Each row is created, updated, left unchanged or left out. A call takes at most
- * one position. Two rows of a call must not be about the same account or key.
+ * one position of the log. Two rows of a call must not be about the same account or key.
  */
 export interface Imports {
   importParents(
     rows: readonly ParentToImport[],
     options?: ImportOptions,
   ): Promise<Committed<readonly ImportedRow[]>>;
-  /** @param limit most sub-accounts of a parent without a limit of its own */
+  /** @param limit maximum number of sub-accounts of a parent without a limit of its own */
   importSubAccounts(
     rows: readonly SubAccountToImport[],
     limit: number,
     options?: ImportOptions,
   ): Promise<Committed<readonly ImportedRow[]>>;
   /**
-   * A key that its owner already has is unchanged. Clients may use keys before they are imported, so a 2xx waits.
+   * A key that its owner already has is unchanged. Clients may use keys before they are imported, so a 2xx waits for
+   * the position.
    *
-   * @param limit most keys of an account whose parent has no limit of its own
+   * @param limit maximum number of keys of an account whose parent has no limit of its own
    */
   importKeyRows(
     rows: readonly KeyRowToImport[],

@@ -1,9 +1,9 @@
 /** Use of the connections to the store. */
 export interface PoolState {
-  /** Connections with a statement on them. */
+  /** Number of connections that are executing a statement. */
   readonly inUse: number;
-  /** Most connections. */
+  /** Maximum number of connections. */
   readonly most: number;
-  /** Statements that wait for a connection. */
+  /** Number of statements that wait for a connection. */
   readonly waiting: number;
 }

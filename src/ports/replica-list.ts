@@ -18,7 +18,10 @@ export interface ListedReplica {
   /** `null` for replicas of earlier versions. */
   readonly version: string | null;
   readonly host: string | null;
-  /** Milliseconds by which its wall clock is ahead of the store's, to a tenth of a second; `null` for replicas of earlier versions. */
+  /**
+   * Milliseconds by which the replica's wall clock is ahead of the store's, to a tenth of a second; `null` for replicas of
+   * earlier versions.
+   */
   readonly clockAheadMs: number | null;
   /** The replica drains; it will remove its row when it ends. */
   readonly leaving: boolean;

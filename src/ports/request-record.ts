@@ -16,7 +16,7 @@ export interface RequestRecord {
   readonly status: number;
   /** Problem code of the gateway's own response, or the way an exchange ended early; `null` for a complete response. */
   readonly code: ProblemCode | 'client_gone' | 'cut_by_upstream' | 'withdrawn' | null;
-  /** Limit that was reached, if the request was rejected for that. */
+  /** Limit that the request reached; set only if the request was rejected for it. */
   readonly limit?: ReachedLimit | undefined;
   /** Id of the key that was sent, if it exists, even if it is revoked or expired. */
   readonly keyId: string | null;
@@ -29,9 +29,12 @@ export interface RequestRecord {
   readonly reason: Permit['reason'] | null;
   /** Milliseconds from the head of the request to the end of the response. */
   readonly durationMs: number;
-  /** Part of `durationMs` that was the wait for the upstream's headers; `null` if they never came. */
+  /** Milliseconds of `durationMs` that were spent waiting for the upstream's headers; `null` if these never came. */
   readonly upstreamMs: number | null;
-  /** Bytes of the request's body; `null` for responses of the gateway itself, which are not counted. */
+  /**
+   * Bytes of the request's body; `null` if the request was never proxied (a management or operator call, or one that
+   * the ingress rejected), because the bytes of such requests are not counted.
+   */
   readonly bytesIn: number | null;
   /** Bytes of the response's body; `null` as for {@link bytesIn}. */
   readonly bytesOut: number | null;

@@ -19,8 +19,8 @@ import type {
 } from './api-keys.ts';
 
 /**
- * Result of a change, and the position that every replica must reach before the client gets a 2xx. `seq: null` if no
- * replica can hold an old fact about it.
+ * Result of a change, and the position that every replica must reach before the client gets a 2xx. `seq` is `null` if
+ * no replica can hold an old fact about the record.
  */
 export interface Committed<T> extends Replay {
   readonly value: T;
@@ -61,7 +61,7 @@ export interface SubAccountFilter {
   readonly nameStart?: string;
   /** Pairs that the metadata must contain. */
   readonly metadata?: Metadata;
-  /** Least used part of the month's quota: 0 to 1. */
+  /** Least part of the month's quota that must be used: 0 to 1. */
   readonly near?: number;
 }
 
@@ -149,7 +149,7 @@ export interface TenantStore {
     caller?: Operator,
   ): Promise<Committed<ParentAccount> | null>;
 
-  /** @param limit most sub-accounts, deactivated ones included, if the parent has no limit of its own */
+  /** @param limit maximum number of sub-accounts, deactivated ones included, if the parent has no limit of its own */
   createSubAccount(
     parent: AccountId,
     draft: NewSubAccount,
@@ -171,8 +171,8 @@ export interface TenantStore {
     caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   /**
-   * Creates the sub-account with this `external_id`, or updates it without changing its status. Nothing is written if it has
-   * the desired state. The position always covers the creation.
+   * Creates the sub-account with this `external_id`, or updates it without changing its status. Nothing is written if the
+   * sub-account already has the desired state. The position always covers the creation.
    *
    * @returns `null` if there is no such parent
    */
@@ -185,7 +185,7 @@ export interface TenantStore {
   ): Promise<
     (Committed<SubAccount> & { readonly created: boolean }) | LimitReached | 'too-many-pairs' | null
   >;
-  /** Idempotent: setting the present status returns the position of its snapshot. */
+  /** Idempotent: if the account already has this status, the position is the newest one of the log. */
   setSubAccountStatus(
     parent: AccountId,
     id: AccountId,
@@ -197,10 +197,10 @@ export interface TenantStore {
   /**
    * Mints a key.
    *
-   * @param limit most active keys of the account if its parent has no limit of its own
+   * @param limit maximum number of active keys of the account if its parent has no limit of its own
    * @param caller author of the change, in whose turn it runs; operators do not take turns
-   * @param parent parent that the account must have, `null` if it must be a parent itself; without it, any account
-   * will do. The other changes of keys take it, too.
+   * @param parent parent that the account must have; `null` if the account must be a parent itself; absent if any
+   * account will do. The other methods that change keys take it, too.
    * @throws ProblemError `not_found` for an account of another parent, as for one that does not exist
    */
   createKey(
@@ -216,8 +216,8 @@ export interface TenantStore {
    * keys before they are imported, so a 2xx waits for the position.
    *
    * @param keys keys with distinct digests
-   * @param limit most active keys of an account if the parent has no limit of its own
-   * @throws ProblemError `unavailable` while a registered replica has a version that could not enforce it
+   * @param limit maximum number of active keys of an account if the parent has no limit of its own
+   * @throws ProblemError `unavailable` while a registered replica has a version that could not enforce the import
    */
   importKeys(
     parent: AccountId,
@@ -232,7 +232,7 @@ export interface TenantStore {
   getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;
   /** Finds keys of all accounts, for operators. */
   findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
-  /** Digest of a key of any account, by which decisions look it up. No response contains it. */
+  /** Digest of a key of any account, by which decisions look the key up. No response contains it. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /**
    * Returns `'inactive'` for a new `expiresAt` of a key that is no longer active; names can always change.
@@ -247,8 +247,8 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<Committed<ChangedKey> | KeyInactive | null>;
   /**
-   * Mints a key that replaces another one of the account, which is revoked or expires soon. Limits on keys do not apply, but
-   * at most two keys of a lineage are active afterwards.
+   * Mints a key that replaces another key of the account. The replaced key is revoked or expires soon. Limits on keys do not
+   * apply, but at most two keys of a lineage are active afterwards.
    *
    * @returns the new key
    */

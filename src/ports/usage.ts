@@ -4,7 +4,7 @@ import type { KeptUsage } from '../domain/usage-kept.ts';
 import type { UsageCounts, UsageGranularity, UsageGroup, UsagePeriod, UsageRow } from '../domain/usage.ts';
 import type { Page } from './tenant-store.ts';
 
-/** Kind of a counted request. `write-by-default` is a parent's write without the acting header, which acted as the parent itself. */
+/** Kind of a counted request. `write-by-default` is a parent's write without the acting header; it acted as the parent itself. */
 export type CountedKind = MethodKind | 'write-by-default';
 
 /** A counted request: its account, key and hour. */
@@ -28,11 +28,14 @@ export interface UsageSink {
   commit(): void;
   /** Notes the end of a request in the hour of its count. @param status status of the response; 499 if the client left before */
   noteOutcome(counted: CountedRequest, status: number): void;
-  /** Adds bytes of bodies since the previous call to the present hour. */
+  /** Adds the bytes of bodies that were transferred since the previous call to the counts of the present hour. */
   noteBytes(counted: CountedRequest, bytesIn: number, bytesOut: number): void;
   /** Notes a use of a key by a request that is not counted. */
   touch(accountId: AccountId, keyId: KeyId): void;
-  /** Calls `listener` at intervals and at the end of each hour, to note bytes of requests in flight. Returns a function that removes it. */
+  /**
+   * Calls `listener` at intervals and at the end of each hour, to note bytes of requests in flight. Returns a function that
+   * removes the listener.
+   */
   onCollect(listener: () => void): () => void;
 }
 
@@ -77,7 +80,7 @@ export interface PrunedHours {
   readonly days: number;
   /** `next` of the previous portion; `null` for the first. */
   readonly after: AccountId | null;
-  /** Most rows to delete. */
+  /** Maximum number of rows to delete. */
   readonly most: number;
 }
 
@@ -87,7 +90,7 @@ export interface PrunedDays {
   readonly nowMs: number;
   /** Months for which days are kept; only whole months are deleted. */
   readonly months: number;
-  /** Most rows to delete. */
+  /** Maximum number of rows to delete. */
   readonly most: number;
 }
 
@@ -100,7 +103,10 @@ export interface UsageBatch {
   /** Position after the last row. */
   readonly to: number;
   readonly rows: readonly UsageRow[];
-  /** Time before which the journal has no counts left to add after this batch; `Infinity` at its end, `null` if unknown. */
+  /**
+   * After this batch, the journal has no counts from before this time left to add; `Infinity` at the end of the journal, `null`
+   * if unknown.
+   */
   readonly throughMs: number | null;
 }
 
@@ -120,7 +126,7 @@ export interface WritesByDefault {
 export interface UsageCompleteness {
   /** Time before which the store has all counts of every replica that is not lost; milliseconds since 1970. */
   readonly throughMs: number;
-  /** A replica has been silent for too long, and counts of the period may be lost with it. */
+  /** Whether a replica has been silent for too long, so that counts of the period may be lost with it. */
   readonly incomplete: boolean;
 }
 
@@ -144,7 +150,8 @@ export interface UsageStore {
    */
   parentOf(account: AccountId, parent?: AccountId): Promise<AccountId | null>;
   /**
-   * Adds up a portion of the days whose hours an earlier version stored. Reports stay right meanwhile.
+   * Makes daily totals of a portion of the hours that an earlier version stored without them. Reports stay right
+   * meanwhile.
    * @returns whether there are more; `false` also while another replica does it
    */
   rollUp(): Promise<boolean>;

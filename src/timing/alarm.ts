@@ -13,8 +13,9 @@ export class Alarm {
   #underWay: Promise<void> = Promise.resolve();
 
   /**
-   * @param run never rejects. After a run, its result is called for the time of the next one, on the monotonic clock;
-   * `Infinity`: only when {@link wakeAt} asks. The call happens in the instant from which {@link wakeAt} works again
+   * @param run the task; never rejects. It resolves to a function, which is called when {@link wakeAt} works again.
+   * That function returns the time of the next run, in milliseconds on the monotonic clock; `Infinity` if there is none
+   * until {@link wakeAt} asks for it
    */
   constructor(clock: Pick<Clock, 'monotonicMs'>, timers: Timers, run: () => Promise<() => number>) {
     this.#clock = clock;
@@ -22,7 +23,7 @@ export class Alarm {
     this.#run = run;
   }
 
-  /** Asks for a run at `atMs` at the latest. A run in progress decides by itself when the next one is. */
+  /** Asks for a run at `atMs` at the latest. Has no effect during a run, which decides itself when the next one is. */
   wakeAt(atMs: number): void {
     if (this.#stopped || this.#busy || atMs >= this.#dueMs) return;
     this.#callOff();

@@ -9,7 +9,7 @@ export class Backoff {
     this.#longestMs = longestMs;
   }
 
-  /** Failures in a row. */
+  /** Number of failures in a row. */
   get failures(): number {
     return this.#failures;
   }

@@ -1,7 +1,8 @@
 import type { Timers } from '../ports/timers.ts';
 
 /**
- * Runs `task` at once and then every `everyMs`; a failed run waits for its next time. Returns a function that stops it.
+ * Runs `task` at once, and again `everyMs` milliseconds after each run has ended or failed. Returns a function that
+ * stops this.
  */
 export function repeat(timers: Timers, everyMs: number, task: () => Promise<unknown>): () => void {
   let cancel: () => void = () => undefined;

@@ -21,9 +21,9 @@ export interface SealedBatch {
   readonly throughMs: number | null;
 }
 
-/** Most rows in one transaction of the store. */
+/** Maximum number of rows in one transaction of the store. */
 const rowsAtOnce = 2_000;
-/** Positions reserved for one batch, more than the rows it can have. */
+/** Number of positions reserved for one batch. A batch cannot have that many rows. */
 const positionsPerBatch = 2 ** 20;
 
 /** Position of a row in its journal. @param index index of the row in its batch */

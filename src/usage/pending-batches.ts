@@ -17,7 +17,7 @@ interface PendingBatch extends Omit<SealedBatch, 'rows' | 'journal'> {
   readonly throughMs: number;
   /** `null` if the rows are only on disk. */
   readonly rows: readonly OpenRow[] | null;
-  /** Requests in its rows. */
+  /** Number of requests counted in its rows. */
   readonly requests: number;
 }
 
@@ -41,7 +41,7 @@ export class PendingBatches {
     return this.#throughMs;
   }
 
-  /** Requests in all batches. */
+  /** Number of requests counted in all these batches. */
   get requests(): number {
     return this.#batches.reduce((sum, { requests }) => sum + requests, 0);
   }

@@ -25,14 +25,17 @@ export interface UsageRecorderParts {
   readonly onLost?: () => void;
 }
 
-/** Interval at which this process adds counts to the store, or announces that it has none. */
+/** Milliseconds after which this process adds counts to the store, or announces that it has none. */
 const flushMs = 2_000;
 const idleMs = 10_000;
 /** Pause between attempts to add the last counts. */
 const tryAgainMs = 500;
-/** Rows at which a batch is sealed even if the store cannot be reached: it moves from memory to disk. */
+/**
+ * Number of rows at which a batch is sealed even if the store cannot be reached. So the batch moves from memory to
+ * disk.
+ */
 const mostRows = 20_000;
-/** Most rows in memory if the disk cannot take them, about 50 MB. */
+/** Maximum number of rows in memory if the disk cannot take them, about 50 MB. */
 const mostRowsInMemory = 200_000;
 
 /**
@@ -144,7 +147,10 @@ export class UsageRecorder implements UsageSink {
     return id;
   }
 
-  /** Time before which this process will count no more requests: it knows the store's clock to half a second. */
+  /**
+   * Time before which this process will count no more requests: it knows the time of the store's clock with an error of
+   * at most half a second.
+   */
   #certainMs(): number {
     return this.#clock.nowMs() - 1_000;
   }
@@ -161,8 +167,8 @@ export class UsageRecorder implements UsageSink {
   }
 
   /**
-   * Adds the remaining counts and announces the end; if the store is away, it is tried again. Call it once no more
-   * requests are counted.
+   * Adds the remaining counts and announces the end; while the store cannot be reached, it tries again. Call it once no
+   * more requests are counted.
    *
    * @param untilMs monotonic time at which it stops trying; the first attempt is always made
    * @returns number of requests that the store still lacks
@@ -172,7 +178,7 @@ export class UsageRecorder implements UsageSink {
     this.#stopped = true;
     this.#callOff();
     const leftMs = untilMs - clock.monotonicMs();
-    // An attempt may hang for longer than the process has.
+    // An attempt may hang for longer than the process has left.
     if (leftMs > 0) await within(timers, leftMs, this.#addRest(untilMs)).catch(() => undefined);
     else await this.#addRest(untilMs);
     const left = this.#pending.requests + requestsOf(this.#batch.rows);
@@ -180,7 +186,7 @@ export class UsageRecorder implements UsageSink {
     return left;
   }
 
-  /** Where the counts are that {@link stop} could not add; `null` if they are only in memory. */
+  /** Folder with the counts that {@link stop} could not add; `null` if they are only in memory. */
   get journalFolder(): string | null {
     return this.unwritable ? null : this.#parts.journal.folder;
   }
@@ -225,7 +231,7 @@ export class UsageRecorder implements UsageSink {
   #schedule(): void {
     if (this.#stopped) return;
     const nowMs = this.#clock.nowMs();
-    // A tick at the end of each hour counts the bytes of that hour in it.
+    // A tick at the end of each hour makes sure that the bytes of that hour are counted in it.
     const endMs = hourOf(nowMs) + hourMs - nowMs;
     this.#callOff = this.#parts.timers.after(Math.max(1, Math.min(flushMs, endMs)), () => {
       this.#flushing = this.#tick();
@@ -244,7 +250,10 @@ export class UsageRecorder implements UsageSink {
     this.#schedule();
   }
 
-  /** Makes requests in flight note their bytes. Bytes since the last call count in the hour of that call. */
+  /**
+   * Makes requests in flight note their bytes. Bytes since the previous call are counted in the hour of the previous
+   * call.
+   */
   #collect(): void {
     const hour = hourOf(this.#clock.nowMs());
     this.#bytesHourMs ??= hour;
@@ -252,7 +261,7 @@ export class UsageRecorder implements UsageSink {
     this.#bytesHourMs = hour;
   }
 
-  /** Seals the open batch. If another one waits for the store, the new one stays only on disk. */
+  /** Seals the open batch. If an earlier batch still waits for the store, the rows of this one stay only on disk. */
   #seal(): void {
     const { rows } = this.#batch;
     if (rows.length === 0) return;

@@ -123,8 +123,9 @@ export class Reads {
   }
 
   /**
-   * Takes facts of each asker in turn until they fill one reading. @param askers receives the number of facts taken of
-   * each asker
+   * Takes facts of each asker in turn until they fill one reading.
+   *
+   * @param askers receives the number of facts taken of each asker
    */
   #nextBatch(askers: Map<string, number>): Waiting[] {
     const { facts, ofOne, turn } = this.#limits;

@@ -4,7 +4,7 @@ import type { BucketFigures } from './bucket.ts';
 export interface Limits {
   /** Average requests per second over all replicas. */
   readonly requestsPerSecond: number | null;
-  /** Requests at once after a pause: the capacity of the bucket. `null`: one second's worth. */
+  /** Number of requests at once after a pause: the capacity of the bucket. `null`: as many as in one second. */
   readonly burst: number | null;
   /** Capacity of a bucket that fills in a minute. */
   readonly requestsPerMinute: number | null;

@@ -30,7 +30,7 @@ export interface ExportLock {
   readonly leaseMs: number;
   /** Delay from the end of an hour until it may be closed, milliseconds. */
   readonly delayMs: number;
-  /** Milliseconds for which a silent replica is waited for. */
+  /** Milliseconds for which the export waits for a silent replica. */
   readonly lostAfterMs: number;
 }
 
@@ -61,9 +61,9 @@ export interface UsageExportStore {
   /** End of the closed hours, milliseconds since 1970; -Infinity before the first export. */
   closedUntil(): Promise<number>;
   /**
-   * Usage of accounts in an hour at the time it was closed; the result stays the same while the hour is kept.
+   * Usage of accounts in an hour, as it was when the hour was closed; the result stays the same while the hour is kept.
    * @param after last account of the previous page, in the order of ids; `null` for the first page
-   * @param most most accounts to read
+   * @param most maximum number of accounts to read
    */
   hour(
     hourMs: number,

@@ -3,7 +3,8 @@ import type { UsageEvent } from '../../domain/usage-event.ts';
 const notFound = 404;
 /**
  * Statuses that are about the events: 404 for a customer that the receiver does not know, 409 for an event that it
- * believes to know. 429 is not among them: the same events are sent again, after the pause that the receiver asks for.
+ * believes to have already. 429 is not among them: the same events are sent again, after the pause that the receiver
+ * asks for.
  */
 const statusesAboutEvents: ReadonlySet<number> = new Set([400, notFound, 409, 413, 422]);
 

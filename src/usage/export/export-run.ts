@@ -29,8 +29,8 @@ interface During {
   /** Called with the position that the export has reached. */
   readonly onPosition: (position: ExportPosition) => void;
   /**
-   * Whether the receiver has rejected the next events for long enough, with no later event accepted: this turn leaves
-   * out the events that it rejects again.
+   * Whether the receiver has rejected the next events for long enough and has accepted no later event. If so, this turn
+   * leaves out the events that the receiver rejects again.
    */
   readonly isLastTry: boolean;
 }
@@ -136,11 +136,15 @@ class Run {
     this.#leaveOut();
   }
 
-  /** Handles undecided events with none left to try. @throws PushFailed unless this is the last try */
+  /**
+   * Handles the undecided events when no more events are tried in this turn.
+   *
+   * @throws PushFailed unless this is the last try
+   */
   #giveUp(): void {
     const [first] = this.#undecided;
     const maybeAboutAddress = this.#undecided.some(({ error }) => error.maybeAboutAddress);
-    // A wrong address rejects everything, for however long: that is no reason to leave events out.
+    // At a wrong address every event is rejected, however long it is tried: that is no reason to leave events out.
     if (first !== undefined && (!this.#isLastTry || maybeAboutAddress)) throw first.error;
     this.#leaveOut();
     // Events after these have not been tried before.

@@ -23,8 +23,8 @@ const longestPauseMs = 600_000;
 /** Longest pause that the receiver may ask for. */
 const longestAskedMs = 3_600_000;
 /**
- * Failed attempts after which rejected events are left out, if the receiver accepts no others; about an hour with the
- * pauses.
+ * When the receiver accepts no event at all, rejected events are left out after this many failed attempts. With the
+ * pauses, that takes about an hour.
  */
 const triesOfRejected = 12;
 

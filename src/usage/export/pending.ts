@@ -18,13 +18,13 @@ interface PendingQuery {
   readonly untilMs: number;
   /** First hour whose corrections are exported. */
   readonly correctionsFromMs: number;
-  /** Rows in a batch. */
+  /** Number of rows in a batch. */
   readonly size: number;
 }
 
 type Source = Pick<UsageExportStore, 'hour' | 'corrections'>;
 
-/** Accounts or corrections read at once. */
+/** Number of accounts or corrections read at once. */
 const portion = 1_000;
 
 /**
@@ -48,7 +48,7 @@ async function* pendingHours(
     rows.push(...found);
     [of, after] = next === null ? [of + hourMs, null] : [of, next];
     for (; rows.length >= size; rows = rows.slice(size)) yield pendingHour(rows.slice(0, size));
-    // The position moves on even without rows: it renews the export lock while reading finds little usage.
+    // The position moves on even without rows: saving it renews the export lock while the export finds little usage.
     yield { kind, rows: [], through: rows.length === 0 ? { hourMs: of, after } : {} };
   }
   if (rows.length > 0) yield { kind, rows, through: { hourMs: of, after } };

@@ -16,10 +16,10 @@ export interface UsageReplayParts {
   readonly connect: () => Receiver;
 }
 
-/** Approximate number of events in one call, and accounts read at once. */
+/** Approximate number of events in one call, and number of accounts read at once. */
 const eventsOfCall = 500;
 const accountsOfPortion = 1_000;
-/** Most portions that one call reads if they hold few events. */
+/** Maximum number of portions that one call reads if they hold few events. */
 const portionsOfCall = 50;
 
 /** Exports hours again, for a receiver that lost them or is new. */

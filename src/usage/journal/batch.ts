@@ -5,7 +5,7 @@ import type { UsageRow } from '../../domain/usage.ts';
 export type OpenRow = { -readonly [field in keyof UsageRow]: UsageRow[field] } & {
   /** Index among the rows of its batch. */
   readonly index: number;
-  /** Whether it has changed since the journal last got it. */
+  /** Whether the row has changed since it was last written to the journal. */
   changed: boolean;
 };
 
@@ -19,7 +19,7 @@ interface RowsOfKey {
 export class OpenBatch {
   /** Rows in the order of their first count. */
   readonly rows: OpenRow[] = [];
-  /** Rows that have changed since the journal last got them. */
+  /** Rows that have changed since they were last written to the journal. */
   readonly changed: OpenRow[] = [];
   readonly #hours = new Map<number, Map<KeyId, RowsOfKey>>();
   #latestHourMs = NaN;
@@ -89,20 +89,20 @@ export function newRow(accountId: AccountId, keyId: KeyId, hourMs: number, index
  * event loop, ends with a line feed and is written by one call, so a process that dies leaves whole lines and at most one
  * without an end. A line consists of entries, each ended by `;`:
  *
- *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row with this index, which is the next
+ *     =INDEX,ACCOUNT,KEY,HOUR;      adds a row; INDEX is the next free one
  *     INDEX,REQUESTS,READS,CLIENT_ERRORS,SERVER_ERRORS,BYTES_IN,BYTES_OUT,LAST_USED;
- *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if there are such writes
+ *     INDEX,…,LAST_USED,WRITES_BY_DEFAULT,LAST_WRITE_BY_DEFAULT;      if the row has writes without the acting header
  *
- * The counts in an entry are totals of the row so far, so the last entry of a row is in force. Times are milliseconds since
- * 1970. Format 1 had no writes by default; it can still be read.
+ * The counts in an entry are totals of the row so far, so only the last entry of a row counts. Times are milliseconds since 1970.
+ * Format 1 lacks the two fields about writes without the acting header; files in it can still be read.
  */
 export const firstLine = 'tenancy-gateway usage 2\n';
 const firstLineOf1 = 'tenancy-gateway usage 1\n';
 
 /**
- * Line for one turn of the event loop.
+ * Returns the line for one turn of the event loop.
  *
- * @param defined number of rows in the file; this line defines the rows from there on
+ * @param defined number of rows that the file already defines; this line defines the new ones
  */
 export function lineOf(changed: readonly OpenRow[], defined: number): string {
   let line = '';
@@ -121,14 +121,15 @@ export class UnknownFormat extends Error {
 }
 
 /**
- * Rows of a file, in the order of their indexes. Text after the last whole line is left out, and so is everything from
- * the first line that this program could not have written: the disk has lost parts there.
+ * Returns the rows of a file, in the order of their indexes. Text after the last whole line is left out. If this
+ * program could not have written some line, the disk has lost parts of the file; that line and all after it are left
+ * out, too.
  *
  * @throws {UnknownFormat} if the file is in another format
  */
 export function rowsOf(text: string): UsageRow[] {
   const rows: OpenRow[] = [];
-  // The process died before its first line was whole.
+  // The process died before it had written the whole first line.
   if (firstLine.startsWith(text) || firstLineOf1.startsWith(text)) return rows;
   if (!text.startsWith(firstLine) && !text.startsWith(firstLineOf1))
     throw new UnknownFormat('a usage journal in an unknown format');
@@ -140,7 +141,7 @@ export function rowsOf(text: string): UsageRow[] {
   return rows;
 }
 
-/** Takes in a whole line or nothing of it. */
+/** Adds all of a line to `rows` or, if the line is damaged, nothing of it. Returns whether it was added. */
 function takeLine(line: string, rows: OpenRow[]): boolean {
   const before = rows.length;
   const totals: number[][] = [];

@@ -12,22 +12,24 @@ export interface JournalOptions {
   readonly dir: string;
   /** Name of this journal, never used before. */
   readonly id: string;
-  /** Most bytes for the files of this journal. */
+  /** Maximum size of this journal's files together, in bytes. */
   readonly mostBytes: number;
   readonly lock: LockFolder;
 }
 
-/** File in each journal's folder, present after the folder is locked: a folder without it is still being made. */
+/**
+ * Name of a file in each journal's folder, written after the folder is locked: a folder without it is still being made.
+ */
 const marker = 'journal';
-/** Size from which the open batch's file is replaced by one that holds each row once. */
+/** If the open batch's file is larger than this, in bytes, it is replaced by one that holds each row once. */
 const rewriteBytes = 8 * 1024 * 1024;
 
 /**
- * The journal of this process: one file for each batch, for the open one and those that the store does not have yet.
- * Writing is synchronous, since the bytes of requests wait for it, and goes to the system's memory: counts survive the
- * death of the process, but not of the machine.
+ * The journal of this process. It has one file for the open batch, and one for each sealed batch that the store does
+ * not have yet. Writing is synchronous, since requests wait for it, and goes to the operating system's memory: counts
+ * survive the death of the process, but not of the machine.
  *
- * A journal that cannot be written says so; it is of no use until {@link takeUp} succeeds.
+ * After a failed write, {@link writable} is false, and nothing is written until {@link takeUp} succeeds.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -35,7 +37,7 @@ export class Journal {
   #lock: { release(): Promise<void> } | null = null;
   #number = 1;
   #fd: number | null = null;
-  /** Bytes and rows in the open batch's file. */
+  /** Number of bytes and of rows in the open batch's file. */
   #bytes = 0;
   #rows = 0;
   /** Bytes of the files of sealed batches, by number. */
@@ -47,7 +49,7 @@ export class Journal {
     this.#options = options;
   }
 
-  /** Its own folder; empty before {@link open}. */
+  /** Folder of this journal; an empty text before {@link open}. */
   get folder(): string {
     return this.#folder;
   }
@@ -101,7 +103,7 @@ export class Journal {
     batch.written();
   }
 
-  /** Writes the changed rows of the open batch, in one call of the system. @throws if that fails */
+  /** Writes the changed rows of the open batch with one system call. @throws if that fails */
   write(batch: OpenBatch): void {
     if (batch.changed.length === 0) return;
     if (this.#fd === null || this.#bytes > rewriteBytes) return this.#guarded(() => this.takeUp(batch));
@@ -157,7 +159,8 @@ export class Journal {
   }
 
   /**
-   * Removes the file of a batch that the store has. A file that stays does no harm, since the store knows its numbers.
+   * Removes the file of a batch that the store has. If the file cannot be removed, that does no harm, since the store
+   * recognises its rows by their positions.
    */
   async remove(number: number): Promise<void> {
     const bytes = this.#sealed.get(number);
