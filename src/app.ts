@@ -137,7 +137,13 @@ export async function publicServer(
   app.register(async (scope) => {
     noteKeyUse(scope, deps.counting);
     const onOperations = (find: FindOperation): void => void (findOperation = find);
-    await scope.register(management, { ...deps, onOperations, destinationOf, prefix: managementPath });
+    await scope.register(management, {
+      ...deps,
+      shedding,
+      onOperations,
+      destinationOf,
+      prefix: managementPath,
+    });
   });
   await made(app);
 

@@ -1,5 +1,6 @@
 import type { Config, LimitsConfig, UsageConfig } from '../config.ts';
 import type { Barrier } from '../ports/barrier.ts';
+import type { Shedding } from '../limits/load-shedding.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory } from '../ports/directory.ts';
 import type { EventStore } from '../ports/events.ts';
@@ -31,6 +32,8 @@ export interface ManagementDeps {
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;
+  /** Requests that are rejected while the process is overloaded. */
+  readonly shedding: Shedding;
   readonly destinationOf: DestinationOf;
   /** Receives the function that finds operations, for explanations. */
   readonly onOperations?: (find: FindOperation) => void;

@@ -12,6 +12,7 @@ import { clientAddresses, networkOf } from '../http/trusted-proxies.ts';
 import { noteOutcome, outcomeOf } from '../http/outcome.ts';
 import { headerValues } from '../domain/header-names.ts';
 import { decideWithLookups, type Evaluate } from '../ports/directory.ts';
+import { overloaded } from '../limits/load-shedding.ts';
 import { ParentRate } from '../limits/parent-rate.ts';
 import type { RequestOrigin } from '../ports/changes.ts';
 import type { UsageSink } from '../ports/usage.ts';
@@ -20,6 +21,8 @@ import type { ManagementDeps } from './deps.ts';
 const decorator = 'managementCaller';
 const againDecorator = 'managementCallAgain';
 type DecideAgain = () => Promise<ManagementDecision>;
+
+type GuardDeps = Pick<ManagementDeps, 'config' | 'directory' | 'clock' | 'shedding'>;
 
 /** Counts a change that replicas must confirm against the rate limit of its parent. */
 export type CountChange = (request: FastifyRequest) => void;
@@ -30,10 +33,7 @@ export type CountChange = (request: FastifyRequest) => void;
  *
  * @returns function that operations call for each change
  */
-export function installGuard(
-  app: FastifyInstance,
-  deps: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>,
-): CountChange {
+export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange {
   const { changesPerSecond, readsPerSecond } = deps.config.limits;
   const rates = { changes: new ParentRate(changesPerSecond), reads: new ParentRate(readsPerSecond) };
   const guard = guardHook(deps, rates);
@@ -95,16 +95,17 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
  * Admits a call if {@link decideManagementCall} does and its parent is below its rate of reads or changes; notes the
  * caller. Synchronous if every fact is in memory.
  */
-function guardHook(
-  { config, directory, clock }: Pick<ManagementDeps, 'config' | 'directory' | 'clock'>,
-  rates: Rates,
-): onRequestHookHandler {
+function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
   const readCredentials = credentialReader(config.keys.prefix, apiKey);
   const addressOf = clientAddresses(config.trustedProxies);
   const keyNames = apiKey.map((name) => name.toLowerCase());
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
+
+  // A call without a known caller is shed if its network has used up its share; a call with one never is.
+  const isShed = (request: FastifyRequest): boolean =>
+    shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(request.raw)));
 
   return (request, reply, done) => {
     const { rawHeaders } = request.raw;
@@ -117,14 +118,14 @@ function guardHook(
       headerValues(rawHeaders, actingName),
       request.routeOptions.config,
     );
-    if ('problem' in call) return done(new ProblemError(call.problem));
+    if ('problem' in call) return done(new ProblemError(isShed(request) ? overloaded : call.problem));
     const evaluate: Evaluate<ManagementDecision> = (facts) =>
       decideManagementCall(facts, call, rule, clock.wallMs());
     const pass = (decision: ManagementDecision): void => {
       if ('problem' in decision) {
         const { problem, caller, keyId } = decision;
         noteOutcome(request, { rejected: { accountId: caller?.accountId ?? null, keyId } });
-        return done(new ProblemError(problem));
+        return done(new ProblemError(caller === null && isShed(request) ? overloaded : problem));
       }
       const origin = { requestId: request.id, address: addressOf(request.raw) };
       request.setDecorator<(ParentCaller & RequestOrigin) | null>(decorator, {

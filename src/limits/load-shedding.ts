@@ -23,7 +23,7 @@ export interface Pressure {
 export interface Shedding {
   /** Whether all requests are rejected. */
   readonly active: boolean;
-  /** Shares of parents, if there are any; a proxied request is admitted only if its parent's share has room. */
+  /** Shares of parents and of strangers' networks, while time is short; a request is admitted only if its share has room. */
   readonly shares: FairShares | null;
 }
 
@@ -35,16 +35,10 @@ const resolutionMs = 10;
  */
 const windowsInARow = 2;
 /**
- * Number of further windows, with shares, after which all requests are shed. If requests of parents were the cause,
- * shares would have helped by then.
- */
-const windowsOfShares = 6;
-
-/**
  * Rejects requests with 503 while the process cannot keep up: some responses in time are worth more than all of them
- * late. At first it rejects requests of the parents that ask for most, but serves management calls, which revoke
- * access. If that does not help, or if memory is short, it rejects all. Call it on the root, before all hooks that work
- * on requests.
+ * late. If time is short, it rejects requests without a known caller first, then those of the parents that ask for most,
+ * and never management calls with a valid key, which revoke access. If memory is short, it rejects all. Call it on the
+ * root, before all hooks that work on requests.
  *
  * @param look returns the pressure since the last call
  */
@@ -71,20 +65,17 @@ export function shedLoad(
   return shedding;
 }
 
-/** Requests that are shed: none, none yet (`watched`), those of the parents that ask for most, or all. */
-export type ShedLevel = 'none' | 'watched' | 'most' | 'all';
+/** Requests that are shed: none, those without room in their share (none in the first window), or all. */
+export type ShedLevel = 'none' | 'shares' | 'all';
 
 /** Returns a function that decides after each window which requests to shed. A limit of 0 means no limit. */
 export function overload(limits: Limits): (pressure: Pressure) => ShedLevel {
-  let late = 0;
   let full = 0;
   return ({ delayMs, heapBytes, memoryBytes }) => {
-    late = above(delayMs, limits.maxEventLoopDelayMs) ? late + 1 : 0;
     const isFull = above(heapBytes, limits.maxHeapBytes) || above(memoryBytes, limits.maxMemoryBytes);
     full = isFull ? full + 1 : 0;
-    if (full >= windowsInARow || late >= windowsInARow + windowsOfShares) return 'all';
-    if (late >= windowsInARow) return 'most';
-    return late > 0 || full > 0 ? 'watched' : 'none';
+    if (full >= windowsInARow) return 'all';
+    return isFull || above(delayMs, limits.maxEventLoopDelayMs) ? 'shares' : 'none';
   };
 }
 

@@ -6,28 +6,28 @@ const lessBy = 0.7;
 const moreBy = 1.25;
 
 /**
- * Divides capacity among parents, each with its sub-accounts, while the process is overloaded. It uses max-min fairness
- * (Bertsekas and Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal share gets all it asks for,
- * and the rest is divided among the others. So the parents that ask for most have to wait. Shares per sub-account would
- * favour the parent with the most of them.
+ * Divides capacity while the process is overloaded: first among parents, each with its sub-accounts, then among the
+ * networks of strangers. A stranger is a request without a known caller. Both use max-min fairness (Bertsekas and
+ * Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal share gets all it asks for, and the rest
+ * is divided among the others. So strangers are rejected first, and then the parents that ask for most. Shares per
+ * sub-account would favour the parent with the most of them.
  *
  * It counts in windows of time; the caller ends them. Each window decides the capacity of the next.
  */
 export class FairShares {
-  /** Requests of each parent in this window. */
-  #asked = new Map<AccountId, number>();
-  #admitted = 0;
-  /** Number of requests that a window admits, in total and of one parent. */
+  readonly #parents = new Shares<AccountId>();
+  readonly #networks = new Shares<string>();
+  /** Number of requests that a window admits in total. */
   #capacity = Infinity;
-  #most = Infinity;
 
   /** Counts a request. Returns `false` if its parent has used up its share of this window. */
   admits(parent: AccountId): boolean {
-    const count = (this.#asked.get(parent) ?? 0) + 1;
-    this.#asked.set(parent, count);
-    if (count > this.#most) return false;
-    this.#admitted += 1;
-    return true;
+    return this.#parents.admits(parent);
+  }
+
+  /** Counts a request without a known caller. Returns `false` if its network has used up its share of this window. */
+  admitsStranger(network: string): boolean {
+    return this.#networks.admits(network);
   }
 
   /**
@@ -36,13 +36,46 @@ export class FairShares {
    * @param tooMuch whether the process could not keep up with the admitted requests
    */
   endWindow(tooMuch: boolean): boolean {
+    const parents = this.#parents;
+    const networks = this.#networks;
     this.#capacity = tooMuch
-      ? lessBy * Math.min(this.#capacity, this.#admitted)
+      ? lessBy * Math.min(this.#capacity, parents.admitted + networks.admitted)
       : moreBy * this.#capacity + 1;
-    this.#most = fairShare([...this.#asked.values()], this.#capacity);
-    this.#asked = new Map();
-    this.#admitted = 0;
+    // A rejection costs as much as a stranger's 401. If most requests are strangers', rejecting parents cannot help.
+    if (networks.asked > parents.asked) this.#capacity = Math.max(this.#capacity, parents.asked);
+    const left = Math.max(0, this.#capacity - parents.asked);
+    parents.divide(this.#capacity);
+    networks.divide(left);
+    return parents.limited || networks.limited;
+  }
+}
+
+/** Requests of one window, and the most that each of those who ask may have of the next. */
+class Shares<Who> {
+  #asked = new Map<Who, number>();
+  #most = Infinity;
+  asked = 0;
+  admitted = 0;
+
+  get limited(): boolean {
     return this.#most < Infinity;
+  }
+
+  admits(who: Who): boolean {
+    const count = (this.#asked.get(who) ?? 0) + 1;
+    this.#asked.set(who, count);
+    this.asked += 1;
+    if (count > this.#most) return false;
+    this.admitted += 1;
+    return true;
+  }
+
+  /** Divides the capacity of the next window by what was asked for in this one, which it ends. */
+  divide(capacity: number): void {
+    this.#most = fairShare([...this.#asked.values()], capacity);
+    this.#asked = new Map();
+    this.asked = 0;
+    this.admitted = 0;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Admission, Rejection } from '../authz/proxied-request.ts';
 import type { Problem } from '../domain/problem.ts';
 import { guardMethods } from '../http/guarded.ts';
 import { networkOf } from '../http/trusted-proxies.ts';
+import { overloaded } from '../limits/load-shedding.ts';
 import type { FactKey } from '../ports/facts.ts';
 import type { UnitsUser } from './decision.ts';
 import { EndingExchange } from './ending-exchange.ts';
@@ -36,7 +37,13 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   protected decideAbout(head: RequestHead): void {
     const problem = this.decision.read(head);
     if (problem === undefined) this.#decide();
-    else this.reject(problem);
+    else this.reject(this.isShed() ? overloaded : problem);
+  }
+
+  /** Counts a request without a known caller. Returns whether it is shed, since its network has used up its share. */
+  protected isShed(): boolean {
+    const { shedding, addressOf } = this.route.deps;
+    return shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(this.request)));
   }
 
   /** Decides once more, as if the request had come just now. */
@@ -66,7 +73,8 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     const problem = this.decision.enter(decision);
     // The client left while facts were being loaded.
     if (this.state === 'finished') return this.decision.leave();
-    if (problem !== undefined) return this.reject(problem);
+    if (problem !== undefined)
+      return this.reject(decision.caller === null && this.isShed() ? overloaded : problem);
     const full = this.decision.takeFromLimits(this);
     if (full === undefined) this.admitted();
     else if (full !== 'later') this.reject(full);

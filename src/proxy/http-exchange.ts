@@ -49,8 +49,10 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (cors !== null && isPreflight(this.request, head)) {
       respondToPreflight(this.response, cors.preflight(this.request.headers.origin), this.requestId);
       this.finish(204, null);
-    } else if (config.preflight === 'pass' && isPreflight(this.request, head)) this.admitted();
-    else this.decideAbout(head);
+    } else if (config.preflight === 'pass' && isPreflight(this.request, head)) {
+      if (this.isShed()) this.reject(overloaded);
+      else this.admitted();
+    } else this.decideAbout(head);
   }
 
   protected admitted(): void {

@@ -64,6 +64,35 @@ t.test('only the one that asks for most is cut, the more the longer it is too mu
   t.end();
 });
 
+t.test('strangers are shed first, each network by what it asks for, and parents after them', (t) => {
+  const shares = new FairShares();
+  const window = (strangers: number) => {
+    const admitted = { parent: 0, flood: 0, quiet: 0 };
+    for (let i = 0; i < 100; i++) if (shares.admits('parent' as AccountId)) admitted.parent += 1;
+    for (let i = 0; i < strangers; i++) if (shares.admitsStranger('192.0.2.1')) admitted.flood += 1;
+    if (shares.admitsStranger('198.51.100.1')) admitted.quiet += 1;
+    return admitted;
+  };
+  t.same(window(80), { parent: 100, flood: 80, quiet: 1 });
+  shares.endWindow(true);
+  t.same(window(80), { parent: 100, flood: 25, quiet: 1 }, '0.7 of 181');
+  shares.endWindow(true);
+  t.same(window(80), { parent: 88, flood: 1, quiet: 1 }, "the rest is the parents'");
+  t.end();
+});
+
+t.test("parents are not shed while most requests are strangers', however long it is too much", (t) => {
+  const shares = new FairShares();
+  for (let window = 0; window < 60; window++) {
+    let flood = 0;
+    for (let i = 0; i < 100; i++) t.ok(shares.admits('parent' as AccountId));
+    for (let i = 0; i < 1_000; i++) if (shares.admitsStranger('192.0.2.1')) flood += 1;
+    if (window > 9) t.equal(flood, 1);
+    t.ok(shares.endWindow(true));
+  }
+  t.end();
+});
+
 t.test('nothing taken up at all does not leave the shares at nothing', (t) => {
   const shares = new FairShares();
   shares.endWindow(true);
@@ -103,6 +132,41 @@ t.test(
     );
   },
 );
+
+for (const key of [null, 'sk_test_made_up_0123456789012345678901234567890']) {
+  t.test(
+    `a flood ${key === null ? 'without a key' : 'with a made-up key'} costs no parent and no management call a 503`,
+    async (t) => {
+      let windows = 0;
+      const upstream = await startUpstream(t);
+      const { call, finished } = await startGateway(t, {
+        routes: { '/': upstream.url },
+        limits: { maxEventLoopDelayMs: 100 },
+        pressure: () => ({ delayMs: windows++ < 9 ? 500 : 0, heapBytes: 0, memoryBytes: 0 }),
+      });
+      const statuses = {
+        strangers: new Set<number>(),
+        parent: new Set<number>(),
+        management: new Set<number>(),
+      };
+      while (windows < 8 || !statuses.strangers.has(503)) {
+        const flood = Array.from({ length: 40 }, (_, i) =>
+          call('GET', i % 2 === 0 ? '/' : '/v1/sub-accounts', { key }),
+        );
+        statuses.parent.add((await call('GET', '/')).status);
+        statuses.management.add((await call('GET', '/v1/sub-accounts/none-such')).status);
+        for (const { status } of await Promise.all(flood)) statuses.strangers.add(status);
+      }
+      t.same(statuses.parent, new Set([200]));
+      t.notOk(statuses.management.has(503));
+      t.same(statuses.strangers, new Set([401, 503]));
+      t.match(
+        finished.find(({ status }) => status === 503),
+        { code: 'overloaded', caller: null },
+      );
+    },
+  );
+}
 
 t.test('a parent has one share, however many sub-accounts it has', async (t) => {
   let windows = 0;

@@ -149,6 +149,8 @@ export function dispatcher({
       case 'management':
         return management(request, response);
       case 'rejected':
+        // It is one of the strangers' requests, without a look at its network: its rejection costs the least of all.
+        shedding.shares?.admitsStranger('');
         return reject(request, response, read);
     }
   }
