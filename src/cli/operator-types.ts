@@ -97,7 +97,9 @@ export interface Event {
     | 'api_key.created'
     | 'api_key.updated'
     | 'api_key.rotated'
-    | 'api_key.revoked';
+    | 'api_key.revoked'
+    | 'quota.near'
+    | 'quota.reached';
   /** When the change was made, by the clock of the database. */
   readonly created_at: string;
   /** The parent account. */

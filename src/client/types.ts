@@ -142,7 +142,9 @@ export interface Event {
     | 'api_key.created'
     | 'api_key.updated'
     | 'api_key.rotated'
-    | 'api_key.revoked';
+    | 'api_key.revoked'
+    | 'quota.near'
+    | 'quota.reached';
   /** When the change was made, by the clock of the database. */
   readonly created_at: string;
   /** The parent account. */
@@ -558,7 +560,9 @@ export interface ListEventsQuery {
     | 'api_key.created'
     | 'api_key.updated'
     | 'api_key.rotated'
-    | 'api_key.revoked';
+    | 'api_key.revoked'
+    | 'quota.near'
+    | 'quota.reached';
   /** Only rows about this sub-account. A list of parent accounts has only its parent. */
   readonly sub_account_id?: string;
   /** The start of the period, inclusive: an RFC 3339 date or date-time. Usage reports round it down to the hour, and start with this month unless it is given. */

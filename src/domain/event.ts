@@ -1,8 +1,9 @@
 import type { ParentAccount, SubAccount } from './account.ts';
+import type { LimitPeriod } from './limits/limits.ts';
 import type { ApiKey } from './api-key.ts';
 import type { AccountId, EventId, KeyId } from './ids.ts';
 
-/** Types of changes of an account or a key. */
+/** Types of changes of an account or a key, and of quotas that are used up. */
 export const eventTypes = [
   'account.created',
   'account.updated',
@@ -16,6 +17,8 @@ export const eventTypes = [
   'api_key.updated',
   'api_key.rotated',
   'api_key.revoked',
+  'quota.near',
+  'quota.reached',
 ] as const;
 
 export type EventType = (typeof eventTypes)[number];
@@ -36,11 +39,24 @@ interface Changed<Kind extends string, T> {
   readonly before: T | null;
 }
 
-/** Resource that was changed. */
-export type EventSubject =
-  Changed<'account', ParentAccount> | Changed<'sub_account', SubAccount> | Changed<'api_key', ApiKey>;
+/** Use of a quota in one window. */
+export interface QuotaUse {
+  readonly period: Extract<LimitPeriod, 'day' | 'month'>;
+  /** Requests in the window. */
+  readonly quota: number;
+  /** Requests that were used, or that replicas have at hand. */
+  readonly used: number;
+  readonly startsAt: Date;
+}
 
-/** A change of an account or a key. */
+/** Resource that was changed, or quota that is used up. */
+export type EventSubject =
+  | Changed<'account', ParentAccount>
+  | Changed<'sub_account', SubAccount>
+  | Changed<'api_key', ApiKey>
+  | Changed<'quota', QuotaUse>;
+
+/** A change of an account or a key, or the use of a quota. */
 export interface Event {
   readonly id: EventId;
   readonly type: EventType;

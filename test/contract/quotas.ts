@@ -4,6 +4,7 @@ import type { Test } from 'tap';
 import type { Store } from '../../src/adapters/postgres/store.ts';
 import { noLimits } from '../../src/domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion, TokenStore } from '../../src/ports/limits/token-store.ts';
+import { eventually } from '../support/eventually.ts';
 import { createParent, createSub } from '../support/store.ts';
 import { addUsage, usageRow } from '../support/usage-rows.ts';
 
@@ -151,6 +152,57 @@ export async function quotaContract(t: Test, store: Store): Promise<void> {
     await one.ask();
     t.equal(one.left, 55);
     t.equal(await one.use(60), 55);
+  });
+
+  await t.test('a quota leaves an event when it is near and when it is reached, each once', async (t) => {
+    const parent = await createParent(tenants);
+    const { value: sub } = await createSub(tenants, parent.id);
+    const events = async () =>
+      (await store.events.list({ account: parent.id }, { limit: 100 })).rows
+        .toReversed()
+        .flatMap(({ type, subAccountId, actor, subject }) =>
+          subject.kind === 'quota' ? [{ type, subAccountId, actor: actor.kind, use: subject.after }] : [],
+        );
+    const become = (count: number) => eventually(async () => (await events()).length === count);
+    const limit = `sub_account:${sub.id}:month`;
+    const [one, other] = [new Asking(replicas[0], limit, 10), new Asking(replicas[1], limit, 10)];
+    await one.use(7);
+    await other.use(1);
+    await become(1);
+    await one.use(1);
+    t.equal(await other.use(2), 1);
+    await become(2);
+    t.equal(await one.use(1), 0);
+    const [now, about] = [new Date(), { subAccountId: sub.id, actor: 'system' }];
+    const startsAt = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
+    const use = { period: 'month', quota: 10, startsAt };
+    t.same(await events(), [
+      { ...about, type: 'quota.near', use: { ...use, used: 8 } },
+      { ...about, type: 'quota.reached', use: { ...use, used: 10 } },
+    ]);
+
+    const whole = new Asking(replicas[2], `parent:${parent.id}:month`, 4);
+    await whole.use(4);
+    await become(3);
+    t.match((await events()).at(-1), {
+      type: 'quota.reached',
+      subAccountId: null,
+      use: { quota: 4, used: 4 },
+    });
+
+    const quota = (requestsPerMonth: number) =>
+      tenants.updateSubAccount(parent.id, sub.id, { limits: { ...noLimits, requestsPerMonth } });
+    await quota(10);
+    await addUsage({ store }, [usageRow(sub.id, Date.now(), { requests: 9, reads: 9 })]);
+    await new Asking(replicas[2], limit, 10).ask();
+    await become(4);
+    await quota(20);
+    const again = new Asking(replicas[0], limit, 20);
+    await again.ask();
+    t.equal(again.left, 11, 'less than half is used');
+    await again.use(7);
+    await become(5);
+    t.match((await events()).at(-1), { type: 'quota.near', use: { quota: 20, used: 16 } });
   });
 
   await t.test('many quotas in one call, from many replicas at once', async (t) => {

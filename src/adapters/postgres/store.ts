@@ -203,7 +203,7 @@ export function assembleStore(parts: StoreParts): Store {
     }),
     usage: usageStore(queries, reports, background),
     buckets: postgresBuckets(parts.buckets),
-    quotas: (replica) => postgresQuotas(parts.quotas, replica),
+    quotas: (replica) => postgresQuotas(parts.quotas, background, replica),
     usageExport: usageExportStore(reports, background),
     replicaList: replicaList(queries),
     oldSnapshots: oldSnapshots(log),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Type, type Static } from 'typebox';
-import { eventTypes, type Event, type EventSubject } from '../../domain/event.ts';
+import { eventTypes, type Event, type EventSubject, type QuotaUse } from '../../domain/event.ts';
 import { apiKeyToBody } from '../api-keys/resource.ts';
 import { accountToBody } from '../operator/account-body.ts';
 import { closed, nullableText, timestamp } from '../rest/typebox.ts';
@@ -76,11 +76,22 @@ function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSu
       return (record) => accountToBody(record as typeof subject.after);
     case 'sub_account':
       return (record) => subAccountToBody(record as typeof subject.after);
+    case 'quota':
+      return (record) => quotaToBody(record as typeof subject.after);
     case 'api_key': {
       const owner = subAccountId === null ? 'account_id' : 'sub_account_id';
       return (record) => apiKeyToBody(record as typeof subject.after, owner, createdAt.getTime());
     }
   }
+}
+
+function quotaToBody({ period, quota, used, startsAt }: QuotaUse): Body {
+  const resetsAt =
+    period === 'day'
+      ? Date.UTC(startsAt.getUTCFullYear(), startsAt.getUTCMonth(), startsAt.getUTCDate() + 1)
+      : Date.UTC(startsAt.getUTCFullYear(), startsAt.getUTCMonth() + 1);
+  const window = { starts_at: startsAt.toISOString(), resets_at: new Date(resetsAt).toISOString() };
+  return { per: period, quota, used, ...window };
 }
 
 /** Former values of the members that changed, without `updated_at`: the previous event tells that. */

@@ -47,6 +47,9 @@ export function limitsSet(limits: Limits): readonly LimitFigures[] {
   return set;
 }
 
+/** Fraction of a quota from which it counts as near. */
+export const nearQuota = 0.8;
+
 export function isQuota(period: LimitPeriod): period is 'day' | 'month' {
   return period === 'day' || period === 'month';
 }

@@ -135,7 +135,7 @@ export const operatorOperations: OperationTexts = {
     id: 'listEvents',
     tag: 'Events',
     summary: 'List events',
-    description: `${everyone} Every change of an account or a key, newest first, with its actor, request and address.`,
+    description: `${everyone} Every change of an account or a key, with its actor, request and address, and quotas that are near or reached, newest first.`,
     responses: { 200: ['EventList', 'A page of events.'] },
   },
   'GET /admin/v1/events/{event_id}': {

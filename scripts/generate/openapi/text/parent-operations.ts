@@ -114,7 +114,7 @@ export const parentOperations: OperationTexts = {
     tag: 'Events',
     summary: 'List events',
     description:
-      'Every change of the account, its sub-accounts and its keys, newest first. Within an account, an event that was committed later has a greater id, so paging skips no event.',
+      'Every change of the account, its sub-accounts and its keys, and quotas that are near or reached, newest first. Within an account, an event that was committed later has a greater id, so paging skips no event.',
     responses: { 200: ['EventList', 'A page of events.'] },
   },
   'GET /v1/sub-accounts/events/{event_id}': {

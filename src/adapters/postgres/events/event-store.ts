@@ -1,4 +1,4 @@
-import type { Event, EventActor, EventSubject, EventType } from '../../../domain/event.ts';
+import type { Event, EventActor, EventSubject, EventType, QuotaUse } from '../../../domain/event.ts';
 import type { AccountId, EventId, KeyId } from '../../../domain/ids.ts';
 import type { EventFilter, EventStore } from '../../../ports/events.ts';
 import type { PageQuery } from '../../../ports/tenant-store.ts';
@@ -127,6 +127,18 @@ function toEvent(row: EventRow): Event {
   };
 }
 
+/** What `quota_note` writes. */
+interface QuotaRow {
+  readonly period: QuotaUse['period'];
+  readonly quota: number;
+  readonly used: number;
+  readonly starts_at: string;
+}
+
+function toQuotaUse({ period, quota, used, starts_at }: QuotaRow): QuotaUse {
+  return { period, quota, used, startsAt: new Date(starts_at) };
+}
+
 function subjectOf({ type, object, previous }: EventRow): EventSubject {
   const before = previous && { ...object, ...previous };
   const [kind] = type.split('.');
@@ -143,6 +155,8 @@ function subjectOf({ type, object, previous }: EventRow): EventSubject {
         after: toSubAccount(object as AccountRow),
         before: before && toSubAccount(before as AccountRow),
       };
+    case 'quota':
+      return { kind, after: toQuotaUse(object as QuotaRow), before: null };
     default:
       return {
         kind: 'api_key',

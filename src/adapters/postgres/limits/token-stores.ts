@@ -1,5 +1,6 @@
 import type { TokenAnswer, TokenStore } from '../../../ports/limits/token-store.ts';
 import type { Runner } from '../connection/pool.ts';
+import { QuotaEvents } from './quota-events.ts';
 
 /** Buckets in PostgreSQL: one short statement for the questions about all limits. */
 export function postgresBuckets(db: Runner): TokenStore {
@@ -17,8 +18,14 @@ export function postgresBuckets(db: Runner): TokenStore {
   };
 }
 
-/** Quotas in PostgreSQL. @param replica name of this process among those that use the quotas; never used before */
-export function postgresQuotas(db: Runner, replica: string): TokenStore {
+/**
+ * Quotas in PostgreSQL.
+ *
+ * @param background for the events that a quota is near or reached, which no request waits for
+ * @param replica name of this process among those that use the quotas; never used before
+ */
+export function postgresQuotas(db: Runner, background: Runner, replica: string): TokenStore {
+  const events = new QuotaEvents(background);
   return {
     async ask(questions) {
       const asked = questions.map(({ limit, period, capacity, needed, ahead, series, spent, hand }) => ({
@@ -28,6 +35,7 @@ export function postgresQuotas(db: Runner, replica: string): TokenStore {
         (sql) => sql<[{ readonly answers: readonly TokenAnswer[] }]>`
           select quota_ask(${replica}, ${sql.json(asked)}) as answers`,
       );
+      events.note(questions, row.answers);
       return row.answers;
     },
   };

@@ -11,7 +11,8 @@ create unlogged table limit_bucket (
 ) with (fillfactor = 50);
 
 -- Units of a quota in one window, a day or a month of UTC, over all replicas: those that were spent, and those that replicas have
--- at hand. `series` says which units a replica's figures are about. `quota` is the limit as a replica last knew it.
+-- at hand. `series` says which units a replica's figures are about. `quota` is the limit as a replica last knew it. `noted` is 1
+-- after the event that the quota is near, and 2 after the event that it is reached.
 create sequence limit_series;
 create table limit_quota (
   limit_name text collate "C" not null,
@@ -19,6 +20,7 @@ create table limit_quota (
   series bigint not null,
   used bigint not null,
   quota bigint not null default 0,
+  noted smallint not null default 0,
   primary key (limit_name, starts_at)
 ) with (fillfactor = 50);
 create index limit_quota_starts on limit_quota (starts_at);

@@ -1649,6 +1649,11 @@ begin
     perform quota_forget(account || ':month');
     perform change_touch(array['+q:' || new.id]);
   end if;
+  update limit_quota q set noted = 0
+    where q.noted > 0 and q.limit_name = any (array_remove(array[
+      case when old.requests_per_day <> new.requests_per_day then account || ':day' end,
+      case when old.requests_per_month <> new.requests_per_month then account || ':month' end
+    ], null));
   return null;
 end $$;
 
@@ -1794,6 +1799,37 @@ create or replace function quota_let_go(of_limit text, starts timestamptz, but_r
   )
   select coalesce(sum(l.hand), 0)::bigint from let_go l
 $$;
+
+-- limits/quota_note.sql
+create or replace function quota_note(of_limit text, of_series bigint, level int) returns void language plpgsql
+set enable_seqscan = off as $$
+declare
+  owner account;
+  parent uuid;
+  noted limit_quota;
+begin
+  select * into owner from account a where a.id = split_part(of_limit, ':', 2)::uuid;
+  if not found then
+    return;
+  end if;
+  parent := coalesce(owner.parent_id, owner.id);
+  perform event_tick(parent);
+  update limit_quota q set noted = level
+    where q.limit_name = of_limit and q.series = of_series and q.noted < level
+    returning * into noted;
+  if found then
+    perform event_add(
+      parent,
+      array[case level when 1 then 'quota.near' else 'quota.reached' end],
+      array[case when owner.parent_id is not null then owner.id end],
+      array[jsonb_build_object(
+        'period', split_part(of_limit, ':', 3), 'quota', noted.quota, 'used', least(noted.used, noted.quota),
+        'starts_at', noted.starts_at
+      )],
+      array[null::jsonb]
+    );
+  end if;
+end $$;
 
 -- limits/quota_of.sql
 create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql

@@ -1,5 +1,6 @@
 -- The trigger begins the count of a quota anew when an account gets one, in the transaction of the account: requests that passed
--- without a quota count, too. So replicas are told to add their counts before they confirm the change.
+-- without a quota count, too. So replicas are told to add their counts before they confirm the change. A quota of another size has its
+-- events again.
 create or replace function account_quota_changed() returns trigger language plpgsql as $$
 declare
   account constant text := case when new.parent_id is null then 'parent:' else 'sub_account:' end || new.id;
@@ -12,5 +13,10 @@ begin
     perform quota_forget(account || ':month');
     perform change_touch(array['+q:' || new.id]);
   end if;
+  update limit_quota q set noted = 0
+    where q.noted > 0 and q.limit_name = any (array_remove(array[
+      case when old.requests_per_day <> new.requests_per_day then account || ':day' end,
+      case when old.requests_per_month <> new.requests_per_month then account || ':month' end
+    ], null));
   return null;
 end $$;
