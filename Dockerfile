@@ -65,11 +65,11 @@ COPY --from=started --chown=0:0 /tmp/compiled compiled
 ENV NODE_COMPILE_CACHE=/app/compiled
 
 # Outside, ports are published or not; inside, a listener on 127.0.0.1 would be out of everybody's reach.
-ENV HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0
+ENV HOST=0.0.0.0 INTERNAL_HOST=0.0.0.0 USAGE_JOURNAL_DIR=/var/lib/tenancy-gateway/usage
 EXPOSE 8080 9090
 
 # A volume that is mounted here begins as it is: it can be written to.
-RUN install -d -o 10001 -g 10001 -m 700 /var/lib/tenancy-gateway/usage
+RUN install -d -o 10001 -g 0 -m 770 /var/lib/tenancy-gateway/usage
 
 # By number, so that Kubernetes can tell that it is not root. Nothing else in the image belongs to it.
 USER 10001:10001

@@ -10,14 +10,18 @@ export const usageJournals = '/var/lib/tenancy-gateway/usage';
  * @param {{ User: string, Env: string[], WorkingDir: string }} image
  * @param {string[]} command
  * @param {string[]} environment
+ * @param {{ user?: string, journals?: string }} chosen user and group in place of the image's; folder for usage journals that
+ *   outlives the command
  */
-export function readOnly(rootfs, image, command, environment) {
-  const [uid = '', gid = ''] = image.User.split(':');
+export function readOnly(rootfs, image, command, environment, { user = image.User, journals } = {}) {
+  const [uid = '', gid = ''] = user.split(':');
   const prepare = [
     'mount --bind "$0" "$0"',
     'mount -o remount,bind,ro "$0"',
     'mount -t proc proc "$0/proc"',
-    `mount -t tmpfs -o uid=${uid},gid=${gid},mode=0700 tmpfs "$0${usageJournals}"`,
+    journals === undefined
+      ? `mount -t tmpfs -o uid=${uid},gid=${gid},mode=0700 tmpfs "$0${usageJournals}"`
+      : `mount --bind ${journals} "$0${usageJournals}"`,
     'exec chroot "$0" setpriv "$@"',
   ].join(' && ');
   const privileges = [

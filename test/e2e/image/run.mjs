@@ -9,9 +9,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { loadavg } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { findPostgres } from '../../servers/find-postgres.mjs';
 import { freePort } from '../../servers/free-port.mjs';
@@ -24,7 +27,11 @@ const image = JSON.parse(readFileSync(description, 'utf8')).Docker.config;
 
 const token = 'f'.repeat(40);
 const [port, internalPort] = [await freePort(), await freePort()];
-const upstream = createServer((request, reply) => reply.end(JSON.stringify(request.headers)));
+let received = 0;
+const upstream = createServer((request, reply) => {
+  received += 1;
+  reply.end(JSON.stringify(request.headers));
+});
 upstream.listen(0, '127.0.0.1');
 await once(upstream, 'listening');
 const postgres = await startSupervised('postgres', { bin: findPostgres().bin });
@@ -37,11 +44,15 @@ const variables = [
   `ADMIN_TOKEN=${token}`,
 ];
 
+/** Lines at `warn` or above, by process. @type {WeakMap<import('node:child_process').ChildProcess, string[]>} */
+const warnings = new WeakMap();
+
 try {
   holdsNothingToBuildWith();
   mustNotStartWithoutDatabase();
   await waitsForMigrations();
   const key = await serves();
+  await countsOverKills(key);
   await traces(key);
   await startsQuickly();
 } finally {
@@ -117,8 +128,74 @@ async function serves() {
   say('an account and a key made inside; a request with it reached the upstream as that account');
   const { text: metrics } = await get('/metrics');
   assert.match(metrics, /^tenancy_gateway_usage_journal_unwritable 0$/m, 'usage is journalled');
+  assert.deepEqual(warningsOf(gateway), [], 'the first log has no warning');
   say(`exit 0 ${await stop(gateway)} ms after SIGTERM`);
   return /** @type {string} */ (key.api_key);
+}
+
+/**
+ * As the chart and OpenShift run it: a user that the image does not know, a limit of memory, and a volume for journals that
+ * outlives the process. Whatever reached the upstream is counted, however often the process is killed.
+ * @param {string} key
+ */
+async function countsOverKills(key) {
+  const [journals, user] = [mkdtempSync(join(tmpdir(), 'journals-')), '54321:54321'];
+  chownSync(journals, 54321, 54321);
+  const kills = 4;
+  const atOnce = 20;
+  try {
+    for (let kill = 0; kill <= kills; kill += 1) {
+      const gateway = start([], { user, journals });
+      limitMemory(gateway, 512);
+      await until(ready);
+      if (kill === kills) {
+        assert.match(readFileSync(`/proc/${gateway.pid}/status`, 'utf8'), /^Uid:\t54321\t/m);
+        await until(async () => counted() >= received);
+        const more = counted() - received;
+        assert.ok(more <= kills * atOnce, `${more} requests are counted that the upstream did not have`);
+        say(
+          `${received} requests reached the upstream over ${kills} kills: none lost, ${more} counted beyond them`,
+        );
+        await stop(gateway);
+        break;
+      }
+      const ends = Date.now() + 1500;
+      const clients = Array.from({ length: atOnce }, async () => {
+        while (Date.now() < ends + 500) if (!(await shipments(key).catch(() => undefined))) await sleep(10);
+      });
+      await sleep(1500);
+      const ended = once(gateway, 'exit');
+      gateway.kill('SIGKILL');
+      await Promise.all([ended, ...clients]);
+      assert.deepEqual(warningsOf(gateway), [], 'no log has a warning');
+    }
+  } finally {
+    rmSync(journals, { recursive: true });
+  }
+}
+
+/** Requests in the report. */
+function counted() {
+  const { status, stdout, stderr } = inside(['tenancy-gateway', '--json', 'usage'], variables);
+  assert.equal(status, 0, stderr);
+  const { data } = /** @type {{ data: { requests: number }[] }} */ (JSON.parse(stdout));
+  return data.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+/**
+ * Limits the memory of a process as a container's is, if this machine has control groups of version 2.
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {number} mebibytes
+ */
+function limitMemory({ pid }, mebibytes) {
+  const group = '/sys/fs/cgroup/tenancy-gateway-image-test';
+  try {
+    mkdirSync(group, { recursive: true });
+    writeFileSync(join(group, 'memory.max'), String(mebibytes * 2 ** 20));
+    writeFileSync(join(group, 'cgroup.procs'), String(pid));
+  } catch (error) {
+    say(`SKIPPED: no limit of memory, ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 /**
@@ -175,10 +252,24 @@ async function ready() {
   return (await get('/readyz')).status === 200;
 }
 
-/** @param {string[]} more variables */
-function start(more) {
-  const gateway = spawn('unshare', readOnly(rootfs, image, image.Cmd, [...variables, ...more]), {
-    stdio: ['ignore', process.env['VERBOSE'] ? 'inherit' : 'ignore', 'inherit'],
+/** @param {import('node:child_process').ChildProcess} gateway */
+function warningsOf(gateway) {
+  return warnings.get(gateway) ?? [];
+}
+
+/**
+ * @param {string[]} more variables
+ * @param {Parameters<typeof readOnly>[4]} [chosen]
+ */
+function start(more, chosen) {
+  const gateway = spawn('unshare', readOnly(rootfs, image, image.Cmd, [...variables, ...more], chosen), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const found = /** @type {string[]} */ ([]);
+  warnings.set(gateway, found);
+  createInterface(gateway.stdout).on('line', (line) => {
+    if (process.env['VERBOSE']) console.log(line);
+    if (/"level":"(?:warn|error|fatal)"/.test(line)) found.push(line);
   });
   const kill = () => gateway.kill('SIGKILL');
   process.once('exit', kill);
