@@ -7,15 +7,15 @@ export interface ActiveExchange {
   /** Position in {@link ActiveExchanges}; only that class writes it. */
   slot: number;
   readonly state: ExchangeState;
-  /** Facts whose revocation ends it; empty before the decision. */
+  /** Facts whose revocation ends the exchange; empty before the decision. */
   dependsOn(): readonly FactKey[];
-  /** Ends it because one of those facts was revoked. Returns `false` if nothing has to end. */
+  /** Ends the exchange because a fact was revoked. Returns `false` if nothing has to end. */
   revoke(): boolean;
-  /** The record of its API key has changed without a revocation, so its expiry may differ. */
+  /** Called when the record of the API key has changed without a revocation: its expiry may differ. */
   keyChanged(): void;
-  /** Ends it because the process is about to end, unless it ends by itself. */
+  /** Ends the exchange because the process is about to end, unless the exchange ends by itself. */
   goAway(): void;
-  /** Notes that its API key is in use. */
+  /** Notes that the API key is in use. */
   noteUse(): void;
   /** Notes the bytes since the last call. */
   noteBytes(): void;
@@ -24,11 +24,11 @@ export interface ActiveExchange {
 }
 
 /**
- * All active exchanges. Every request enters and leaves, so both must be cheap; a revocation is rare, and searches them
- * all for those that depend on the revoked fact.
+ * All active exchanges. Every request enters and leaves, so both are cheap. A revocation is rare, so it may search all
+ * exchanges for those that depend on the revoked fact.
  *
- * They are in an array; the last one fills the gap of one that leaves. A Set costs ten times as much: each of its
- * outgrown hash tables points to the next one, so V8 moves everything that was ever in it to the old generation.
+ * The exchanges are in an array. When one leaves, the last one takes its position. A Set costs ten times as much,
+ * because V8 moves all members that a Set ever had to the old generation.
  */
 export class ActiveExchanges {
   readonly #active: ActiveExchange[] = [];
@@ -37,7 +37,7 @@ export class ActiveExchanges {
     return this.#active.length;
   }
 
-  /** Adds the number of exchanges in each state to `counts`. It visits all of them, so it is for rare calls. */
+  /** Adds the number of exchanges in each state to `counts`. It visits all exchanges, so it is for rare calls. */
   countInto(counts: Map<ExchangeState, number>): void {
     for (const { state } of this.#active) counts.set(state, (counts.get(state) ?? 0) + 1);
   }
@@ -46,7 +46,7 @@ export class ActiveExchanges {
     exchange.slot = this.#active.push(exchange) - 1;
   }
 
-  /** Does nothing for one that has left. */
+  /** Does nothing for an exchange that has left. */
   leave(exchange: ActiveExchange): void {
     if (this.#active[exchange.slot] !== exchange) return;
     const last = this.#active.pop();
@@ -76,8 +76,8 @@ export class ActiveExchanges {
   }
 
   /**
-   * Ends the exchanges that depend on revoked facts, before the revocations are confirmed, and tells those whose keys
-   * changed. Returns a function that stops it.
+   * Ends the exchanges that depend on revoked facts, before the revocations are confirmed, and tells the exchanges
+   * whose keys changed. Returns a function that stops this.
    */
   follow(directory: Directory): () => void {
     const stops = [

@@ -7,7 +7,7 @@ interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
 }
 
-/** Counts of one exchange: none until it is handed to the upstream. */
+/** Counts of one exchange; there are none before the request is handed to the upstream. */
 export class Counted {
   readonly #usage: UsageSink;
   readonly #method: MethodKind | undefined;
@@ -28,7 +28,7 @@ export class Counted {
   }
 
   /**
-   * Counts the request, once, under its account: when it is handed to the upstream, or when no upstream can be reached. A
+   * Counts the request, once, under its account, when it is handed to the upstream or no upstream can be reached. A
    * preflight has no account.
    */
   handOver({ admission }: Decided): void {

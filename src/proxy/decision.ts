@@ -30,7 +30,7 @@ import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
-/** Whether two permits give the upstream the same headers, which may have been built a while ago. */
+/** Whether two permits give the upstream the same headers. The headers may have been built a while ago. */
 function saysTheSame(a: Permit, b: Permit): boolean {
   return (
     a.resolvedTenant === b.resolvedTenant &&
@@ -39,9 +39,9 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
-/** Owner of a decision, for units that are not known at once. */
+/** Owner of a decision. It is told of units that are not known at once. */
 export interface UnitsUser {
-  /** Units were taken, or a limit has no room. */
+  /** Called when units were taken, or a limit has no room. */
   onUnits(full: Problem | undefined): void;
 }
 
@@ -50,24 +50,27 @@ function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean 
   return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
 }
 
-/** The decision about one request, made as often as necessary, and its tenant's slot while the request is admitted. */
+/**
+ * The decision about one request, made as often as necessary. While the request is admitted, it holds a slot of the
+ * tenant.
+ */
 export class Decision {
   /** Set while the request is admitted. */
   admission: Admission | null = null;
   /** Caller for the log, as soon as it is known. */
   caller: Caller | null = null;
-  /** Id of the key that was sent. It is known even if the key is revoked or expired, so that there is no caller. */
+  /** Id of the key that was sent. It is also known for a revoked or expired key, which has no caller. */
   keyId: KeyId | null = null;
   /** Headers about limits for the response: flat list. `null` if there are none. */
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
-  /** Share that holds its place among the requests in flight. */
+  /** Share that holds the request's place among the requests in flight. */
   #place: Share | null = null;
-  /** Units of its limits; `null` if it has none. */
+  /** Units of the request's limits; `null` if it has no limits. */
   #units: Taken | null = null;
   #unitsOf: readonly LimitedBy[] = [];
-  /** Whether its parent's share has counted it, while the gateway was overloaded. */
+  /** Whether the parent's share has counted the request while the gateway was overloaded. */
   #hasShare = false;
   #request: ProxiedRequest | null = null;
   #factsVersion = NaN;
@@ -102,7 +105,7 @@ export class Decision {
     return lookup.decide(this.#evaluate);
   }
 
-  /** Puts a decision into force: an admission takes a slot of its tenant. Returns the problem of a rejection. */
+  /** Puts a decision into force; an admission takes a slot of its tenant. Returns the problem of a rejection. */
   enter(decision: Admission | Rejection): Problem | undefined {
     this.caller = decision.caller;
     this.keyId = 'problem' in decision ? decision.keyId : decision.caller.keyId;
@@ -131,7 +134,7 @@ export class Decision {
   /**
    * Whether the decision holds in this instant, as long as {@link mayAct}. It does not if a look-up is needed.
    *
-   * @param sameTurn whether it was made in this turn of the event loop, so that only facts can have changed
+   * @param sameTurn whether the decision was made in this turn of the event loop, so that only facts can have changed
    */
   stillHolds(sameTurn = false): boolean {
     const before = this.admission;
@@ -146,13 +149,13 @@ export class Decision {
     return true;
   }
 
-  /** Whether a decision that holds may be acted on: called right before the write. */
+  /** Whether a decision that holds may be acted on. Called right before the write. */
   mayAct(): boolean {
     return this.admission === null || this.#route.deps.directory.mayAct();
   }
 
   /**
-   * Takes a unit from each limit of the key and accounts; once, even after several decisions.
+   * Takes a unit from each limit of the key and the accounts; once, even after several decisions.
    *
    * @returns the problem of a limit without room, or `undefined`; `'later'` if `user` is told later
    */
@@ -202,9 +205,9 @@ export class Decision {
     }
   }
 
-  /** Whether the key has expired, as far as known. Expiry sends no revocation, so it is polled. */
+  /** Whether the key has expired, as far as known. An expiry sends no revocation, so this is polled. */
   checkExpiry(): boolean {
-    // The expiry may be later now. A look-up ends soon, one way or the other.
+    // The new expiry may be later. The look-up in progress ends soon.
     if (this.#asking > 0) return false;
     const expiresAtMs = this.admission?.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs()) return true;

@@ -17,7 +17,7 @@ import type { Route } from './route.ts';
 import { Counted } from './counted-request.ts';
 import { writeProblem } from './write-problem.ts';
 
-/** Status and bytes of bodies, as far as an exchange has come. */
+/** Status and body bytes of an exchange so far. */
 export interface ResponseProgress {
   readonly status: number;
   readonly bytesIn: number;
@@ -25,15 +25,15 @@ export interface ResponseProgress {
 }
 
 /**
- * The end of an exchange, however it comes: with the upstream's response, a problem, a cut, or an exception in the gateway's
- * own code, which ends this exchange alone.
+ * The end of an exchange: by the upstream's response, a problem, a cut, or an exception in the gateway's own code,
+ * which ends this exchange alone.
  */
 export abstract class EndingExchange implements ActiveExchange, Breakable {
   slot = 0;
   state: ExchangeState = 'deciding';
-  /** Start of the present wait, for a connection or for the upstream. Monotonic. */
+  /** Monotonic start of the present wait, for a connection or for the upstream. */
   protected waitingSinceMs = 0;
-  /** Milliseconds from the hand-over to the upstream's head; `null` before that. */
+  /** Milliseconds from the hand-over to the head of the upstream's response; `null` before that. */
   protected upstreamMs: number | null = null;
   protected readonly route: Route;
   readonly request: IncomingMessage;
@@ -46,7 +46,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** `null` if requests are not traced. */
   protected readonly trace: RequestTrace | null;
   readonly #startedMs: number;
-  /** Bytes of a problem's body, if that was the response. */
+  /** Bytes of the problem's body if the response was a problem. */
   #problemBytes: number | null = null;
   #limit: Problem['limit'];
   /** An exception is logged once. */
@@ -93,7 +93,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.finish(problemStatus(problem.code), problem.code, cause);
   }
 
-  /** Ends it early: with a problem if the client has received nothing yet, else with a cut. */
+  /** Ends the exchange early: with a problem if the client has received nothing, otherwise with a cut. */
   protected endEarly(problem: Problem, code: RequestRecord['code']): void {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
@@ -126,7 +126,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.trace?.end(record);
   }
 
-  /** Each of these does nothing when it is called again. */
+  /** Each of these calls does nothing the second time. */
   #letGo(): void {
     try {
       this.route.deps.exchanges.leave(this);
@@ -160,15 +160,12 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     };
   }
 
-  /**
-   * Ends the exchange: with a problem if the client has not been sent anything yet, otherwise by cutting the
-   * response.
-   */
+  /** Ends the exchange: with a problem if nothing has been sent to the client, otherwise by cutting the response. */
   broke(error: unknown): void {
     const isOut = this.state === 'finished' && this.response.writableEnded;
     try {
       this.#endBroken(error);
-      // It may have finished before, without all of this.
+      // The exchange may have finished before, without these steps.
       this.#letGo();
     } catch (another) {
       this.#logException(another);
@@ -176,7 +173,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     }
     if (isOut || this.#problemBytes !== null) return;
     cutResponse(this.response);
-    // An upgrade has taken it from the response.
+    // An upgrade has taken the socket from the response.
     this.request.socket.destroy();
   }
 
@@ -186,7 +183,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     if (this.response.headersSent || this.state === 'open')
       this.finish(this.progress().status, ownFault.code);
     else if (isProblem) this.reject(error.problem, error.cause);
-    // Behind the request, the likeliest cause of an exception is the upstream's response.
+    // After the hand-over the upstream's response is the likeliest cause of an exception.
     else this.reject(this.state === 'sent' ? upstreamProblem(error) : ownFault);
   }
 

@@ -17,15 +17,15 @@ interface StateRules {
  * The life of an exchange.
  *
  * - `deciding`: facts are missing, or the decision is being made.
- * - `receiving`: admitted; a short body is taken in before the upstream hears of the request.
- * - `ready`: admitted in this very tick.
- * - `queued`: waits for a connection, or for the end of the turn of the event loop. The decision is looked at again in the tick
- *   that sends the request.
- * - `sent`: it was written to the upstream. A safe request whose reused connection ended without a response is `queued` once
- *   more.
- * - `responding`: the client has been sent the head of the upstream's response.
- * - `open`: a WebSocket; frames go to and fro.
- * - `finished`: counted and logged.
+ * - `receiving`: the request is admitted, and its short body is read before anything is sent to the upstream.
+ * - `ready`: the request was admitted in this tick.
+ * - `queued`: the request waits for a connection, or for the end of the turn of the event loop. The decision is checked
+ * again in the tick that sends the request.
+ * - `sent`: the request was written to the upstream. A safe request whose reused connection ended without a response is
+ * `queued` once more.
+ * - `responding`: the head of the upstream's response was sent to the client.
+ * - `open`: a WebSocket passes frames in both directions.
+ * - `finished`: the request is counted and logged.
  */
 export const exchangeStates: Readonly<Record<ExchangeState, StateRules>> = {
   deciding: { next: ['receiving', 'ready', 'queued', 'finished'], onRevocation: 'decides again' },

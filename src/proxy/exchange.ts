@@ -11,17 +11,17 @@ import { outboundContext } from './headers/request-headers.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
 
-/** Most repetitions of a decision: facts that change as fast as they are loaded must not hold a request for ever. */
+/** Most repetitions of a decision, for facts that change as fast as they are loaded. */
 const mostSuperseded = 10;
 
 /**
- * One request on its way: decided, handed to the upstream, responded to, counted once. This class has the common parts
- * of requests with a response and requests for a WebSocket; `exchange-states.ts` has their life as a table.
+ * One request on its way: it is decided, handed to the upstream, responded to and counted once. This class has what
+ * plain requests and requests for a WebSocket have in common; `exchange-states.ts` has their states as a table.
  */
 export abstract class Exchange extends EndingExchange implements UnitsUser {
   #superseded = 0;
 
-  /** Takes the request from here to its end. */
+  /** Serves the request to its end. */
   abstract start(head: RequestHead): void;
   /** Called in the tick of the decision that lets the request through. */
   protected abstract admitted(): void;
@@ -30,10 +30,10 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     throw new Error('this exchange is never open');
   }
 
-  /** A response comes to its end by itself. */
+  /** Does nothing: a response ends by itself. */
   goAway(): void {}
 
-  /** Decides about the request, whose head it reads. */
+  /** Reads the head of the request and decides about the request. */
   protected decideAbout(head: RequestHead): void {
     const problem = this.decision.read(head);
     if (problem === undefined) this.#decide();
@@ -46,7 +46,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     return shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(this.request)));
   }
 
-  /** Decides once more, as if the request had come just now. */
+  /** Decides again, as if the request had just come. */
   protected decideAgain(): void {
     if (++this.#superseded > mostSuperseded) return this.reject(keepsChanging);
     this.state = 'deciding';
@@ -65,7 +65,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     const lookup = directory.lookUp(networkOf(addressOf(this.request)));
     let decision: Admission | Rejection | undefined;
     while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
-    // Nothing is awaited between the decision and its effect, so the decision still holds.
+    // Nothing is awaited between the decision and its effect, so the decision is still valid.
     this.#act(decision);
   }
 
@@ -80,7 +80,10 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     else if (full !== 'later') this.reject(full);
   }
 
-  /** The request waited for its units. Facts may have changed meanwhile. @param full problem of a limit without room */
+  /**
+   * Continues a request that waited for its units. Facts may have changed meanwhile. @param full problem of a limit
+   * without room
+   */
   onUnits(full: Problem | undefined): void {
     if (this.state === 'finished') this.decision.giveBackUnits();
     else if (full !== undefined) this.reject(full);
@@ -131,5 +134,5 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
 
 guardMethods(Exchange, undefined, 'noteUse', 'noteBytes', 'keyChanged', 'onUnits');
 guardMethods(Exchange, [], 'dependsOn');
-// It has ended.
+// A `revoke` that throws counts as done, because the exception ends the exchange.
 guardMethods(Exchange, true, 'revoke');

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 
-/** Takes log lines. */
+/** Receives log lines. */
 export interface FailureLogger {
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -10,12 +10,12 @@ export interface FailureLogger {
 export interface FailedExchange {
   /** `null` if the failing code serves all routes. */
   readonly route: string | null;
-  /** `null` outside of an exchange. */
+  /** `null` outside an exchange. */
   readonly requestId: string | null;
   readonly code: string | null;
 }
 
-/** Milliseconds in which each route logs one line: an upstream that is down fails every request. */
+/** Milliseconds in which each route logs one line. An upstream that is down fails every request. */
 const quietMs = 1000;
 
 /** Logs the reasons of failed exchanges. Clients do not get them, since errors name hosts and ports of upstreams. */
@@ -41,7 +41,7 @@ export class FailureLog {
     this.#log.warn({ err: error, code, route, request_id: requestId, ...suppressed }, 'exchange failed');
   }
 
-  /** Logs each exception in the gateway's own code: no two need have the same cause. */
+  /** Logs each exception in the gateway's own code, since two exceptions may have different causes. */
   writeException(error: unknown, { route, requestId, code }: FailedExchange): void {
     const ended = requestId === null ? 'an exception ended no exchange' : 'an exception ended an exchange';
     this.#log.error({ err: error, code, route, request_id: requestId }, ended);

@@ -20,8 +20,8 @@ import { noteVersion } from './upstream/upstream.ts';
 /**
  * One plain HTTP request on its way through.
  *
- * Raw headers in both directions, nothing repeated. A request may have to wait until a connection is free, and the process
- * may be stopped at any instant: what was decided is looked at again right before it is written
+ * Raw headers pass in both directions, and almost nothing is repeated. A request may wait until a connection is free,
+ * and the process may be suspended at any instant, so the decision is checked again right before the request is written
  * ({@link HttpExchange.sending}).
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
@@ -31,7 +31,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
   #timeouts: SideTimeouts | null = null;
-  /** It has had its connection since the turn of the event loop in which it was decided. */
+  /** Whether the request has had its connection since the turn of the event loop in which it was decided. */
   #sameTurn = false;
   #repeated = false;
 
@@ -42,7 +42,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
 
   start(head: RequestHead): void {
     this.#bodyLength = head.bodyLength;
-    // The connection has broken since the request was read: no client waits for the response.
+    // The connection broke after the request was read, so no client waits for the response.
     if (this.request.socket.destroyed) return this.finish(clientGone, 'client_gone');
     this.response.on('close', this.#onClose);
     const { cors, config } = this.route;
@@ -166,7 +166,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (error instanceof Fault) return this.broke(error);
     if (!this.#writer.started) return this.reject(upstreamProblem(error), error);
     this.finish(this.#writer.status, 'cut_by_upstream', error);
-    // Cuts the response, so that the client does not take a part of it for the whole.
+    // Cuts the response, so that the client does not take a part for the whole.
     cutResponse(this.response);
   }
 
@@ -214,13 +214,13 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (silent === 'upstream') this.#giveUp(new UpstreamTimeout(`send the ${awaited} of its response`));
   }
 
-  /** The upstream's connection is of no use any more. */
+  /** The connection to the upstream cannot be used again. */
   #giveUp(error: Error): void {
     this.#abort();
     this.onFailure(error);
   }
 
-  /** A client may want the response before it sends the rest, so its body is held no longer than necessary. */
+  /** A client may wait for the response before it sends the rest, so its body is held no longer than necessary. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

@@ -1,6 +1,9 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 
-/** Tells whether a peer has made no progress for too long in its turn. It is polled, and needs no timer. */
+/**
+ * Tells whether a peer has made no progress for too long while it was the peer's turn. It is polled, and needs no
+ * timer.
+ */
 export class IdleTimeout {
   readonly #mostMs: number;
   #progress = -1;
@@ -26,10 +29,10 @@ export class IdleTimeout {
   }
 }
 
-/** Time over which a rate is measured, milliseconds. */
+/** Milliseconds over which a rate is measured. */
 const rateWindowMs = 60_000;
 
-/** Tells whether a peer was too slow, over a minute of its own turns. It is polled, and needs no timer. */
+/** Tells whether a peer was too slow during a minute of its turns. It is polled, and needs no timer. */
 export class LeastRate {
   readonly #least: number;
   #progress = 0;
@@ -53,13 +56,13 @@ export class LeastRate {
 
 /** Progress of the two sides of an exchange. */
 export interface ExchangeProgress {
-  /** Whether it is the client's turn: to send more of its body, or to take more of the response. */
+  /** Whether it is the client's turn to send more of its body, or to read more of the response. */
   readonly waitsForClient: boolean;
-  /** Grows with every byte that the client sends or takes. */
+  /** Grows with every byte that the client sends or reads. */
   readonly clientProgress: number;
-  /** Same for the upstream; `null` while it does not have the request. */
+  /** Grows with the upstream's bytes in the same way; `null` while the upstream does not have the request. */
   readonly upstreamProgress: number | null;
-  /** Next part of the response that the upstream has to send. */
+  /** The next part of the response that the upstream has to send. */
   readonly awaited: 'head' | 'body';
 }
 

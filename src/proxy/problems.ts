@@ -2,9 +2,9 @@ import { servedMethods } from '../domain/acting-decision.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
-// Problems found by the proxy itself, besides those of a request's target, head, key and acting header.
+// Problems that the proxy itself finds, besides those of a request's target, head, key and acting header.
 
-/** The acting rules do not know the method, so the request is not proxied. */
+/** The acting rules do not cover the method, so the request is not proxied. */
 export const methodNotServed: Problem = {
   code: 'method_not_allowed',
   detail: 'This method is not forwarded.',
@@ -39,7 +39,7 @@ export const lengthRequired: Problem = {
   detail: 'This body is too long to be sent in chunks here: send it with a Content-Length.',
 };
 
-/** Changes overtook the decision again and again, so the request is given up. */
+/** Changes made the decision invalid again and again, so the request is given up. */
 export const keepsChanging: Problem = {
   code: 'unavailable',
   detail: 'The key or the accounts of this request keep changing. Try again in a moment.',
@@ -56,7 +56,10 @@ export const accessRevoked: Problem = {
 /** An exception in the gateway's own code ended the request. */
 export const ownFault = { code: 'internal', detail: 'The gateway failed.' } as const satisfies Problem;
 
-/** Problem for a failure on the way to the upstream. It names neither host nor port, nor the fault there. */
+/**
+ * Returns the problem of a failure on the way to the upstream. It names neither the host nor the port nor the
+ * upstream's fault.
+ */
 export function upstreamProblem(error: unknown): Problem {
   const { code } = (error ?? {}) as { code?: unknown };
   return error instanceof UpstreamTimeout || code === 'ETIMEDOUT' ? timedOut : unreachable;

@@ -51,7 +51,7 @@ export interface ProxyDeps {
 /** Serves all paths except the gateway's own. */
 export interface Proxy {
   /**
-   * Takes a request to its end: decides about it, and sends it to its route's upstream.
+   * Serves a request to its end: decides about it, and sends it to its route's upstream.
    *
    * @param route position in the configuration
    * @param head as the ingress read it
@@ -67,8 +67,8 @@ export interface Proxy {
 }
 
 /**
- * Milliseconds between notes that the keys of open exchanges are in use: `last_used_at` is never a minute behind
- * (`usage_count`).
+ * Milliseconds between notes that the keys of open exchanges are in use, so that `last_used_at` is never a minute
+ * behind (`usage_count`).
  */
 const useNotedEveryMs = 20_000;
 
@@ -76,7 +76,7 @@ const useNotedEveryMs = 20_000;
 const checkEveryMs = 1000;
 
 /**
- * Opens the way to the upstreams.
+ * Opens the routes to the upstreams.
  *
  * @throws Error if a certificate or key file of a route cannot be read
  */
@@ -90,7 +90,7 @@ export async function openProxy({
   ...deps
 }: ProxyDeps): Promise<Proxy> {
   const failures = new FailureLog(logger, clock);
-  // Rounds go over all exchanges. After an exception the next round comes all the same.
+  // Each round visits all exchanges. An exception in a round does not prevent the next one.
   const broke = (error: unknown): void =>
     failures.writeException(error, { route: null, requestId: null, code: ownFault.code });
   const shared: RouteDeps = {
@@ -155,7 +155,7 @@ async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['confi
   }
 }
 
-/** A quarter of the shortest limit on silence, so that no side exceeds its limit by much. */
+/** Returns a quarter of the shortest limit on silence, so that no side exceeds its limit by much. */
 function checkInterval({ routes, limits }: ProxyDeps['config']): number {
   const waits = routes.flatMap(({ timeouts }) => [
     timeouts.connectMs,

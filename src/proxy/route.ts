@@ -45,7 +45,7 @@ export interface RouteDeps {
   readonly problemTypeBase: string;
 }
 
-/** A route of the configuration, with its upstream and all that its exchanges need. */
+/** A route of the configuration, with its upstream and everything else that its exchanges need. */
 export interface Route {
   readonly config: RouteConfig;
   readonly rules: RouteRules;

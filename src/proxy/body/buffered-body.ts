@@ -15,7 +15,7 @@ const mostHeldBytes = 256 * 1024;
 const mostHeldInAll = 64 * 1024 * 1024;
 const leastCapacity = 1024;
 
-/** Hears of the events of a body. */
+/** Handles the events of a body. */
 export interface BodyHandler extends Breakable {
   onBuffered(content: Buffer): void;
   /**
@@ -40,7 +40,7 @@ export class BufferedBody implements BodyProgress {
   readonly #tenancy: Tenancy | null;
   #share: Share | null = null;
   #held = 0;
-  /** Bytes received so far. If there was more than one piece, it has room for more. */
+  /** Bytes received so far. After a second piece the buffer has room for more. */
   #begun: Buffer | null = null;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
@@ -81,7 +81,7 @@ export class BufferedBody implements BodyProgress {
     this.#held += chunk.length;
   }
 
-  /** Copies all pieces into one: a piece of one byte takes a hundred times that in memory. */
+  /** Copies all pieces into one buffer: a piece of one byte takes a hundred times that in memory. */
   #append(chunk: Buffer): void {
     const bytes = this.bytes + chunk.length;
     if (this.#begun === null) this.#begun = chunk;

@@ -5,15 +5,20 @@ import { mostUnsentBytes } from '../upstream/connection.ts';
 /** Bodies of up to this many bytes are written together with the head: one system call instead of three. */
 const mostCollected = 16 * 1024;
 
-/** Early Hints of one upstream that one client is sent: a client that reads slowly must not fill memory with them. */
+/**
+ * Most Early Hints of one upstream that one client is sent: a client that reads slowly must not fill memory with them.
+ */
 const mostEarlyHints = 10;
 
-/** Writes an upstream's response to the client: whole if it is short, as it comes if it is long or of unknown length. */
+/**
+ * Writes an upstream's response to the client. A short response is written whole; a long one, or one of unknown length,
+ * as it comes.
+ */
 export class ResponseWriter {
   status = 0;
   /** Bytes of the body. */
   bytes = 0;
-  /** Whether the head is out: then the response can no longer become a problem, only be cut. */
+  /** Whether the head is out. After that the response can only be cut, not replaced by a problem. */
   started = false;
   readonly #response: ServerResponse;
   readonly #bodyless: boolean;
@@ -41,7 +46,7 @@ export class ResponseWriter {
     const headers = headersOf();
     let head = 'HTTP/1.1 103 Early Hints\r\n';
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-    // Nothing of the response has been written yet, so the hints come first.
+    // No part of the response has been written, so the hints come first.
     socket.write(`${head}\r\n`, 'latin1');
   }
 
@@ -63,14 +68,14 @@ export class ResponseWriter {
       status === 304;
     if (this.#collecting) return;
     this.#writeHead();
-    // Writes the head now: an event stream may send nothing for a while after it. `flushHeaders()` would write it as
-    // UTF-8, which turns one byte beyond ASCII into two.
+    // Writes the head now, because an event stream may send nothing for a while after its head. `flushHeaders()` would
+    // write it as UTF-8, which turns one byte beyond ASCII into two.
     this.#response.write('', 'latin1');
     this.#response.on('drain', drained);
   }
 
   /**
-   * Takes a piece of the body. Returns `false` if the client is slower than the upstream and the next piece should
+   * Takes a piece of the body. Returns `false` if the client is slower than the upstream, so that the next piece should
    * wait.
    */
   data(chunk: Buffer): boolean {
@@ -85,7 +90,7 @@ export class ResponseWriter {
     return true;
   }
 
-  /** Ends the response. Returns `true` if all of it was written just now, so that the exchange ends here. */
+  /** Ends the response. Returns `true` if all of it is written now, so that the exchange ends here. */
   end(trailers: readonly [string, string][]): boolean {
     if (!this.#collecting) {
       if (trailers.length > 0) this.#response.addTrailers(trailers);
@@ -105,9 +110,9 @@ export class ResponseWriter {
    */
   #endWith(text: string): void {
     const { socket } = this.#response;
-    // On a pipelined connection, earlier responses come first and this one has no socket yet.
+    // On a pipelined connection earlier responses come first, so this response has no socket before they end.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // While the socket is corked here, Node's response does not cork it itself and delay the write to the next tick.
+    // The socket is corked here. Otherwise Node's response corks it itself and delays the write to the next tick.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

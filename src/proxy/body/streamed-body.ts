@@ -28,9 +28,8 @@ export class StreamedBody implements BodyProgress, BodySource {
   readonly #onEnd: () => void;
 
   /**
-   * @param length bytes; `undefined` for a chunked body
-   * @param exchange ends with an exception in here
-   * @param begun what has been read of it already
+   * @param length bytes; `undefined` for a chunked body @param exchange is ended by an exception in this class @param
+   * begun pieces of the body that were read before
    */
   constructor(
     request: IncomingMessage,
@@ -80,7 +79,7 @@ export class StreamedBody implements BodyProgress, BodySource {
 }
 
 /**
- * Reads the rest of a request after its response, and throws it away: if the gateway closed the connection instead, the
+ * Reads the rest of a request after its response, and discards it. If the gateway closed the connection instead, the
  * client could lose the response before reading it. A client that keeps sending, or stops, is cut off.
  */
 export function discardRest(request: IncomingMessage): void {

@@ -13,7 +13,7 @@ export interface CorsPolicy {
    */
   preflight(origin: string | undefined): string[];
   /**
-   * Headers of any other response, an upstream's or a problem's; the gateway's own CORS headers replace those in it.
+   * Headers of any other response, of an upstream or a problem. The gateway's own CORS headers replace those in it.
    *
    * @param headers flat list of names and values
    */
@@ -45,7 +45,7 @@ export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
 }
 
 /**
- * Removes the headers of CORS, and adds `Vary: Origin`: a cache must not give one page the response for another page's
+ * Removes CORS headers, and adds `Vary: Origin`, so that a cache never gives one page the response for another page's
  * origin.
  */
 function withVaryOrigin(headers: readonly string[]): string[] {

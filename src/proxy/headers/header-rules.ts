@@ -1,11 +1,11 @@
 import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
- * Remembers the results for header names as written, since they are most of the work with a header.
+ * Remembers results by the header name as written, since computing them is most of the work on a header.
  *
- * Callers can make up any number of names. So only those of admitted requests are remembered, in two generations of
- * 1,000 names: a full one takes the place of the one before, and names in use come back with the next request. A name
- * of more than 100 characters is never remembered.
+ * Callers can make up any number of names. So only names of admitted requests are remembered, in two generations of
+ * 1,000 names each. When the newer generation is full, it replaces the older one, and names in use are remembered again
+ * with the next request. A name of more than 100 characters is never remembered.
  */
 export class HeaderNameMemo<T> {
   #recent = new Map<string, T>();
@@ -41,7 +41,7 @@ export class HeaderNameMemo<T> {
 const generation = 1_000;
 const longestRemembered = 100;
 
-/** Rules for names of clients' headers. */
+/** Rules for the names of clients' headers. */
 export type HeaderRules = HeaderNameMemo<HeaderRule>;
 
 export function headerRules(names: HeaderNames): HeaderRules {
@@ -49,8 +49,8 @@ export function headerRules(names: HeaderNames): HeaderRules {
 }
 
 /**
- * Adds the header names listed in a `Connection` header (RFC 9110 §7.6.1), in lower case: they belong to this
- * connection only. No set is made for the many messages that list none.
+ * Adds the header names listed in a `Connection` header (RFC 9110 §7.6.1), in lower case. These headers belong to this
+ * connection only. Most messages list no names, and for them no set is created.
  */
 export function namedByConnection(value: string, named?: Set<string>): Set<string> | undefined {
   const lower = value.toLowerCase();

@@ -19,7 +19,7 @@ export function rateLimitHeaders({ kind, period, quota, windowS, remaining, rese
 }
 
 /**
- * Replaces such headers of the upstream, which does not know the limit.
+ * Replaces the upstream's headers about limits, because the upstream does not know the limit.
  *
  * @param headers flat list of names and values
  */

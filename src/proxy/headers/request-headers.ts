@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/caller.ts';
 import type { HeaderNames } from '../../domain/header-names.ts';
 import { namedByConnection, withoutNamed, type HeaderRules } from './header-rules.ts';
 
-/** Data about a request beside its headers. */
+/** Data about a request in addition to its headers. */
 export interface OutboundContext {
   readonly requestId: string;
   /** Caller and permit for the upstream; `null` for a CORS preflight, which carries no key. */
@@ -18,7 +18,7 @@ export interface OutboundContext {
   readonly encrypted: boolean;
 }
 
-/** @param socket connection that the request came by */
+/** @param socket connection of the request */
 export function outboundContext(
   requestId: string,
   identity: OutboundContext['identity'],
@@ -47,8 +47,8 @@ export type OutboundHeaders = (
 /**
  * Makes the one function that writes all headers to upstreams, for plain requests and for upgrades.
  *
- * Identity headers of the client are dropped in every spelling, and the gateway's own are appended last: a client that
- * names one of them in `Connection` removes only its own copy.
+ * Identity headers of the client are dropped in every spelling, and the gateway's own are appended last. So a client
+ * that names one of them in `Connection` removes only its own copy.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
   const own = lowerCased(names);
@@ -57,7 +57,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     let named: Set<string> | undefined;
     let host = '';
     let length = '';
-    // A preflight that is passed on carries no key.
+    // A preflight has no key.
     const known = context.identity !== null;
     const said: ForwardedWords = { for: '', host: '', proto: '' };
 
@@ -84,7 +84,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
           if (route.underscoreHeaders.includes(name.toLowerCase())) out.push(name, value);
           break;
         case 'forwarding':
-          // The gateway has read the request id already, and appends it itself.
+          // The gateway has read the request id and appends it itself.
           if (context.peerTrusted && name.toLowerCase() !== 'x-request-id') out.push(name, value);
           break;
         case 'forwarded-for':
@@ -123,7 +123,7 @@ function lowerCased(names: HeaderNames) {
   };
 }
 
-/** Values of a trusted proxy's headers about the client. */
+/** Values of the headers about the client that a trusted proxy sent. */
 interface ForwardedWords {
   for: string;
   host: string;

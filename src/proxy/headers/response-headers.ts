@@ -5,7 +5,7 @@ import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.
 /** Rule for a header of the upstream's response, by its name only. */
 type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
 
-/** Headers of a response, ready for the client. */
+/** Headers of a response for the client. */
 export interface FilteredHeaders {
   /** Flat list of names and values. */
   readonly headers: string[];
@@ -31,8 +31,8 @@ export interface ResponseHeaderFilter {
 }
 
 /**
- * Makes the filter. It drops headers that belong to the connection to the upstream. It also drops an upstream's own
- * versions, in every spelling, of the headers that clients trust the gateway for.
+ * Makes the filter. It drops headers that belong to the connection to the upstream. It also drops, in every spelling,
+ * the headers that clients trust the gateway for, if an upstream sends them.
  */
 export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
   const ruleFor = responseRules(names);
@@ -91,12 +91,12 @@ export function pushUpgradeOption(
   if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
 }
 
-/** Only this response names possible upgrades without being one itself (RFC 9110 §15.5.22). */
+/** Only a 426 names possible upgrades without being one itself (RFC 9110 §15.5.22). */
 const upgradeRequired = 426;
 
 /**
- * Whether a response may state a length: not if it can have no body (RFC 9110 §8.6). A 304 states the length of the
- * body it stands for.
+ * Whether a response may state a length. It may not if it can have no body (RFC 9110 §8.6). A 304 states the length of
+ * the body that the client has cached.
  */
 function mayStateLength(status: number): boolean {
   return status >= 200 && status !== 204;

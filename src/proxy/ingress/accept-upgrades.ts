@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { guardedOn } from '../../http/guarded.ts';
 import { hangUp } from '../../http/hang-up.ts';
 
-/** Bytes that came in right after the head of a request for an upgrade. */
+/** Bytes that arrived right after the head of a request for an upgrade. */
 const early = new WeakMap<IncomingMessage, Buffer>();
 
 /**
@@ -22,8 +22,8 @@ export function upgradeResponse(request: IncomingMessage, socket: Socket, head: 
 }
 
 /**
- * Takes the connection of a request for an upgrade, and the bytes that came in already. `response` must not be used any
- * more.
+ * Takes the connection of a request for an upgrade, and the bytes that have already arrived. `response` must not be
+ * used afterwards.
  */
 export function takeConnection(response: ServerResponse): { readonly socket: Socket; readonly head: Buffer } {
   const { req, socket } = response;

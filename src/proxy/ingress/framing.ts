@@ -25,9 +25,9 @@ export interface ParsedHead {
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Makes the reader of heads. It is long because it is one pass, which looks at each header once. It rejects messages
- * whose end two readers could see in different places, and messages with too many headers. Node must therefore not drop
- * headers beyond a limit of its own: see server-options.ts.
+ * Makes the reader of heads. The function is long because it looks at each header once, in one pass. It rejects
+ * messages whose end two readers could see in different places, and messages with too many headers. Therefore Node must
+ * not drop headers beyond a limit of its own: see server-options.ts.
  */
 /* eslint-disable max-lines-per-function -- one pass over the headers */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
@@ -97,7 +97,8 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths > 1) return malformed('Its length is given more than once.');
-    // Node keeps such a connection open and other servers close it, so only some would read another request on it.
+    // Node keeps such a connection open, and other servers close it. So only some of them would read another request on
+    // it.
     if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
     return {
@@ -128,8 +129,9 @@ const unknownExpectation = {
 } as const;
 
 /**
- * Such requests are rejected. Without the header the upstream would carry out a POST although the client meant a
- * DELETE; with it the upstream would carry out another method than the acting rules were applied to.
+ * Requests that override their method are rejected. Without the header the upstream would carry out a POST although the
+ * client meant a DELETE. With it the upstream would carry out another method than the one that the acting rules were
+ * applied to.
  */
 const methodOverride = {
   problem: {

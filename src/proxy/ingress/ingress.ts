@@ -23,23 +23,23 @@ export type Ingress =
       readonly problem: Problem;
       readonly target: Target;
       /**
-       * Two readers could see its end in different positions: nothing more on its connection counts as a request. Node
-       * goes on parsing, but serves no request behind the last response of a connection (`server/pipelining.ts`).
+       * Two readers could see its end in different positions, so nothing more on its connection counts as a request.
+       * Node goes on parsing, but serves no request behind the last response of a connection (`server/pipelining.ts`).
        */
       readonly ambiguous: boolean;
     };
 
-/** Reads every request to the public listener, before anything else does. */
+/** Reads every request to the public listener before any other code does. */
 export interface IngressReader {
-  /** Reads target and head, once for every request. */
+  /** Reads target and head once. */
   read(request: IncomingMessage): Ingress;
   /** Returns the destination of a target, by the same rules. */
   readonly targetOf: (rawTarget: string) => Target;
 }
 
 /**
- * Makes the reader. A request that passes means the same to every reader: the path that was routed is the path its
- * upstream gets, and all agree on the end of the message.
+ * Makes the reader. A request that passes means the same to every reader: the routed path is the path that its upstream
+ * gets, and all readers agree on the end of the message.
  *
  * @throws Error if two routes have the same prefix without regard to case
  */
@@ -107,17 +107,18 @@ export interface Destinations {
   readonly broke: (error: unknown) => void;
 }
 
-/** Functions of the public listener, one for each way in which a request may come. */
+/** Functions of the public listener, one for each event of Node that brings a request. */
 export interface Dispatcher {
   request(request: IncomingMessage, response: ServerResponse): void;
-  /** Returns `false` to ignore the offer; nothing has been done then, and the request is read again without it. */
+  /** Returns `false` to ignore the offer. Then nothing has been done, and the request is read again as a plain one. */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean;
   checkContinue(request: IncomingMessage, response: ServerResponse): void;
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;
 }
 
 /**
- * Makes the only way in: the ingress reads each request, from whichever event of Node, and sends it to one destination.
+ * Makes the only way in. The ingress reads each request, from any event of Node, and the request goes to one
+ * destination.
  */
 export function dispatcher({
   ingress,
@@ -149,7 +150,7 @@ export function dispatcher({
       case 'management':
         return management(request, response);
       case 'rejected':
-        // It is one of the strangers' requests, without a look at its network: its rejection costs the least of all.
+        // The request counts as a stranger's. Its network is not read, because its rejection costs the least of all.
         shedding.shares?.admitsStranger('');
         return reject(request, response, read);
     }

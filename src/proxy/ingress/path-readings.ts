@@ -1,4 +1,4 @@
-/** All paths that some reader could understand a path as, or the reason to reject it. */
+/** All paths that some reader could understand a path as, or the reason to reject the path. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: readonly string[] }
   | { readonly kind: 'unacceptable'; readonly reason: string };
@@ -11,7 +11,7 @@ export type Readings =
  * overlong UTF-8, stacks of accents), or if there are more readings than {@link most} allows, for example because of
  * deeply nested encodings.
  *
- * @param path visible ASCII, starts with `/`, its percent-encodings well formed
+ * @param path visible ASCII that starts with `/` and has well-formed percent-encodings
  */
 export function readingsOf(path: string): Readings {
   const left: Budget = { ...most };
@@ -21,7 +21,7 @@ export function readingsOf(path: string): Readings {
   const folded: string[] = [];
   const paths: string[] = [];
   for (const reading of asBytes) {
-    // For ASCII in lower case, reshaping of bytes gives the same readings, so they are all there already.
+    // Reshaping the bytes of lower-case ASCII adds no reading that is not there already.
     if (ascii.test(reading)) {
       paths.push(reading.toLowerCase());
       continue;
@@ -39,12 +39,13 @@ export function readingsOf(path: string): Readings {
 }
 
 /**
- * Work that one path may cause before its sender is known: readings, and characters of all of them together. Honest
- * paths have a handful of readings; the characters allow a path with one `%2F` to be nearly as long as a head.
+ * Limits on the work for one path before its sender is known: the number of readings, and of their characters in all.
+ * Honest paths have a handful of readings. The limit on characters allows a path with one `%2F` to be nearly as long as
+ * a head.
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 
-/** Rest of {@link most}. */
+/** Part of {@link most} that is left. */
 interface Budget {
   readings: number;
   characters: number;
@@ -94,12 +95,12 @@ function hasManySegments(path: string): boolean {
   return left < 0;
 }
 
-/** No reader and no route tells three slashes in a row from two, so one reading stands for all such paths. */
+/** No reader and no route distinguishes three slashes in a row from two, so one reading stands for all such paths. */
 function withShortRuns(path: string): string {
   return path.includes('///') ? path.replace(/\/{3,}/g, '//') : path;
 }
 
-/** Decodes once: each byte becomes one character, and text that is not an encoding stays. */
+/** Decodes once: each encoded byte becomes one character, and other text stays. */
 function decodedOnce(path: string): string {
   const first = path.indexOf('%');
   if (first === -1) return path;
@@ -126,12 +127,13 @@ function byteOf(high: number | undefined, low: number | undefined): number | und
 const hexDigits = new Int8Array(256).fill(-1);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-// Each matches only at the beginning of a run, so that a long run does not take the square of its length. U+0085 is a
-// blank for Python, .NET and others, but not for `\s`; `+` is one for readers that decode paths like forms.
+// Each pattern matches only at the beginning of a run. Otherwise a long run would take time by the square of its
+// length. U+0085 is a blank for Python, .NET and others, but not for `\s`; `+` is a blank for readers that decode paths
+// like forms.
 const trailingSpace = /(?<![\s\x85+])[\s\x85+]+(?=\/|$)/g;
 const trailingDots = /(?<![.\s\x85+])[.\s\x85+]+(?=\/|$)/g;
 
-/** Operations of readers on a path before they route by it. Each leaves most paths unchanged. */
+/** Operations that readers apply to a path before they route by it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
   function backslashesAsSlashes(path) {
     return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -142,14 +144,14 @@ const reshapings: readonly Habit[] = [
   function withoutParameters(path) {
     return path.includes(';') ? path.replace(/;[^/]*/g, '') : path;
   },
-  // Windows opens `admin. ` as `admin`, in any part of a path, and many programs trim text before they compare it.
+  // Windows opens `admin. ` as `admin`, in any part of a path. Many programs also trim text before they compare it.
   function withoutTrailingSpace(path) {
     return path.replace(trailingSpace, '');
   },
   function withoutTrailingDots(path) {
     return path.includes('.') ? path.replace(trailingDots, '') : path;
   },
-  // For a reader that decodes before it splits, an encoded `?` or `#` ends the path.
+  // If a reader decodes before it splits, an encoded `?` or `#` ends the path.
   function cutAtQuery(path) {
     const end = path.search(/[?#]/);
     return end === -1 ? path : path.slice(0, end);
@@ -162,9 +164,9 @@ const reshapings: readonly Habit[] = [
 ];
 
 /**
- * Folds a path as readers do that ignore case and normalise Unicode: for them full-width `／` is `/`, and long `ſ` is
- * `s`. Lower case, upper case and lower case again unite all letters that map to the same one in either direction, such
- * as `ß` and dotless `ı`, as Java's equalsIgnoreCase and Python's re.IGNORECASE do; of `İ` they leave `i` and a dot
+ * Folds a path as readers do that ignore case and normalise Unicode. For them full-width `／` is `/`, and long `ſ` is
+ * `s`. Lower case, upper case and lower case again unite all letters that map to the same letter in either direction,
+ * such as `ß` and dotless `ı`, as Java's equalsIgnoreCase and Python's re.IGNORECASE do. `İ` becomes `i` and a dot
  * above.
  */
 function fold(text: string): string {
@@ -181,15 +183,16 @@ function withoutIgnorable(text: string): string {
 }
 
 /**
- * No real text has as many marks (UAX #15 §13, Stream-Safe Text Format); sorting them takes the square of their number.
+ * No real text has as many marks (UAX #15 §13, Stream-Safe Text Format). Sorting marks takes time by the square of
+ * their number.
  */
 const stackOfMarks = /\p{M}{31}/u;
 // eslint-disable-next-line no-control-regex
 const ascii = /^[\x00-\x7f]*$/;
 
 /**
- * A segment of dots, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, its old versions took `...`
- * for two levels up, and a reader that drops a dot from the end turns it into `..`.
+ * A segment of dots, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, old versions of Windows
+ * took `...` for two levels up, and a reader that drops a final dot turns it into `..`.
  */
 const dotSegment = /[/\\][\s\x85+]*\.[.\s\x85+]*(?:;[^/\\]*)?(?:[/\\?#]|$)/;
 // eslint-disable-next-line no-control-regex

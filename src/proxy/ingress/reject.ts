@@ -26,7 +26,8 @@ export interface RejectDeps {
 }
 
 /**
- * Makes the function that responds to requests rejected by the ingress: a problem, a line in the log, a count, a trace.
+ * Makes the function that rejects requests for the ingress: it writes a problem and a log line, counts the request and
+ * ends its trace.
  */
 export function rejecter({
   clock,

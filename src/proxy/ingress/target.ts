@@ -10,8 +10,8 @@ export type Target =
   | { readonly kind: 'rejected'; readonly problem: Problem };
 
 /**
- * Makes the function that checks and routes request targets. It works on the raw bytes, and there is no other routing:
- * the checked path is the path that the upstream gets, unchanged.
+ * Makes the function that checks and routes request targets. It works on the raw bytes, and nothing else routes: the
+ * upstream gets the checked path unchanged.
  *
  * A path is rejected if a reader behind the gateway could take it for a path of another route; `path-readings.ts` lists
  * the habits of careless readers. A path that leads to the same route in every reading passes byte for byte, even with
@@ -38,16 +38,16 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
 }
 
 /**
- * Whether a target, as written, is under the path that the gateway serves itself. This takes a fraction of the time of
- * a whole reading.
+ * Whether a target, as written, is under the path that the gateway serves itself. This test takes a fraction of the
+ * time of all readings.
  */
 export function isManagement(rawTarget: string): boolean {
   return isWithin(withoutQuery(rawTarget), managementPath);
 }
 
 /**
- * A path with no encoding, no parameters, no `+`, no empty segment and no dot at either end of one: only its case can
- * be read differently.
+ * A path without encodings, parameters, `+`, empty segments, and segments that begin or end with a dot. Readers can
+ * differ about its case only.
  */
 const plainPath = /^(?:\/|(?:\/[\w~!$&'()*,=:@-]+(?:\.+[\w~!$&'()*,=:@-]+)*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
@@ -61,7 +61,7 @@ function readUnusual(rawTarget: string, path: string, places: Places, folded: re
   if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');
   if (!visibleAscii.test(rawTarget)) return notVisible;
   if (path.includes('\\')) return rejected('Its path holds a backslash.');
-  // Decoders disagree about these: some keep them, some drop them, some decode `%uXXXX`.
+  // Decoders disagree about these encodings: some keep them, some drop them, some decode `%uXXXX`.
   if (malformedEncoding.test(path)) return rejected('Its path holds a malformed percent-encoding.');
   const readings = readingsOf(path);
   if (readings.kind === 'unacceptable') return rejected(readings.reason);
@@ -104,7 +104,7 @@ function placesOf(prefixes: readonly string[]): Places {
   };
 }
 
-/** Returns the position of the first prefix that `path` is under; -1 if there is none. */
+/** Returns the position of the first prefix that contains `path`; -1 if none does. */
 function placeOf(prefixes: readonly string[], path: string): number {
   for (let i = 0; i < prefixes.length; i++) if (isWithin(path, prefixes[i] as string)) return i;
   return -1;
@@ -114,7 +114,7 @@ function targetAt({ targets }: Places, place: number): Target {
   return targets[place] ?? none;
 }
 
-/** The detail names a prefix of the configuration only if the client has written it itself in some spelling. */
+/** The detail names a prefix of the configuration only if the client has written the prefix itself in some spelling. */
 function elsewhere({ written }: Places, read: number, place: number): Target {
   const meant = written[read] ?? '';
   return rejected(

@@ -10,8 +10,8 @@ declare module 'node:http' {
 }
 
 /**
- * Whether a request offers to continue as a WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and is not read in
- * HTTP/1.0. Other offers are ignored: the request is served as if it had made none.
+ * Whether a request offers to continue as a WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and is ignored in HTTP/1.0.
+ * Other offers are ignored: the request is served as if it had no offer.
  */
 export function offersWebSocket({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && webSocketOffer.test(headers.upgrade ?? '');
@@ -30,7 +30,7 @@ export function upgradeFault({ method, headers }: IncomingMessage, head: Request
 
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
 
-/** Its response names the known version (RFC 6455 §4.4). */
+/** The response names the known version (RFC 6455 §4.4). */
 const otherVersion: Problem = {
   code: 'upgrade_required',
   detail: 'Sec-WebSocket-Version must be 13.',

@@ -12,7 +12,7 @@ export type Connector = (options: object, done: (error: Error | null, socket: So
 
 interface ClientParts {
   readonly owner: ConnectionOwner;
-  /** Logs an exception if no exchange does. */
+  /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
 }
 
@@ -20,7 +20,7 @@ interface ClientParts {
 export class ClientConnection implements PooledConnection<ForwardedRequest>, Breakable {
   /** undici handles `Keep-Alive` itself. */
   readonly keepAliveMs = null;
-  /** Reading from the present connection; `null` before there is one. */
+  /** Reader of the present connection; `null` before there is one. */
   reading: PausableReading | null = null;
   readonly #client: Client;
   readonly #owner: ConnectionOwner;

@@ -9,12 +9,12 @@ import type { PausableReading } from './pausable-reading.ts';
 
 /** A connection that the request is sent on. */
 interface PausableConnection {
-  /** Reading from the present connection; `null` before there is one. */
+  /** Reader of the present connection; `null` before there is one. */
   readonly reading: PausableReading | null;
 }
 
 export interface ForwardedOptions {
-  /** Host name of the upstream: without it undici would open other connections for each `Host` that clients send. */
+  /** Host name of the upstream. Without it undici would open other connections for each `Host` that clients send. */
   readonly hostname: string;
   readonly usage: Pick<UsageSink, 'commit'>;
 }
@@ -23,7 +23,7 @@ export interface ForwardedOptions {
  * One request on its way through undici. It reports the same events to the exchange as the gateway's own connections.
  */
 export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, Breakable {
-  /** Grows with all sent bytes and, once the response's head is here, with received bytes. */
+  /** Grows with all sent bytes and, after the head of the response, with received bytes. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
@@ -32,7 +32,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #connection: PausableConnection | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #reading: PausableReading | null = null;
-  /** Reports the response or the failure to @fastify/http-proxy, which has no part in the rest. */
+  /** Reports the response or the failure to @fastify/http-proxy, which has no part in anything else. */
   #toProxy: (error: Error | null, response?: object) => void = () => undefined;
   #sending = false;
   #startBody: (() => void) | null = null;
@@ -68,7 +68,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       path: target,
       headers: [...headers],
       body: this.#body,
-      // undici keeps a connection for each name.
+      // undici keeps one connection for each name.
       servername: this.#options.hostname,
     };
     client.dispatch(options, this);
@@ -88,7 +88,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#startBody?.();
   }
 
-  /** undici connects by itself and writes right after this, so each of its requests is committed separately. */
+  /** undici connects by itself and writes right afterwards, so each of its requests is counted separately. */
   #handOver(): boolean {
     this.#handler.onReserved();
     if (!this.#handler.mayStillSend()) return false;
@@ -139,7 +139,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#handler.onRefused(error);
   }
 
-  /** The request has failed or was given up. */
+  /** Called when the request has failed or was given up. */
   onFailure(error: Error): void {
     this.#toProxy(error);
     if (this.#over) return;
@@ -164,7 +164,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   /**
-   * Body as a stream. It is not read before the request is sent: until then the request may have to be decided again.
+   * Body as a stream. It is not read before the request is sent, because the request may have to be decided again until
+   * then.
    */
   #readable(source: BodySource): Readable {
     let started = false;
@@ -185,7 +186,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
         else this.#startBody = start;
       }),
     });
-    // undici gets the error, too; without a listener it would end the process.
+    // undici reports the error as well. Without a listener it would end the process.
     stream.on('error', () => undefined);
     return stream;
   }
@@ -199,7 +200,7 @@ guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'on
  */
 const unused = { destroy: () => undefined };
 
-/** undici reads a reason as UTF-8, which loses bytes beyond ASCII; Node would refuse to write the result. */
+/** undici reads a reason as UTF-8, which loses bytes beyond ASCII, and Node would refuse to write the result. */
 function plain(reason: string): string {
   return /^[\t -~]*$/.test(reason) ? reason : '';
 }

@@ -24,13 +24,13 @@ interface MarkedHeaders {
 }
 
 /**
- * Opens a route's way to its upstream through @fastify/http-proxy and undici (`client: undici`), for an upstream that the
- * gateway's own client cannot talk to.
+ * Opens a route's way to its upstream through @fastify/http-proxy and undici (`client: undici`), for an upstream that
+ * the gateway's own client cannot talk to.
  *
- * @fastify/http-proxy is mounted for the route and forwards what the exchange hands it. Headers both ways, timeouts,
- * problem bodies and the decision in the tick of sending are the exchange's, as they are with the gateway's own client:
- * what @fastify/http-proxy would make of the client's request by itself (its headers, a path that it rewrites, up to ten
- * retries of a GET, an upstream's certificate that it does not verify) has no part in it.
+ * @fastify/http-proxy is mounted for the route and forwards the request that the exchange gives it. The exchange
+ * handles headers in both directions, timeouts, problem bodies and the decision in the tick of sending, as it does with
+ * the gateway's own client. Nothing is used that @fastify/http-proxy would make of the client's request by itself: its
+ * headers, a path that it rewrites, up to ten retries of a GET, an upstream's certificate that it does not verify.
  */
 export async function openForwarder(
   address: Address,
@@ -42,14 +42,14 @@ export async function openForwarder(
   const pool = new Pool<ForwardedRequest>({
     ...options,
     report,
-    // It connects when it has a request to send.
+    // undici connects when it has a request to send.
     connect(owner, done) {
       const made = new ClientConnection(address.origin, clientSettings, connect, { owner, report });
       done(made);
       return () => made.close();
     },
   });
-  /** Requests on their way through the proxy, by the view that it gets of them. */
+  /** Requests on their way through @fastify/http-proxy, by the view that it gets of them. */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
 
   const app = Fastify({ logger: false });
@@ -97,7 +97,7 @@ export async function openForwarder(
 const clientSettings = {
   keepAliveTimeout: idleMs,
   maxHeaderSize: maxResponseHeadBytes,
-  // The exchange watches both; these timeouts would end a request without its knowledge.
+  // The exchange watches both sides. These timeouts would end a request without its knowledge.
   headersTimeout: 0,
   bodyTimeout: 0,
 };
@@ -111,8 +111,8 @@ function send(pool: Pool<ForwardedRequest>) {
 }
 
 /**
- * View of the request for @fastify/http-proxy: its method, and no other text of the client. So its parsers and its path
- * handling have nothing to work on.
+ * View of the request for @fastify/http-proxy: its method, and no other text of the client. So neither its parsers nor
+ * its path handling can change anything.
  */
 function viewOf(request: IncomingMessage): IncomingMessage {
   return Object.create(request, { url: { value: '/' }, headers: { value: {} } }) as IncomingMessage;

@@ -6,19 +6,18 @@ import { outliveFailedWrite } from '../upstream/failed-write.ts';
 /**
  * Pauses reading from the socket of one of undici's connections.
  *
- * Pausing undici itself ends the process: if its parser is paused and the upstream closes or resets a connection that
- * is not kept, undici 7 throws an assertion from a listener of the socket (nodejs/undici#5360; mended in undici 8,
- * which wants a later Node than we do). So its parser is never paused: while a client is slow, the socket has nothing
- * to read. The end of a connection comes after all bytes received on it, so undici does not learn about the end early
- * either.
+ * Pausing undici itself would end the process: if its parser is paused and the upstream closes or resets a connection
+ * that is not kept, undici 7 throws an assertion from a listener of the socket (nodejs/undici#5360; mended in undici 8,
+ * which requires a later Node). So the parser is never paused. Instead the socket has nothing to read while a client is
+ * slow. The end of a connection comes after all its bytes, so undici does not learn about the end early either.
  */
 export class PausableReading {
   /**
-   * Called when the connection broke, before undici notices: undici would then take a body without a length for
+   * Called when the connection broke, before undici notices. Otherwise undici would take a body without a length for
    * complete.
    */
   onBroken: ((error: Error) => void) | null = null;
-  /** HTTP version of the response in progress, which undici does not tell; `null` if its first read was too short. */
+  /** HTTP version of the response in progress, which undici does not report; `null` if its first read was too short. */
   version: HttpVersion | null = null;
   #toHead = true;
   readonly #socket: Socket;
@@ -44,7 +43,7 @@ export class PausableReading {
     );
     outliveFailedWrite(socket, (error) => {
       this.#writeFailed = true;
-      // The system reports a reset only once, then a normal end, so undici would take a truncated body for complete.
+      // The system reports a reset once, and then a normal end. So undici would take a truncated body for complete.
       if (error.code !== 'EPIPE')
         socket.prependListener(
           'end',

@@ -79,7 +79,7 @@ export class ChunkedBody {
       if (size === undefined) throw new ResponseFault('a chunk without a size');
       this.#left = Number.parseInt(size, 16);
       this.#reading = this.#left === 0 ? 'trailers' : 'data';
-      // A plain size line does not count as overhead: a long body has any number of them.
+      // A plain size line does not count as overhead, because a long body has any number of them.
       this.#overhead -= Math.min(line.length + 2, 20);
       if (this.#overhead > mostOverheadBytes) throw new ResponseFault('too many chunk extensions');
     } else if (line !== '') {

@@ -10,7 +10,7 @@ import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstr
 /** Verification of an `https:` upstream, and the gateway's own certificate for it. */
 export interface UpstreamTls {
   readonly rejectUnauthorized: true;
-  /** Name to ask for and to verify; empty for an address, which is verified as such (RFC 6066 §3). */
+  /** Name to send and to verify; empty for an address, which is verified as such (RFC 6066 §3). */
   readonly servername: string;
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -19,7 +19,7 @@ export interface UpstreamTls {
 
 /** Address of an upstream. */
 export interface Address {
-  /** Not used if there is a socket path. */
+  /** Unused if there is a socket path. */
   readonly origin: URL;
   readonly socketPath: string | null;
   readonly tls: UpstreamTls;
@@ -28,14 +28,14 @@ export interface Address {
 /** A connection in the making. */
 export interface Connecting {
   readonly socket: Socket;
-  /** Event after which it can be used; an earlier failure is an `error` of the socket. */
+  /** Event after which the connection can be used. An earlier failure is an `error` of the socket. */
   readonly ready: 'connect' | 'secureConnect';
 }
 
-/** Options of a connection's use. */
+/** Options of a connection. */
 export interface Use {
   readonly onread?: OnReadOpts;
-  /** Whether each direction ends by itself. */
+  /** Whether each direction ends separately. */
   readonly allowHalfOpen?: boolean;
   /** TLS session of an earlier connection. */
   readonly session?: Buffer | undefined;
@@ -62,9 +62,9 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
 }
 
 /**
- * Makes connections to one upstream, for a pool; for TLS each takes up the session of an earlier one.
+ * Makes connections to one upstream for a pool. A TLS connection resumes the session of an earlier one.
  *
- * @param connectMs for a connection to be made
+ * @param connectMs limit on making a connection
  * @param parts of all its connections
  * @see PoolOptions.connect
  */
@@ -85,7 +85,7 @@ export function connector(
     const { socket, ready } = openConnection(address, { onread: reading.onread, session });
     const renewed = (latest: Buffer): void => void (session = latest);
     socket.on('session', guardedOn(socket, renewed));
-    // The failure may be the upstream's rejection of the session, so the next connection has none.
+    // The failure may mean that the upstream rejects the session, so the next connection has none.
     const rejected = (): void => void (session = undefined);
     socket.on('error', guardedOn(socket, rejected));
     let over = false;

@@ -11,12 +11,12 @@ import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**
- * Most unsent bytes of a socket before reading from the other side pauses. The result of `write` is no help: it is
- * `false` for every large piece, even one that the system has taken at once.
+ * Most unsent bytes of a socket before reading from the other side pauses. The result of `write` does not help: it is
+ * `false` for every large piece, even if the system has taken the piece at once.
  */
 export const mostUnsentBytes = 64 * 1024;
 
-/** Bytes of a body that the system takes at once in one piece, so that its write does not fail half-way. */
+/** Most bytes of a body in one write: the system takes that many at once, so that the write does not fail half-way. */
 const smallBytes = 16 * 1024;
 
 /** One connection to an upstream. It carries one request at a time, and is closed after one that did not end well. */
@@ -53,7 +53,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     on('close', () => this.#fail(new Error('the upstream closed the connection')));
   }
 
-  /** Milliseconds for which the upstream keeps it open while idle; `null` if it does not say. */
+  /** Milliseconds for which the upstream keeps the connection open while idle; `null` if it does not say. */
   get keepAliveMs(): number | null {
     return this.#parser.head?.keepAliveMs ?? null;
   }
@@ -70,7 +70,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   mayStillSend(): boolean {
-    // The connection has ended in the meantime.
+    // The connection has ended meanwhile.
     if (this.#leaving === null) return false;
     const { request, handler } = this.#leaving;
     const { body } = request;
@@ -87,7 +87,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#leaving === null) return;
     const { request, handler, text } = this.#leaving;
     this.#leaving = null;
-    // This is the last check. If the process is suspended between the check and the write, it sends on a decision
+    // This check is the last one. If the process is suspended between the check and the write, it sends on a decision
     // that may be outdated.
     if (!handler.sending(this)) return this.#owner.free();
     const { body, method } = request;
@@ -170,8 +170,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#gone) return;
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone || !this.#parser.over) return;
-    // The connection is not used again after bytes that belong to no response, nor if the upstream responded before it
-    // had the whole request: the next bytes could be taken for the response to another request.
+    // The connection is not used again after bytes that belong to no response, or if the upstream responded before it
+    // had the whole request. Otherwise the next bytes could be taken for the response to another request.
     const requestSent = this.#sent && this.#socket.writableLength === 0;
     if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
     this.resume();
@@ -208,7 +208,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   #onFin(): void {
-    // A reset may be reported as an end, too; a write in progress learns the truth right after this.
+    // A reset may also be reported as an end. A write in progress learns the truth right afterwards.
     if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
       setImmediate(guarded(this, () => this.#end()));
     else this.#end();
@@ -216,7 +216,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   #end(): void {
     if (this.#gone) return;
-    // EPIPE on our write means that the upstream had ended its side before. Any other error may have cut the response
+    // EPIPE on a write means that the upstream had ended its side before. Any other error may have cut the response
     // (RFC 9112 §8).
     if (this.#writeError !== null && this.#writeError.code !== 'EPIPE') return this.#fail(this.#writeError);
     try {

@@ -1,6 +1,6 @@
 /**
- * Response of an upstream that breaks HTTP/1.1, or that two readers could understand differently. For the log: the
- * client gets 502 without the details.
+ * A response that breaks HTTP/1.1, or that two readers could understand differently. The details are for the log; the
+ * client gets 502 without them.
  */
 export class ResponseFault extends Error {
   /** @param what description of the fault, without any bytes of the response */
@@ -10,9 +10,11 @@ export class ResponseFault extends Error {
   }
 }
 
-/** An upstream took longer than its route allows. For the log: the client gets 504 without the details. */
+/**
+ * An upstream that took longer than its route allows. The details are for the log; the client gets 504 without them.
+ */
 export class UpstreamTimeout extends Error {
-  /** @param what step that it did not make in time */
+  /** @param what step that the upstream did not complete in time */
   constructor(what: string) {
     super(`the upstream did not ${what} in time`);
     this.name = 'UpstreamTimeout';

@@ -12,10 +12,10 @@ interface Writing {
 /**
  * Leaves a socket open for reading when a write to it fails.
  *
- * An upstream may respond to an upload before it has read all of it, and close: the gateway's next write fails (EPIPE,
- * ECONNRESET). Its response waits to be read then, but Node destroys a socket at the first failed write, and the client
- * would get 502 (RFC 9112 §9.5). So the socket never learns of the failure, and that write never ends for it: nothing
- * more is written, and all received bytes are read.
+ * An upstream may respond to an upload before it has read all of it, and close. The gateway's next write then fails
+ * (EPIPE, ECONNRESET) while the response waits to be read. Node destroys a socket at the first failed write, so the
+ * client would get 502 (RFC 9112 §9.5). Therefore the failure is kept from the socket, and the failed write never
+ * completes: nothing more is written, and all received bytes are read.
  *
  * @param failed called at most once
  */

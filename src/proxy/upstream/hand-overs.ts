@@ -3,14 +3,14 @@ import type { UsageSink } from '../../ports/usage.ts';
 import type { OutgoingRequest } from './message-head.ts';
 import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
 
-/** Parts of a connection besides its socket. */
+/** Members of a connection besides its socket. */
 export interface ConnectionParts {
   /** `Host` for requests without one. */
   readonly host: string;
   readonly owner: ConnectionOwner<ResponseHandler>;
   /** Batch that counts and sends its requests at the end of each tick. */
   readonly handOvers: HandOvers;
-  /** Logs an exception if no exchange does. */
+  /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
 }
 
@@ -18,22 +18,22 @@ export interface ConnectionParts {
 export interface Leaving {
   readonly request: OutgoingRequest;
   readonly handler: ResponseHandler;
-  /** Its head, and its body if that is in one piece; empty until it is prepared. */
+  /** Head of the request, and its body if that is in one piece; empty until it is prepared. */
   text: string;
 }
 
 /** A request that has a connection, and is sent at the end of this turn of the event loop. */
 export interface Departing extends Breakable {
-  /** Returns whether it may be sent, and counts it then. */
+  /** Counts the request and returns `true`, if it may be sent. */
   mayStillSend(): boolean;
-  /** Writes it, if it may still be sent. */
+  /** Writes the request, if it may still be sent. */
   depart(): void;
 }
 
 /**
- * The requests that go out in this turn of the event loop. They are counted together before the first of them is written:
- * one write to the journal for all, and no request reaches an upstream that a crash could lose from the usage. After an
- * exception each is counted and sent by itself, so the others go out whatever becomes of one.
+ * The requests that are sent in this turn of the event loop. They are counted together before the first is written: all
+ * take one write to the journal, and no request reaches an upstream without being in the journal. After an exception
+ * each request is counted and sent separately, so that one cannot hold up the others.
  */
 export class HandOvers implements Breakable {
   readonly #usage: Pick<UsageSink, 'commit'>;
@@ -59,7 +59,7 @@ export class HandOvers implements Breakable {
     this.#send(this.#leaving);
   });
 
-  /** Sends each request of the turn by itself: one of them may be the cause. */
+  /** Sends each request of the turn separately, because one of them may be the cause of the exception. */
   broke(error: unknown): void {
     this.#report(error);
     for (const each of [...this.#leaving, ...this.#waiting.splice(0)]) this.#sendAlone(each);

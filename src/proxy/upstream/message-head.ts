@@ -11,10 +11,10 @@ export interface OutgoingRequest {
   readonly method: string;
   /** Target as the client sent it; the ingress has checked it. */
   readonly target: string;
-  /** Flat list of names and values. The body's length is not taken from them. */
+  /** Flat list of names and values. The body's length is not read from them. */
   readonly headers: readonly string[];
   readonly body: Buffer | BodySource | null;
-  /** Accounts whose connections it may use; `null` for a preflight that was passed on without a key. */
+  /** Accounts whose connections the request may use; `null` for a preflight that was passed on without a key. */
   readonly admission: AdmittedAs | null;
 }
 
@@ -30,11 +30,11 @@ export interface BodySource {
   readonly length: number | undefined;
   /** Writes everything to `sink` from now on. */
   start(sink: BodySink): void;
-  /** Writes on, because the sink has room again after a `write` that returned `false`. */
+  /** Continues writing after a `write` that returned `false`, because the sink has room again. */
   resume(): void;
 }
 
-/** Takes a body in pieces. */
+/** Receives a body in pieces. */
 export interface BodySink {
   /** Returns `false` if the next piece should wait for {@link BodySource.resume}. */
   write(chunk: Buffer): boolean;
@@ -45,7 +45,8 @@ const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
 
 /**
  * Writes the head of a request (RFC 9112 §3). Its framing headers are made from the body that will be sent, so the two
- * cannot disagree. They and `Host` come first, since some upstreams drop headers beyond a certain number.
+ * cannot disagree. The framing headers and `Host` come first, since some upstreams drop headers beyond a certain
+ * number.
  *
  * @param host for requests without one
  * @returns Latin-1
@@ -112,7 +113,7 @@ export interface ResponseHead {
   readonly body: BodyFraming;
   /** Whether the upstream will take another request on this connection. */
   readonly keepAlive: boolean;
-  /** Milliseconds for which the upstream says it waits for one; `null` if it does not say. */
+  /** Milliseconds for which the upstream keeps the connection open while idle; `null` if it does not say. */
   readonly keepAliveMs: number | null;
 }
 
@@ -238,7 +239,7 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * Bytes as text, one character each. `toString('latin1')` ends in the same call, after checks that are not needed here.
+ * Returns bytes as text, one character each. `toString('latin1')` does the same after checks that are not needed here.
  */
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
   return (bytes as Latin1Bytes).latin1Slice(from, to);

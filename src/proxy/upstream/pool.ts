@@ -8,8 +8,8 @@ import type { PooledConnection, PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
 /**
- * An idle connection is closed after `mostMs`, or `marginMs` before the time that the upstream states in `Keep-Alive`:
- * otherwise a request could be written to a connection that the upstream is closing.
+ * An idle connection is closed after `mostMs`, or `marginMs` before the time that the upstream states in `Keep-Alive`.
+ * Otherwise a request could be written to a connection that the upstream is closing.
  */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
@@ -17,10 +17,9 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * Connections to one upstream.
  *
  * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them
- * for its response. So a connection is made for one tenant and one caller, and carries no requests of others: a parent
- * that acts as a sub-account and that sub-account itself have separate connections, though they share the tenant's
- * part. An idle connection is kept, and closed if another owner needs its place. Without a tenant it is not kept at
- * all.
+ * for its response. So a connection is made for one tenant and one caller, and carries no requests of others. A parent
+ * that acts as a sub-account and the sub-account itself have separate connections, though they share the tenant's part.
+ * An idle connection is kept, and closed if another owner needs its place. A connection without a tenant is never kept.
  *
  * A request takes the connection of its owner that was used last. It waits if its tenant or parent has used up its
  * share, or if all are taken; waiting owners are served in turn.
@@ -124,7 +123,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  /** Takes an idle connection, with its place. */
+  /** Takes an idle connection and its place. */
   #takeIdle(own: OwnConnections<Handler>): Slot<Handler> | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
@@ -142,7 +141,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
 
   serveWaiting(): void {
     if (this.#waiting.size === 0 || this.#serving) return;
-    // A request that is not sent after all gives its connection back at once, which leads here again.
+    // If a request is not sent after all, it gives its connection back at once and calls this function again.
     this.#serving = true;
     try {
       while (this.#shares.taken < this.#options.most) {
@@ -186,7 +185,9 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  /** Takes the connection that was made, or the reason why there is none. Only the first call for a slot counts. */
+  /**
+   * Takes the connection that was made, or the reason why there is none. Only the first call for a slot has an effect.
+   */
   #opened(slot: Slot<Handler>, made: PooledConnection<Handler> | Error): void {
     if (!slot.isOpening) return;
     slot.isOpening = false;
@@ -202,8 +203,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   /**
-   * Closes connections that were idle for too long, and fails requests that have waited for too long: the pool does not
-   * hear of most ends.
+   * Closes connections that were idle for too long, and fails requests that have waited for too long. It is polled,
+   * because most ends are not reported to the pool.
    */
   #tidy(): void {
     const { clock, connectMs } = this.#options;

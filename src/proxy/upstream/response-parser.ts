@@ -5,7 +5,7 @@ import { ChunkedBody } from './chunked-body.ts';
 
 /** Events of a response as it comes in. */
 export interface ResponseEvents {
-  /** Early hints, a 103 (RFC 8297). @param headers flat list of names and values */
+  /** Early Hints, a 103 (RFC 8297). @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
   onHead(head: ResponseHead): void;
   /** A part of the body, between two positions; the bytes are valid only during the call. */
@@ -16,10 +16,10 @@ export interface ResponseEvents {
 
 /** Responses with a larger head are rejected. */
 export const maxResponseHeadBytes = 64 * 1024;
-/** The end of the head is looked for in these bytes first, because most heads end there. */
+/** The end of the head is first searched for in this many bytes, because most heads end there. */
 const firstLookBytes = 2048;
 const statusStart = 'HTTP/1.';
-/** Most interim responses (1xx) before the final one; the gateway gives up an upstream that sends more. */
+/** Most interim responses (1xx) before the final one. An upstream that sends more gets no further. */
 const mostInterimResponses = 100;
 
 /**
@@ -28,8 +28,8 @@ const mostInterimResponses = 100;
  */
 export class ResponseParser {
   /**
-   * Whether no response is expected: before {@link begin}, and after the end of one. Bytes that come then belong to no
-   * request.
+   * Whether no response is expected, before {@link begin} and after the end of a response. Bytes that come then belong
+   * to no request.
    */
   over = true;
   /** Head of the latest response; `null` before the first. */
@@ -38,7 +38,7 @@ export class ResponseParser {
   #toHead = false;
   #mayUpgrade = false;
   #interimCount = 0;
-  /** Part of a head that has come in so far. */
+  /** Part of a head that has arrived so far. */
   #text = '';
   #left = 0;
   #chunks: ChunkedBody | null = null;
@@ -51,7 +51,8 @@ export class ResponseParser {
    * Expects the response to a request.
    *
    * @param toHead whether the request is a HEAD
-   * @param mayUpgrade whether it asked for another protocol; a 101 ends the response then, and the bytes behind it are that protocol's
+   * @param mayUpgrade whether the request asked for another protocol. A 101 then ends the response, and the bytes
+   * behind it belong to that protocol
    */
   begin(toHead: boolean, mayUpgrade = false): void {
     this.over = false;
@@ -66,7 +67,7 @@ export class ResponseParser {
    * Takes the next bytes.
    *
    * @returns the position after the last byte of the response
-   * @throws ResponseFault if they cannot be read; the connection is useless then
+   * @throws ResponseFault if they cannot be read; the connection cannot be used again then
    */
   feed(bytes: Buffer, to: number): number {
     let at = 0;
@@ -93,7 +94,7 @@ export class ResponseParser {
       end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
       if (upTo === to) break;
     }
-    // The end may be coming in: three of its four bytes may be there already.
+    // The end may have begun to arrive: three of its four bytes may be there already.
     const least = end === -1 ? this.#text.length - 3 : end;
     if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
     if (end === -1) {
@@ -166,21 +167,21 @@ export class ResponseParser {
 /** Most bytes of one read. */
 export const readBytes = 64 * 1024;
 
-/** Bytes from which a piece is not copied: the socket reads into a buffer of its own. */
+/** A piece of at least this many bytes is not copied: the socket reads into a separate buffer. */
 const largeBytes = readBytes / 2;
 
 /** Reads from a socket. */
 export interface BytesReader {
   /** Returns the buffer for the next read. */
   nextBuffer(): Buffer;
-  /** Tells that `length` bytes have been read into it. */
+  /** Says that `length` bytes have been read into the buffer. */
   read(length: number): void;
 }
 
 /**
- * Buffers that one socket reads into, and its {@link ResponseParser} from. The bytes of a read are used before the next
- * read begins, so all sockets share one buffer, and bytes to keep are copied. While a body comes in large pieces, its
- * socket reads into buffers of its own instead, which are passed on without a copy.
+ * Buffers that one socket reads into and its {@link ResponseParser} reads from. The bytes of a read are used before the
+ * next read begins, so all sockets share one buffer, and bytes to keep are copied. While a body arrives in large
+ * pieces, its socket reads into separate buffers, which are passed on without a copy.
  */
 export class ReadBuffer {
   /** Reader of the bytes; `null` before the connection is made. */

@@ -5,15 +5,15 @@ import type { Failing } from './waiting-requests.ts';
 
 /** Connections of one caller as one tenant. */
 export interface OwnConnections<Handler extends Failing> {
-  /** Share of the tenant, whoever calls. */
+  /** Share of the tenant, the same for all callers. */
   readonly share: Share;
-  /** Idle connections; the one that was used last comes last. */
+  /** Idle connections, in the order of their last use; the latest is last. */
   readonly idle: Slot<Handler>[];
   /** Number of connections that are being made. */
   opening: number;
 }
 
-/** The pool as its slots see it. */
+/** The pool from the point of view of its slots. */
 interface SlotPool<Handler extends Failing> {
   send(request: OutgoingRequest, handler: Handler): void;
   freed(slot: Slot<Handler>): void;
@@ -21,11 +21,12 @@ interface SlotPool<Handler extends Failing> {
 }
 
 /**
- * Place of one connection in a pool, from the start of its making to its end. It belongs to one tenant all that time.
+ * Place of one connection in a pool, from the start of its making to its end. It belongs to the same tenant all that
+ * time.
  */
 export class Slot<Handler extends Failing> {
   readonly own: OwnConnections<Handler>;
-  /** `null` while it is being made. */
+  /** `null` while the connection is being made. */
   connection: PooledConnection<Handler> | null = null;
   giveUp: (() => void) | null = null;
   isOpening = true;
@@ -50,7 +51,7 @@ export class Slot<Handler extends Failing> {
   }
 
   giveBack(request: OutgoingRequest, handler: Handler): void {
-    // The upstream has likely ended the others, too: each was idle for longer.
+    // The upstream has probably ended the others as well, because each was idle for longer.
     for (const { connection } of [...this.own.idle]) connection?.close();
     this.#pool.send(request, handler);
   }

@@ -20,11 +20,11 @@ export interface ClientMessages {
 /** A request on a connection, as its handler sees it. */
 export interface InFlightRequest {
   /**
-   * Number that grows with progress: bytes that were sent, and, from the head of the response on, bytes that were
-   * received. Earlier ones do not count: an upstream could send interim responses for ever.
+   * Number that grows with progress: with bytes that were sent, and, after the head of the response, with bytes that
+   * were received. Earlier received bytes do not count, because an upstream could send interim responses for ever.
    */
   readonly progress: number;
-  /** Reads on after an `onBody` that returned `false`. */
+  /** Continues reading after an `onBody` that returned `false`. */
   resume(): void;
   /** Ends the connection. The handler is not called again. */
   abort(): void;
@@ -32,20 +32,23 @@ export interface InFlightRequest {
 
 /** Members of a response's head for its handler. */
 export interface AnsweredHead extends Pick<ResponseHead, 'status' | 'reason' | 'headers'> {
-  /** `null` if the client that reads the response does not tell it. */
+  /** `null` if the reader of the response does not report it. */
   readonly version: HttpVersion | null;
 }
 
-/** Handles the events of a request: one head, its body, one end; or a failure, at any point. */
+/** Handles the events of a request: one head, its body and one end, or a failure at any point. */
 export interface ResponseHandler {
   /** The request has a connection, and is sent at the end of this turn of the event loop. */
   onReserved(): void;
   /**
-   * Called before usage is written, in the tick in which the request is written, to count it. Returns `false` if the
-   * request must not be sent after all; the handler is not called again then.
+   * Called in the tick in which the request is written, before usage is written. Counts the request. Returns `false` if
+   * the request must not be sent after all; the handler is not called again then.
    */
   mayStillSend(): boolean;
-  /** Called right before the request is written. Returns `false` as above; the count is then undone. */
+  /**
+   * Called right before the request is written. Returns `false` if the request must not be sent after all; the count is
+   * undone then.
+   */
   sending(inFlight: InFlightRequest): boolean;
   /** A 103 (RFC 8297), any number of times before the head. @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
@@ -56,12 +59,12 @@ export interface ResponseHandler {
   onEnd(trailers: readonly string[]): void;
   onFailure(error: Error): void;
   /**
-   * The reused connection of a safe request without a body ended before a byte of the response came: the upstream has
-   * likely closed it as idle (RFC 9112 §9.3.1). Returns whether the request is to be sent once more; {@link onReserved}
+   * The reused connection of a safe request without a body ended before the first byte of the response. The upstream
+   * has probably closed it as idle (RFC 9112 §9.3.1). Returns whether to send the request once more; {@link onReserved}
    * follows then.
    */
   onUnanswered(): boolean;
-  /** No connection could be made for it: the upstream refuses, or cannot be reached. */
+  /** No connection could be made for the request: the upstream refuses it, or cannot be reached. */
   onRefused(error: Error): void;
 }
 
@@ -70,8 +73,8 @@ export interface ConnectionOwner<Handler = never> {
   /** The connection can take another request. */
   free(): void;
   /**
-   * Sends a request on another connection, because the upstream ended this one while it was idle, or right after. Called
-   * after {@link gone}.
+   * Sends a request on another connection, because the upstream ended this one while it was idle or right afterwards.
+   * Called after {@link gone}.
    */
   giveBack(request: OutgoingRequest, handler: Handler): void;
   /** The connection has ended. */
@@ -80,7 +83,7 @@ export interface ConnectionOwner<Handler = never> {
 
 /** Carries one request at a time to an upstream. */
 export interface PooledConnection<Handler> {
-  /** Milliseconds for which the upstream keeps it open while idle; `null` if it does not say. */
+  /** Milliseconds for which the upstream keeps the connection open while idle; `null` if it does not say. */
   readonly keepAliveMs: number | null;
   /** Sends a request, at the end of this turn of the event loop or later. */
   send(request: OutgoingRequest, handler: Handler): void;
@@ -94,7 +97,7 @@ export interface PoolOptions<Handler> {
    * Makes a connection.
    *
    * @param done called once, perhaps at once
-   * @returns a function that gives up, and calls `done` as well
+   * @returns a function that gives up, and also calls `done`
    */
   readonly connect: (
     owner: ConnectionOwner<Handler>,
@@ -102,11 +105,11 @@ export interface PoolOptions<Handler> {
   ) => () => void;
   /** Most connections open at once. */
   readonly most: number;
-  /** Shares of the tenants in them. */
+  /** Shares of the tenants in the connections. */
   readonly shares: Shares;
   /** Milliseconds that a request waits for a connection. */
   readonly connectMs: number;
   readonly clock: Clock;
-  /** Logs an exception outside of an exchange. */
+  /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
 }

@@ -16,8 +16,8 @@ import { WebSocketPlaces } from './web-socket-places.ts';
 /** Upstream of one route: its address, and the client that sends requests there. */
 export interface Upstream extends Address, UpstreamClient {
   /**
-   * HTTP version of its latest response; `null` before the first. A request must not be sent in chunks to an upstream
-   * that is not known to take HTTP/1.1 (RFC 9112 §6.1).
+   * HTTP version of its latest response; `null` before the first. A request is sent in chunks only to an upstream that
+   * is known to accept HTTP/1.1 (RFC 9112 §6.1).
    */
   version: HttpVersion | null;
   /** Places for WebSockets, each with a connection of its own. */
@@ -25,7 +25,9 @@ export interface Upstream extends Address, UpstreamClient {
 }
 
 /**
- * Notes in which version of HTTP an upstream has responded. @param inChunks the request was sent in chunks
+ * Notes the HTTP version of an upstream's response.
+ *
+ * @param inChunks whether the request was sent in chunks
  * @returns a fault if the upstream did not see the body
  */
 export function noteVersion(
@@ -35,7 +37,7 @@ export function noteVersion(
   inChunks: boolean,
 ): ResponseFault | undefined {
   if (version === null) return undefined;
-  // In front of an HTTP/1.1 upstream may be another proxy that rejects requests in HTTP/1.0.
+  // Another proxy in front of an HTTP/1.1 upstream may reject requests in HTTP/1.0.
   if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
   return inChunks && version === '1.0' && status < 400
     ? new ResponseFault('HTTP/1.0, for a request in chunks')
@@ -54,10 +56,10 @@ export interface UpstreamDeps {
 }
 
 /**
- * Opens a route's way to its upstream. Nothing is pipelined, and a failure on a connection is reported, not repeated,
- * but for one case: an upstream may close an idle connection just as a request is written to it. A safe request without a
- * body is then sent once more on another connection, and any other request gets 502. To make this rare, idle connections
- * are closed early (after 4 s, or 2 s before the time that the upstream states in `Keep-Alive`).
+ * Opens a route's way to its upstream. Nothing is pipelined. A failure on a connection is reported and not repeated,
+ * except in one case: an upstream may close an idle connection just as a request is written to it. A safe request
+ * without a body is then sent once more on another connection, and any other request gets 502. To make this rare, idle
+ * connections are closed early (after 4 s, or 2 s before the time that the upstream states in `Keep-Alive`).
  *
  * @throws Error if a certificate or key file cannot be read
  */
@@ -74,7 +76,7 @@ export async function openUpstream(route: RouteConfig, deps: UpstreamDeps): Prom
   const places = new WebSocketPlaces(shares.webSockets, route.webSockets ?? deps.limits.maxConnections);
   const upstream = { ...address, version: null, webSockets: places };
   if (route.client === 'undici') {
-    // The import waits until it is needed.
+    // The import is dynamic, because most configurations do not need it.
     const { openForwarder } = await import('../undici/forwarder.ts');
     return { ...upstream, ...(await openForwarder(address, options, { usage: deps.usage, report })) };
   }
@@ -104,7 +106,7 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
 /**
  * Opens a separate connection to an upstream, verified like all others. Its two directions can end separately.
  *
- * @param ready called when it may be written to; an earlier failure is an `error` of the socket
+ * @param ready called when the connection may be written to; an earlier failure is an `error` of the socket
  */
 export function connectTo(upstream: Upstream, ready: () => void): Socket {
   const connecting = openConnection(upstream, { allowHalfOpen: true });

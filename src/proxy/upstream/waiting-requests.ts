@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ConnectionWaits } from '../../ports/connection-waits.ts';
 import type { OutgoingRequest } from './message-head.ts';
 
-/** Handler that hears of a failed request. */
+/** Handler that is told of a failed request. */
 export interface Failing {
   onFailure(error: Error): void;
   /** Called if no connection could be made for the request. */
@@ -14,18 +14,18 @@ interface Waiting<Handler> {
   readonly request: OutgoingRequest;
   readonly handler: Handler;
   readonly sinceMs: number;
-  /** Whether the request waits for a turn: no connection could be made for it when it came. */
+  /** Whether the request waits for a turn, because no connection could be made for it when it came. */
   forItsTurn: boolean;
   over: boolean;
 }
 
 /** Tenant whose request waits. */
 interface Connecting {
-  /** Number of connections that are being made for it. */
+  /** Number of connections that are being made for the tenant. */
   readonly opening: number;
 }
 
-/** Requests that wait for a connection to one upstream. It also measures the waits for a turn. */
+/** Requests that wait for a connection to one upstream. The class also measures how long they wait for a turn. */
 export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends RoundRobin<
   Waiting<Handler>,
   Tenant
@@ -54,7 +54,7 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
     const waiting = { request, handler, sinceMs, forItsTurn: false, over: false };
     this.add(tenant, waiting);
     serve();
-    // Other requests wait for a connection that is being made, not for their turn.
+    // Other requests wait for a connection that is being made, and not for a turn.
     if (waiting.over || !this.lacks(tenant)) return;
     waiting.forItsTurn = true;
     this.#waits.began();

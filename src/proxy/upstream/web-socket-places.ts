@@ -8,7 +8,7 @@ export class WebSocketPlaces {
   readonly #shares: Shares;
   readonly #most: number;
 
-  /** @param shares of the tenants, in all generations of the configuration */
+  /** @param shares of the tenants; all generations of the configuration use the same ones */
   constructor(shares: Shares, most: number) {
     this.#shares = shares;
     this.#most = most;
@@ -29,7 +29,7 @@ export class WebSocketPlaces {
   }
 
   leave(share: Share): void {
-    // After an exception an exchange calls this again, so the step that may not happen twice comes last.
+    // An exchange calls this again after an exception, so the step that may not happen twice comes last.
     this.#shares.release(share);
     this.#shares.giveBack(share);
   }

@@ -13,14 +13,14 @@ const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
 export class FrameTracker {
   /** Bytes of messages so far: payloads only, without frame headers and without control frames. */
   messageBytes = 0;
-  /** Whether a close frame has begun: nothing may follow it. */
+  /** Whether a close frame has begun, which no other frame may follow. */
   closing = false;
   #header: number[] = [];
   #headerLength = 2;
   #left = 0;
   #counts = false;
 
-  /** Whether no frame is in progress: the last byte ended a frame, or none has come yet. */
+  /** Whether no frame is in progress: the last byte ended a frame, or no byte has come. */
   get betweenFrames(): boolean {
     return this.#left === 0 && this.#header.length === 0;
   }

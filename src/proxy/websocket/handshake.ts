@@ -5,16 +5,16 @@ import { ResponseFault } from '../upstream/errors.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
 
-/** Hears how a handshake goes. It ends with an exception in the handshake. */
+/** Receives the events of a handshake. An exception in the handshake ends it, too. */
 export interface HandshakeUser extends Breakable {
-  /** The upstream consents to a WebSocket. @param rest bytes behind its response, which are frames */
+  /** The upstream agrees to a WebSocket. @param rest bytes behind its response, which are frames */
   onConsent(response: ResponseHead, rest: Buffer): void;
   /** The upstream responds without an upgrade. */
   onHead(response: ResponseHead): void;
   /** A part of the body. Returns `false` if the next one should wait for {@link Handshake.resume}. */
   onBody(chunk: Buffer): boolean;
   onEnd(): void;
-  /** Neither of these comes, or the rest of the response does not. */
+  /** The handshake failed: no response came, or only a part of one. */
   onFailure(error: Error): void;
 }
 
@@ -30,7 +30,8 @@ export class Handshake implements ResponseEvents {
   #over = false;
 
   /**
-   * @param headers flat list of names and values, without those of the connection; names, values and target stay as given
+   * @param headers flat list of names and values, without those of the connection. Names, values and target are written
+   * unchanged
    * @param host for requests without one, which HTTP/1.1 needs (RFC 9112 §3.2)
    * @param key `Sec-WebSocket-Key` of the client
    * @throws Error on characters that would end a line early
@@ -62,7 +63,7 @@ export class Handshake implements ResponseEvents {
   }
 
   onEarlyHints(): void {
-    // Browsers use early hints only for pages, and no page is fetched by a WebSocket handshake.
+    // Browsers use Early Hints only for pages, and a WebSocket handshake does not fetch a page.
   }
 
   onHead(head: ResponseHead): void {
@@ -127,8 +128,9 @@ export interface HandshakeRequest {
 }
 
 /**
- * Returns the reason why a 101 is not the upstream's consent to a WebSocket (RFC 6455 §4.1); `undefined` if it is.
- * Without consent no bytes may pass: they would not be frames, and could be the response to another client's request.
+ * Returns the reason why a 101 is no agreement of the upstream to a WebSocket (RFC 6455 §4.1); `undefined` if it is
+ * one. Without an agreement no bytes may pass: they would not be frames, and could be the response to another client's
+ * request.
  */
 function consentFault({ headers }: ResponseHead, key: string): string | undefined {
   if (fieldOf(headers, 'upgrade').toLowerCase() !== 'websocket') return 'an upgrade to something else';
@@ -138,7 +140,7 @@ function consentFault({ headers }: ResponseHead, key: string): string | undefine
   return fieldOf(headers, 'sec-websocket-accept') === acceptOf(key) ? undefined : '101 for another key';
 }
 
-/** Returns the values of a field, joined by commas; empty if it is not there. */
+/** Returns the values of a field, joined by commas; empty if the field is absent. */
 function fieldOf(headers: readonly string[], name: string): string {
   const values: string[] = [];
   for (let i = 0; i < headers.length; i += 2)

@@ -6,21 +6,21 @@ import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /**
- * Milliseconds of silence after which the system probes the peer; it closes the connection after some minutes without a
+ * Milliseconds of silence after which the system probes the peer. It closes the connection after some minutes without a
  * reply.
  */
 const keepAliveMs = 60_000;
 
-/** Owner of a tunnel. An exception in the tunnel also ends the owner. */
+/** Owner of a tunnel. An exception in the tunnel ends the owner as well. */
 export interface TunnelUser extends Breakable {
   /** Called once, when both connections are closed. */
   onClosed(): void;
 }
 
 /**
- * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes concern
- * only the two ends. It reads at the pace of the other end, passes on the end of either direction, and closes both
- * connections when one breaks.
+ * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes are the
+ * business of the two ends. It reads at the pace of the other end, passes on the end of either direction, and closes
+ * both connections when one breaks.
  */
 export class Tunnel {
   readonly #client: Socket;
@@ -61,7 +61,7 @@ export class Tunnel {
     return this.#out.frames.messageBytes;
   }
 
-  /** Starts to pass bytes on, beginning with those already received. */
+  /** Begins to pass bytes on, first those already received. */
   open(fromClient: Buffer, fromUpstream: Buffer): void {
     this.#in.open(fromClient);
     this.#out.open(fromUpstream);
@@ -69,7 +69,8 @@ export class Tunnel {
 
   /**
    * Stops passing bytes on. The client gets a close frame if the last frame for it is complete and written out.
-   * Otherwise the close frame would land inside another frame or wait behind unsent bytes, so the connection is cut.
+   * Otherwise the connection is cut, because the close frame would land inside another frame or wait behind unsent
+   * bytes.
    */
   end(code: number, reason: string): void {
     this.#ended = true;
@@ -98,7 +99,7 @@ export class Tunnel {
   }
 }
 
-/** One direction. */
+/** One direction of a tunnel. */
 class Flow {
   readonly frames = new FrameTracker();
   readonly #from: Socket;

@@ -26,8 +26,8 @@ const goingAwayCode = 1001;
 const policyCode = 1008;
 
 /**
- * One request for a WebSocket. It is sent to the upstream, whose response goes to the client; if the upstream consents,
- * a tunnel passes frames from then on. It is counted once, when the request is sent.
+ * One request for a WebSocket. It is sent to the upstream, whose response goes to the client. If the upstream agrees, a
+ * tunnel passes frames from then on. The request is counted once, when it is sent.
  */
 export class WebSocketExchange extends Exchange implements HandshakeUser, TunnelUser {
   #connection: Socket | null = null;
@@ -35,7 +35,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
-  /** Share that holds its place among the WebSockets of its route. */
+  /** Share that holds the request's place among the WebSockets of its route. */
   #place: Share | null = null;
 
   start(head: RequestHead): void {
@@ -61,7 +61,10 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     else if (this.state !== 'open') this.finish(clientGone, 'client_gone');
   }
 
-  /** Notices that the client has closed, though nothing is read from it yet; unread bytes before the close hide it. */
+  /**
+   * Notices that the client has closed, though nothing is read from it at this time. Unread bytes before the close hide
+   * it.
+   */
   readonly #onReadable = guarded(this, () => {
     const { socket } = this.request;
     if (socket.readableLength === 0) socket.read();
@@ -150,7 +153,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   onFailure(error: Error): void {
     if (this.state !== 'responding') return this.#failed(error);
     this.finish(this.response.statusCode, 'cut_by_upstream', error);
-    // The response is cut, so that the client does not take a part for the whole.
+    // Cuts the response, so that the client does not take a part for the whole.
     cutResponse(this.response);
   }
 
@@ -170,7 +173,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     this.#endWithout(upstreamProblem(error), error);
   }
 
-  /** Responds without the upstream. If that could not be reached, the request counts as well. */
+  /** Responds without the upstream. The request also counts if the upstream could not be reached. */
   #endWithout(problem: Problem, cause?: unknown): void {
     this.counted.handOver(this.decision);
     this.reject(problem, cause);
