@@ -22,7 +22,10 @@ const callerBody = closed({
   active_sub_accounts: Type.Integer(),
 });
 
-/** `GET /v1/sub-accounts/caller`: the account and key of the caller; with active sub-accounts, writes need the acting header. */
+/**
+ * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and whether it has active sub-accounts, so that
+ * writes need the acting header.
+ */
 export function callerRoute(
   app: ManagementApp,
   { tenants, clock }: Pick<ManagementDeps, 'tenants' | 'clock'>,
@@ -35,7 +38,7 @@ export function callerRoute(
     },
     async (request) => {
       const { accountId, keyId } = callerOf(request);
-      // Both exist, except after the restore of a backup without them.
+      // Both exist, unless a backup without them was restored.
       const account = found(await tenants.getParent(accountId, accountId), 'account');
       const key = found(await tenants.getKey(accountId, keyId, accountId), 'API key');
       return {

@@ -6,7 +6,7 @@ export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
   return 'operator' in caller ? operatorCaller : caller.keyId;
 }
 
-/** Tenant in whose turn a call uses the store; operators do not take turns. */
+/** Tenant whose turn a call of the store takes. Operators take no turns. */
 export function tenantOf(caller: ChangedBy): AccountId | undefined {
   return 'operator' in caller ? undefined : caller.accountId;
 }

@@ -24,7 +24,7 @@ type DecideAgain = () => Promise<ManagementDecision>;
 
 type GuardDeps = Pick<ManagementDeps, 'config' | 'directory' | 'clock' | 'shedding'>;
 
-/** Counts a change that replicas must confirm against the rate limit of its parent. */
+/** Counts a change that replicas must confirm against its parent's rate limit. */
 export type CountChange = (request: FastifyRequest) => void;
 
 /**
@@ -40,13 +40,12 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
-  // A body may take long to arrive. A caller whose right ends in the meantime must not make the write.
+  // A body may take long to arrive. A caller whose access ends meanwhile must not make the write.
   app.addHook('preHandler', (request, reply, next) => {
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
-  // A change costs every replica a read and a commit. Most creates cost nothing of that kind, so changes are counted when
-  // they are made.
+  // A change costs every replica a read and a commit. Most creates do not, so changes are counted when they are made.
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 
@@ -60,7 +59,10 @@ function writes({ method }: FastifyRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-/** The parent that calls, and its origin. @throws if no decision was made: a route without the guard must not work */
+/**
+ * Returns the parent that calls, and its origin. @throws if no decision was made, so that a route without the guard
+ * fails
+ */
 export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin {
   const caller = request.getDecorator<(ParentCaller & RequestOrigin) | null>(decorator);
   if (caller === null) throw new Error('a management call was handled before it was decided about');
@@ -68,9 +70,9 @@ export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin 
 }
 
 /**
- * Decides about a call again during a response that takes long.
+ * Decides about a call again during a long response.
  *
- * @throws ProblemError if the caller has lost its right since
+ * @throws ProblemError if the caller has lost its access since
  */
 export async function decideAgain(request: FastifyRequest): Promise<void> {
   const again = request.getDecorator<DecideAgain | null>(againDecorator);
@@ -80,7 +82,7 @@ export async function decideAgain(request: FastifyRequest): Promise<void> {
 }
 
 /**
- * Notes the last use of the keys of known callers under `app`. Management calls are not counted as usage, but they do use
+ * Notes the last use of the keys of known callers under `app`. Management calls are not counted as usage, but they use
  * a key.
  */
 export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
@@ -92,8 +94,8 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /**
- * Admits a call if {@link decideManagementCall} does and its parent is below its rate of reads or changes; notes the
- * caller. Synchronous if every fact is in memory.
+ * Admits a call if {@link decideManagementCall} does and its parent is below its rate of reads or changes, and notes
+ * the caller. It is synchronous if every fact is in memory.
  */
 function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
@@ -149,7 +151,7 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   };
 }
 
-/** Returns the problem of a call beyond its parent's rate; counts a read otherwise. */
+/** Returns the problem of a call that exceeds its parent's rate. Otherwise counts the call if it is a read. */
 function beyondRate(
   { changes, reads }: Rates,
   isWrite: boolean,

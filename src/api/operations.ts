@@ -7,14 +7,14 @@ import { routerOptions } from '../http/router-options.ts';
 import type { RoutesWith } from './rest/typebox.ts';
 
 declare module 'fastify' {
-  /** A route's own statement about access to it, by which calls are decided. */
+  /** A route's statement about access to it. Calls are decided by this statement. */
   interface FastifyContextConfig {
     readonly scope?: NonNullable<ManagementOperation['scope']>;
     readonly rejection?: NonNullable<ManagementOperation['rejection']>;
   }
 }
 
-/** Scope that a management route requires (spec section 5, rule 3), and `action` if it takes no body. */
+/** Scope that a management route requires (spec section 5, rule 3), and `action` if the route takes no body. */
 export interface ScopedAccess {
   readonly scope: (typeof managementScopes)[keyof typeof managementScopes];
   readonly action?: true;
@@ -23,7 +23,7 @@ export interface ScopedAccess {
 /** App of the management API. A route without a scope would be open to every parent key, so it does not compile. */
 export type ManagementApp = RoutesWith<ScopedAccess>;
 
-/** The operation that a method and path name, and the parameters in the path. */
+/** The operation for a method and path, and the parameters in the path. */
 export interface FoundOperation {
   readonly operation: ManagementOperation;
   /** The operation is public: no key is checked. */
@@ -31,12 +31,15 @@ export interface FoundOperation {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Finds an operation of the management API as its router would; `null` if the path is not UTF-8, which the router rejects. */
+/**
+ * Finds an operation of the management API as its router does; `null` if the path is not UTF-8, which the router
+ * rejects.
+ */
 export type FindOperation = (method: string, path: string) => FoundOperation | null;
 
 /**
- * Collects the routes that are registered on `app` from now on for a second router of Fastify's kind. Fastify's own router
- * serves only real requests; explanations are about requests that were never sent.
+ * Collects the routes that are registered on `app` from now on, for a second router of Fastify's kind. Fastify's own
+ * router serves only real requests, and explanations are about requests that were never sent.
  *
  * @param app claims its whole prefix, so that every path has a route for every known method
  * @param open public paths under the prefix whose GET and HEAD another plugin serves
@@ -50,7 +53,7 @@ export function collectOperations(app: FastifyInstance, open: readonly string[] 
   app.addHook('onRoute', ({ url, method, config }) => {
     routes.push({ methods: [method].flat(), url, found: { operation: config ?? {} } });
   });
-  // Created lazily: it takes a megabyte, and most processes explain nothing.
+  // Created lazily, because it takes a megabyte and most processes explain nothing.
   let find: FindOperation | null = null;
   return (method, path) => (find ??= finder(routes))(method, path);
 }

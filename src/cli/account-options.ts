@@ -45,7 +45,7 @@ export function filterQuery({
   return { status, external_id: externalId, q: nameStart, near: nearQuota && '0.9' };
 }
 
-/** Collects `key=value`; an empty value is allowed, and `key` alone removes the pair. */
+/** Collects `key=value`. The value may be empty, and `key` alone removes the pair. */
 export function addPair(
   text: string,
   pairs: Readonly<Record<string, string | null>> = {},
@@ -63,7 +63,7 @@ export function readNumber(text: string): number {
   return Number(text);
 }
 
-/** Value for a member that can be cleared: `false`, from `--no-…`, becomes `null`. */
+/** Value of a member that can be cleared: `false`, from `--no-…`, becomes `null`. */
 export function orNull<Value>(given: Value | false): Value | null {
   return given === false ? null : given;
 }

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import type { Change, Receipt } from './operator-api.ts';
 
 /**
- * Makes a change, and writes the result with its receipt: as the member `enforced` in JSON.
+ * Makes a change, and writes the result with its receipt, which is the member `enforced` in JSON.
  *
  * @throws {Failure}
  */

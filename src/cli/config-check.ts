@@ -40,8 +40,8 @@ export function configCommands(program: Command, context: Context): void {
 const prefixPath = 'keys.prefix';
 
 /**
- * Asks PostgreSQL whether imported keys begin like `keys.prefix`. It does not open the embedded store, which a gateway
- * may have open.
+ * Asks PostgreSQL whether imported keys begin like `keys.prefix`. It does not open the embedded store, which a running
+ * gateway may have open.
  *
  * @returns warnings about checks that were not possible
  * @throws {Failure} if there are such keys

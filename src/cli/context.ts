@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 /** Dependencies of every command. */
 export interface Context {
   readonly env: NodeJS.ProcessEnv;
-  /** Operator API of the gateway that options and variables name. @throws {Failure} */
+  /** Operator API of the gateway that the options and variables name. @throws {Failure} */
   readonly api: () => OperatorApi;
   /** Address of that gateway, and the token for it. @throws {Failure} */
   readonly target: () => Target;

@@ -15,7 +15,7 @@ interface ListOptions extends PageOptions {
   readonly to?: string;
 }
 
-/** `events list | show`: who changed what, and from where. */
+/** `events list | show`: shows changes, their actors and their origins. */
 export function eventCommands(program: Command, context: Context): void {
   const events = program
     .command('events')
@@ -52,7 +52,7 @@ export function eventCommands(program: Command, context: Context): void {
     });
 }
 
-/** Lines of at most 120 characters: `events show` has the rest. */
+/** Writes lines of at most 120 characters. `events show` has the rest. */
 function showList(page: Listing<Event>, times: string): string {
   if (page.data.length === 0) return 'There are no such events.';
   const rows = page.data.map((event) => [

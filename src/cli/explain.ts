@@ -38,7 +38,7 @@ interface Limit {
   readonly reset_s: number;
 }
 
-/** `explain`: who a request would act as, and why. */
+/** `explain`: shows the tenant that a request would act as, and the reason. */
 export function explainCommand(program: Command, context: Context): void {
   program
     .command('explain')

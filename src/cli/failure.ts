@@ -14,7 +14,7 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ExitCode;
-  /** Advice what to try next. */
+  /** Advice for the next attempt. */
   readonly hint: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
 

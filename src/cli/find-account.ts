@@ -4,7 +4,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { GatewayApi, Listing } from './operator-api.ts';
 import type { Account, SubAccount } from './operator-types.ts';
 
-/** Account named on the command line: a parent, or a sub-account with its parent. Ids. */
+/** Ids of an account named on the command line: a parent, or a sub-account and its parent. */
 export interface FoundAccount {
   readonly parent: string;
   readonly subAccount: string | null;
@@ -114,7 +114,7 @@ export async function accountFilters(
   return found.subAccount === null ? { account_id: found.parent } : { sub_account_id: found.subAccount };
 }
 
-/** The call takes the parent's id as a sub-account to ask for the usage of the parent itself. */
+/** To ask for the usage of the parent itself, the call takes the parent's id as a sub-account. */
 async function findSubAccountOrParent(context: Context, given: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, given);
   return subAccount ?? parent;

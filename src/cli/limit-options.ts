@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
 import type { Account } from './operator-types.ts';
 
-/** Account['limits'] in the options of a command; `false` comes from `--no-…`. */
+/** Values for `Account['limits']` from the options of a command. `false` comes from `--no-…`. */
 export interface LimitOptions {
   readonly requestsPerSecond?: number | false;
   readonly burst?: number | false;

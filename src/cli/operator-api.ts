@@ -13,13 +13,13 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'PUT';
 export interface Receipt {
   readonly replicas: number;
   readonly ms: number;
-  /** Replicas that did not confirm before their lease had ended. */
+  /** Replicas that did not confirm before their lease ended. */
   readonly unheard: number;
   /** Number of open streams that were ended. */
   readonly streams: number;
 }
 
-/** A change and its receipt; `null` if no replica had to hear of it. @throws {Failure} as {@link GatewayApi.call} */
+/** A change and its receipt; `null` if the change concerned no replica. @throws {Failure} as {@link GatewayApi.call} */
 export type Change = <T>(
   method: Method,
   path: string,
@@ -142,7 +142,7 @@ function rejected(
       hints['not-a-gateway'],
     );
   }
-  // The detail contains the first fault already.
+  // The detail already contains the first fault.
   const [, ...others] = body.errors ?? [];
   const more = others.map(({ pointer, detail }) => `\n  ${pointer}: ${detail}`);
   const message = `${body.title}. ${body.detail}${more.join('')}`;

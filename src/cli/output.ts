@@ -4,9 +4,12 @@ import type { Failure } from './failure.ts';
 
 /** Output of a command: text for people or JSON for programs. */
 export interface Output {
-  /** @param json written with `--json`; @param text written otherwise */
+  /**
+   * @param json written with `--json`
+   * @param text written otherwise
+   */
   result(json: unknown, text: () => string): void;
-  /** Writes a message on the way, for people only. */
+  /** Writes a message about progress, for people only. */
   note(text: string): void;
   failure(failure: Failure): void;
 }
@@ -51,7 +54,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** Names and values, one pair a line. */
+/** Names and values, one pair per line. */
 export function fields(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${styleText('dim', name.padEnd(width))}  ${value}`).join('\n');

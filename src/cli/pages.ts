@@ -45,7 +45,7 @@ export async function readList<List extends Listing<unknown>>(
   return { ...first, data, has_more: next !== null, next_cursor: next };
 }
 
-/** Tells how to see the rest of a list. @param times options to write with the cursor, if there are any */
+/** Tells how to see the rest of a list. @param times options about time to repeat with the cursor, if there are any */
 export function moreNote(page: Listing<unknown>, times = ''): string {
   return page.next_cursor === null
     ? ''

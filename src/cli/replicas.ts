@@ -57,7 +57,7 @@ function show({ position, complete, data }: Replicas): string {
   ].join('\n');
 }
 
-/** Difference between its wall clock and the database's clock, by which keys expire. */
+/** Difference between the replica's wall clock and the database's clock, by which keys expire. */
 function clockOf({ clock_offset_ms: ms = null }: Replica): string {
   if (ms === null) return '–';
   const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;

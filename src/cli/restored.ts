@@ -47,8 +47,8 @@ export function restoredCommand(program: Command, context: Context): void {
 }
 
 /**
- * Waits until no earlier lease can still run. Leases granted since the backup are missing in the restored rows. So it
- * waits for the longest possible lease: that in this configuration or in a row, whichever is longer.
+ * Waits until every earlier lease has ended. Leases granted after the backup are missing in the restored rows, so it
+ * waits for the longest possible lease: the one in this configuration or in a row, whichever is longer.
  */
 async function waitForLeases(
   store: Pick<Store, 'log'>,
@@ -59,7 +59,7 @@ async function waitForLeases(
   const longestMs = Math.max(configuredMs, ...rows.map(({ leaseMs }) => leaseMs));
   const waitMs = Math.ceil(leaseWaitMs(longestMs));
   note(`Marked. Waiting ${(waitMs / 1000).toFixed(1)} s, until every lease from before has run out …`);
-  // A timer may fire a little early.
+  // A timer may fire slightly early.
   const until = performance.now() + waitMs;
   for (let left = waitMs; left > 0; left = until - performance.now()) await sleep(Math.ceil(left));
   return waitMs;

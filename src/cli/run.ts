@@ -27,7 +27,7 @@ interface GlobalOptions {
   readonly url?: string;
 }
 
-/** Runs one command line. Never throws: it writes errors, and returns the exit code. */
+/** Runs one command line. It never throws: it writes errors, and returns the exit code. */
 export async function run(args: readonly string[]): Promise<ExitCode> {
   const program = new Command('tenancy-gateway')
     .description('Run and operate Tenancy Gateway: accounts, keys, migrations, configuration.')
@@ -77,7 +77,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     await program.parseAsync(args, { from: 'user' });
     return exitCode.ok;
   } catch (error) {
-    // Commander has written its message already.
+    // Commander has already written its message.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
     const failure = error instanceof Failure ? error : new Failure(exitCode.failed, (error as Error).message);
     output().failure(failure);
@@ -86,8 +86,8 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 }
 
 /**
- * Refuses secrets in arguments, which stand in the shell's history and in process lists. A key after `--prefix` is
- * allowed: it has leaked, since somebody looks for it, and it is found by its digest.
+ * Refuses secrets in arguments, which stay in the shell's history and in process lists. A key after `--prefix` is
+ * allowed, because somebody searches for it after a leak; it is searched for by its digest.
  *
  * @throws {Failure}
  */

@@ -6,7 +6,7 @@ export function serveCommand(program: Command): void {
     .command('serve')
     .description('run the gateway in this process, until SIGTERM')
     .action(async () => {
-      // The import comes here because other commands do not need the gateway's code.
+      // The import is dynamic, because other commands do not need the gateway's code.
       await import('../serve.ts');
     });
 }

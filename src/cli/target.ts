@@ -9,7 +9,7 @@ export interface Target {
   /** Origin of the internal listener. */
   readonly url: string;
   readonly token: string;
-  /** Source of the token, for people. */
+  /** Origin of the token, for people. */
   readonly tokenFrom: string;
   /** Name of the header that holds the receipt of a change. */
   readonly enforcedHeader: string;

@@ -20,9 +20,10 @@ export interface Period {
 }
 
 /**
- * Turns `15m`, which is a time ago, into RFC 3339. Other texts stay as they are: the gateway says if one is wrong.
+ * Turns `15m`, a time in the past, into RFC 3339. Other texts stay unchanged, and the gateway reports those that are
+ * wrong.
  *
- * @param unitMs relative times are rounded down to it, in milliseconds of UTC
+ * @param unitMs relative times are rounded down to this many milliseconds of UTC
  */
 export function readPeriod({ from, to }: Period, unitMs = 1): Period {
   const read = (text: string | undefined): string | undefined =>
@@ -30,13 +31,14 @@ export function readPeriod({ from, to }: Period, unitMs = 1): Period {
   return { from: read(from), to: read(to) };
 }
 
-/** Turns `90d`, which is a time from now, into RFC 3339, as {@link readPeriod} does. */
+/** Turns `90d`, a time in the future, into RFC 3339, as {@link readPeriod} does. */
 export function readExpiry(text: string): string {
   return relative(text, 1, 1);
 }
 
 /**
- * The options of a period as they must be repeated with a cursor: a relative time would mean another time by then.
+ * Returns the options of a period to repeat with a cursor. They hold no relative time, which would mean another time by
+ * then.
  */
 export function repeatable(given: Period, period: Period): string {
   return (['from', 'to'] as const)

@@ -33,7 +33,7 @@ type Sent = Static<typeof importedKey>;
 /**
  * Reads an import. Returns the keys, or one problem that names every fault of every key.
  *
- * @param body body as it was sent
+ * @param body as it was sent
  * @param schemaFaults faults that the schema found
  */
 export function readImport(
@@ -66,7 +66,10 @@ function ownerFaults(list: readonly unknown[]): FieldFault[] {
   });
 }
 
-/** Fault of a `sub_account_id` that is not a sub-account of this account; it does not tell whether the id exists elsewhere. */
+/**
+ * Fault of a `sub_account_id` that is not a sub-account of this account. It does not reveal whether the id exists
+ * elsewhere.
+ */
 export const noSubAccount = 'is no sub-account of this account.';
 
 /** @param key without faults */

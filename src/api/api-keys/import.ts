@@ -26,7 +26,7 @@ export interface ImportRouteDeps {
   /** Name of the receipt header. */
   readonly enforcedHeader: string;
   readonly keysPerAccount: number;
-  /** Prefix of new keys; an imported key with this prefix needs our checksum. */
+  /** Prefix of new keys. An imported key with this prefix needs the gateway's checksum. */
   readonly keyPrefix: string;
 }
 

@@ -64,7 +64,7 @@ export interface KeyFaults {
   readonly others: readonly FieldFault[];
 }
 
-/** The keys of a body, or none if it has no such list. */
+/** Returns the keys of a body; none if the body has no such list. */
 export function keysIn(body: unknown): readonly unknown[] {
   const sent = (body as { readonly keys?: unknown } | null | undefined)?.keys;
   return Array.isArray(sent) ? (sent as readonly unknown[]).slice(0, mostImported) : [];
@@ -104,7 +104,7 @@ export function readKey(key: Sent, { readApiKey, keyPrefix }: KeyRules): Omit<Ke
   };
 }
 
-/** Faults of keys that are in the list twice. */
+/** Finds faults of keys that are in the list twice. */
 export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyRules): FieldFault[] {
   const seen = new Map<KeyDigest, number>();
   return list.flatMap((element, index) => {
@@ -119,7 +119,7 @@ export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyR
   });
 }
 
-/** Requires either a key or its digest, and a right checksum. */
+/** Requires either a key or its digest, and a correct checksum. */
 function secretFaults(
   { api_key: text, sha256 }: Unchecked,
   at: string,
@@ -129,7 +129,7 @@ function secretFaults(
     return [{ pointer: at, detail: 'needs `api_key` or `sha256`.' }];
   if (text !== undefined && sha256 !== undefined)
     return [{ pointer: `${at}/sha256`, detail: 'is sent together with `api_key`: send only one of them.' }];
-  // The schema reports a key of another form.
+  // The schema reports a key with another form.
   const isMistyped = typeof text === 'string' && anyForm.test(text) && readApiKey(text) === undefined;
   return isMistyped ? [{ pointer: `${at}/api_key`, detail: mistyped }] : [];
 }
@@ -139,7 +139,7 @@ const mistyped =
   'begins with `keys.prefix`, but its checksum is wrong: it is mistyped or cut short. ' +
   'If another system made it, choose another `keys.prefix`.';
 
-/** Digest of a key from its text or its SHA-256; `undefined` if that is malformed. */
+/** Returns the digest of a key from its text or its SHA-256; `undefined` if that is malformed. */
 export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {
   if (typeof text === 'string') {
     const key = readApiKey(text);
@@ -160,7 +160,7 @@ function expiryFaults({ expires_at }: Unchecked, at: string, nowMs: number): Fie
 /** Fault of an expiry that has passed. */
 export const pastExpiry = 'must lie in the future.';
 
-/** Requires hints to be a small part of the key. With only a digest there is nothing to compare them with. */
+/** Requires hints to be a small part of the key. A digest alone leaves nothing to compare them with. */
 function hintFaults(
   { api_key: text, prefix, last4 }: Unchecked,
   at: string,
@@ -199,7 +199,7 @@ function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
   );
 }
 
-/** Hints that were given, or those of the key's text if none was. */
+/** Returns the given hints, or those of the key's text if none was given. */
 function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
   return text !== undefined && prefix === undefined && last4 === undefined
     ? hintsOfAnyKey(text)

@@ -39,18 +39,18 @@ export interface KeyLifeDeps {
 
 /** A key and the account that holds it. */
 export interface KeyPlace {
-  /** `null` if only the key is known: then the changed key has its `holding`. */
+  /** `null` if only the key is known. The changed key then has its `holding`. */
   readonly account: AccountId | null;
-  /** Parent that the account must have, as for `TenantStore.createKey`. */
+  /** Parent that the account must have, as in `TenantStore.createKey`. */
   readonly parent?: AccountId | null;
   readonly id: KeyId;
 }
 
 /** A requested change of a key. */
 export interface KeyToChange {
-  /** Reads the path; called after the request itself is validated. @throws ProblemError `not_found` */
+  /** Reads the path. Called after the request is validated. @throws ProblemError `not_found` */
   readonly find: () => KeyPlace;
-  /** Key of the parent, or operator, that asks for the change. */
+  /** Key of the parent that asks for the change, or the operator. */
   readonly caller: ChangedBy;
   /** Counts changes; absent if there is no limit. */
   readonly countChange?: CountChange | undefined;
@@ -64,7 +64,7 @@ export interface RotatedKey {
   readonly asOfMs: number;
 }
 
-/** Changes a key as a PATCH asks. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
+/** Changes a key by the body of a PATCH. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
 export async function updateKey(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange,

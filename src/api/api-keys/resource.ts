@@ -58,7 +58,7 @@ export const secretFields = {
   client_secret: Type.Optional(Type.String()),
 };
 
-/** The response to a mint or a rotation, the only ones with the secrets (spec section 4, rule 1). */
+/** The response to a mint or a rotation. Only these responses have the secrets (spec section 4, rule 1). */
 export const mintedKeyBody = closed({ ...apiKeyFields, ...secretFields });
 
 /** The scopes of a new key. */
@@ -151,7 +151,7 @@ export function readMint(body: Static<typeof mintBody>, nowMs: number): Omit<New
   };
 }
 
-/** Members of a new key that {@link newApiKey} makes. */
+/** Members of a new key that {@link newApiKey} creates. */
 type Made = Pick<NewApiKey, 'id' | 'digest' | 'clientSecretDigest' | 'prefix' | 'last4'>;
 
 /**

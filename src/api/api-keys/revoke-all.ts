@@ -25,7 +25,7 @@ export function revokeAllRoute<Access>(
   app: RoutesWith<Access>,
   { tenants, barrier, enforcedHeader }: RevokeAllDeps,
   rules: Pick<ApiKeyRoutesRules<Access>, 'path' | 'ownerField' | 'caller' | 'write'> & {
-    /** As for the other routes; without it the account may be any. */
+    /** Parent of the account, as in the other routes; without it any account is accepted. */
     readonly parent?: ApiKeyRoutesRules<Access>['parent'];
     readonly countChange?: CountChange;
   },

@@ -34,7 +34,10 @@ export interface ApiKeyRoutesDeps {
   readonly keyPrefix: string;
 }
 
-/** Differences between keys of parents and of sub-accounts. `Access` is the type of a route's statement about access. */
+/**
+ * Differences between the keys of parents and of sub-accounts. `Access` is the type of a route's statement about
+ * access.
+ */
 export interface ApiKeyRoutesRules<Access> {
   /** Path of the keys of an account, below the prefix of the app. */
   readonly path: `${string}/:owner_id/api-keys`;
@@ -42,7 +45,7 @@ export interface ApiKeyRoutesRules<Access> {
   readonly ownerField: OwnerField;
   /** Parent whose sub-accounts the paths name; `null` if they name parents. */
   readonly parent: (request: FastifyRequest) => AccountId | null;
-  /** Key of the parent, or operator, that makes the call. */
+  /** Key of the parent that makes the call, or the operator. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
   readonly read: Access;
@@ -138,7 +141,7 @@ function listRoute<Access>(
     },
     async (request) => {
       const { status } = request.query;
-      // Without a filter the list is named as in 0.1.0, so that cursors of 0.1.0 stay valid.
+      // Without a filter the list has the name that it has in 0.1.0, so that cursors of 0.1.0 stay valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
       const owner = await ownerOf(request, tenants, rules);
@@ -176,7 +179,7 @@ function getRoute<Access>(
   );
 }
 
-/** Looks up the owner for a call that only reads; changes look it up in their own statement. */
+/** Looks up the owner for a call that only reads. A change looks it up in its own statement. */
 async function ownerOf(
   request: FastifyRequest<{ Params: { readonly owner_id: string } }>,
   tenants: ApiKeyRoutesDeps['tenants'],

@@ -20,7 +20,7 @@ export const eventQuery = {
 /** Body of the response. */
 export const eventListBody = closed(pageOf(eventBody));
 
-/** Query of a client; only operators name an account. */
+/** Query of a client. Only operators name an account. */
 interface EventQuery {
   readonly limit?: number;
   readonly cursor?: string;

@@ -8,7 +8,10 @@ import { subAccountToBody } from '../sub-accounts/resource.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A resource at the time of the event; older events may lack members. The writers below choose the members, not this schema. */
+/**
+ * A resource at the time of the event. Older events may lack members. The writers below choose the members, not this
+ * schema.
+ */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
 /** An event in responses. */
@@ -69,7 +72,7 @@ export function eventToParentBody(event: Event): Static<typeof eventBody> {
   };
 }
 
-/** The writer for a kind of resource, with statuses as of the time of the event. */
+/** Returns the writer for a kind of resource. It shows statuses as of the time of the event. */
 function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSubject['after']) => Body {
   switch (subject.kind) {
     case 'account':
@@ -94,7 +97,7 @@ function quotaToBody({ period, quota, used, startsAt }: QuotaUse): Body {
   return { per: period, quota, used, ...window };
 }
 
-/** Former values of the members that changed, without `updated_at`: the previous event tells that. */
+/** Returns the former values of the members that changed, without `updated_at`, which the previous event shows. */
 function formerValues({ updated_at: _updatedAt, ...before }: Body, after: Body): Body {
   return Object.fromEntries(
     Object.entries(before).filter(([name, value]) => !isDeepStrictEqual(value, after[name])),

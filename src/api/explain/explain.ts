@@ -82,7 +82,7 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
 }
 
 /**
- * Looks at the limits that a request would count against, without counting. A request that would be admitted is
+ * Looks at the limits that a request would count against, without taking units. A request that would be admitted is
  * rejected if one of them is used up.
  */
 async function lookAtLimits(
@@ -130,7 +130,7 @@ function limitToBody({ kind, period, quota, windowS, remaining, resetS }: LimitS
   return { limited: kind, per: period, quota, window_s: windowS, remaining, reset_s: resetS };
 }
 
-/** Names of destinations other than routes, as in 0.1.0. */
+/** Names of destinations other than routes. They are the names of 0.1.0. */
 const routeNames = { management: 'management', none: 'none', rejected: 'refused' } as const;
 
 function because(explained: Explained, { method }: ProxiedRequest): string {
@@ -150,5 +150,5 @@ function because(explained: Explained, { method }: ProxiedRequest): string {
   }
 }
 
-/** Reason of a 404 for operators; clients get the same 404 for every path. */
+/** Reason of a 404, for operators. Clients get the same 404 for every path. */
 const noRoute = 'No route matches this path.';

@@ -43,7 +43,7 @@ export interface ExplanationDeps {
   readonly destinationOf: DestinationOf;
 }
 
-/** Decision that the gateway would make about a request. `caller` is known if the key is valid. */
+/** Decision that the gateway would make about a request. `caller` is set if the key is valid. */
 export type Explained =
   | {
       readonly caller: Caller;
@@ -96,7 +96,7 @@ async function explainManagementCall(
   return { caller, permit: { resolvedTenant: caller.accountId, reason } };
 }
 
-/** The sub-account or the key that a path names, if it is not the caller's. */
+/** The sub-account or the key that a path names, unless it is the caller's own. */
 async function missingThing(
   { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
   parent: AccountId,
@@ -116,7 +116,7 @@ async function missingThing(
   return holder === owner ? null : 'API key';
 }
 
-/** Members of a decision in responses; `null` if they do not apply. */
+/** Members of a decision in responses; `null` if they do not apply to it. */
 export const decisionFields = {
   decision: Type.Enum(['permit', 'refuse']),
   resolved_tenant: nullableText(),

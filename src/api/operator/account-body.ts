@@ -22,7 +22,7 @@ export const accountBody = closed({
   updated_at: timestamp,
 });
 
-/** Body of a change. The bounds are those of the configuration. */
+/** Body of a change. Its bounds are those of the configuration. */
 export const updateBody = closed(
   {
     ...changeable,

@@ -136,7 +136,7 @@ function filterOf(query: Static<typeof listQuery>): ParentFilter {
   };
 }
 
-/** Names a list. Without filters the name is that of 0.1.0, so that cursors of 0.1.0 stay valid. */
+/** Names a list. Without filters the list has the name that it has in 0.1.0, so that cursors of 0.1.0 stay valid. */
 function listName({ status, externalId, nameStart, subAccount, near }: ParentFilter): ListName {
   const filters = [
     status,

@@ -22,7 +22,7 @@ import { subAccountRoutes } from './sub-accounts.ts';
 
 /**
  * The operator API. Register it at the prefix `/admin/v1` of the internal listener, on an app that has
- * `installErrorReplies`. Without a token it is off: every path under the prefix is 404, and the log says so once.
+ * `installErrorReplies`. Without a token the API is off: every path under the prefix is 404, and the log says so once.
  */
 export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): void {
   const { config } = deps;
@@ -67,7 +67,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   const keyRules = { ...anyAccount, parent: () => null };
   apiKeyRoutes(app, keyDeps, keyRules);
   keyLifeRoutes(app, keyDeps, keyRules);
-  // The account may be a sub-account, too.
+  // The account may also be a sub-account.
   revokeAllRoute(app, keyDeps, anyAccount);
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);

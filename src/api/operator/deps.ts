@@ -26,6 +26,6 @@ export interface AdminDeps {
   readonly clock: Clock;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Further operations, behind the same token. */
+  /** Further operations that the same token protects. */
   readonly more?: (app: TypedApp) => void;
 }

@@ -6,7 +6,7 @@ export interface Described {
   readonly components: Readonly<Record<string, Readonly<Record<string, Member>>>>;
 }
 
-/** A way to carry a credential: `Authorization`, or the header with this `name`. */
+/** A way to send a credential: `Authorization`, or the header with this `name`. */
 export interface SecurityScheme {
   readonly name?: string;
   readonly bearerFormat?: string;
@@ -19,7 +19,7 @@ export interface DescribedOperation {
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Names of schemes, the usual one first, with the scopes that the credential must have. */
+  /** Names of the schemes, the usual one first, and the scopes that the credential must have. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Member[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Member>> };
@@ -36,7 +36,7 @@ export interface Place {
   readonly operation: DescribedOperation;
 }
 
-/** Text by which the search finds an operation. */
+/** Text that the search of the page looks at. */
 export function searchText({ method, path, operation }: Place): string {
   const { operationId, summary, description } = operation;
   return `${method} ${path} ${operationId} ${summary} ${description}`.toLowerCase();

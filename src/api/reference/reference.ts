@@ -41,7 +41,7 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions, tit
   );
   let page: string | undefined;
   app.get('/docs', (_request, reply) => {
-    // Rendered on demand: most gateways never serve it.
+    // Rendered at the first request, because most gateways never serve the page.
     page ??= pageOf(JSON.parse(document) as Described);
     return reply
       .type('text/html; charset=utf-8')

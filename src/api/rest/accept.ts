@@ -1,7 +1,7 @@
 /**
- * Whether a client prefers CSV to JSON by its `Accept` header (RFC 9110 section 12.5.1). Each has the weight of the most
- * specific range that matches. With equal weights the more specific range wins, then JSON. A client that accepts neither
- * gets JSON, as from every other operation.
+ * Whether a client prefers CSV to JSON by its `Accept` header (RFC 9110 section 12.5.1). Each of the two has the weight
+ * of the most specific range that matches it. With equal weights the more specific range wins, then JSON. A client that
+ * accepts neither gets JSON, as from every other operation.
  *
  * @param accept value of the header, several joined by commas; `undefined` if it is absent
  */

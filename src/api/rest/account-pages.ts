@@ -3,8 +3,9 @@ import type { AccountPageQuery, Page } from '../../ports/tenant-store.ts';
 import { readPage, writePage, type ListName } from './paging.ts';
 
 /**
- * Last character of cursors of this version, whose lists are sorted by (`created_at`, id). Cursors hold the id of the last
- * row. Lists of 0.1.0 are sorted by id: its replicas ignore the space, and a cursor without it continues by id.
+ * Last character of cursors of this version, whose lists are sorted by (`created_at`, id). Cursors hold the id of the
+ * last row. Lists of 0.1.0 are sorted by id. Its replicas ignore the space, and a cursor without the space continues by
+ * id.
  */
 const mark = ' ';
 

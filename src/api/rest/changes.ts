@@ -10,7 +10,7 @@ import type { IdempotencyClaim, Replay } from '../../ports/changes.ts';
 import type { Committed, ExternalIdTaken, IdTaken, LimitReached } from '../../ports/tenant-store.ts';
 
 /**
- * Reads the claim of a request with an `Idempotency-Key`, for the change in the store; `null` without the header.
+ * Reads the claim of a request that has an `Idempotency-Key`, for the change in the store; `null` without the header.
  *
  * @throws ProblemError `invalid_request` if the header is malformed or repeated
  */
@@ -69,11 +69,11 @@ export function withinLimit<T extends object>(outcome: T | LimitReached, what: s
 }
 
 /**
- * Waits until every replica enforces a committed change, adds the receipt header, and returns the value. If no replica can
- * hold an outdated fact (`seq: null`), it neither waits nor adds the header.
+ * Waits until every replica enforces a committed change, adds the receipt header, and returns the value. If no replica
+ * can hold an outdated fact (`seq: null`), it neither waits nor adds the header.
  *
  * @param header name of the receipt header, `X-Service-Enforced` unless configured
- * @param count called before the wait, if there is one; absent for operators, who have no limit
+ * @param count called before a wait; absent for operators, who have no limit
  * @throws ProblemError `unavailable` if enforcement cannot be confirmed; the change is committed, and may be repeated
  */
 export async function enforced<T>(
@@ -89,7 +89,10 @@ export async function enforced<T>(
   return value;
 }
 
-/** Writes a receipt such as `replicas=3; ms=4`; replicas that timed out and ended exchanges are named only if there are any. */
+/**
+ * Writes a receipt such as `replicas=3; ms=4`. It names replicas that timed out and streams that were ended only if
+ * there are any.
+ */
 export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt): string {
   const parts = [`replicas=${replicas}`, `ms=${Math.ceil(ms)}`];
   if (timedOut > 0) parts.push(`unheard=${timedOut}`);
@@ -99,7 +102,7 @@ export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt):
 
 const keyForm = /^[!-~]{1,255}$/;
 
-/** Canonical text of a request: ids in lower case, members of the body sorted, no spaces. */
+/** Canonical text of a request: ids in lower case, members of the body sorted, no white space. */
 function canonical({ method, url, body }: FastifyRequest): string {
   return JSON.stringify([method, withoutQuery(url).toLowerCase(), body ?? null], (_name, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

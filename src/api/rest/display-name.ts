@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 
-/** Characters that break lines or change the direction of text, and so forge what people read. */
+/** Characters that break lines or change the direction of text, and so could forge a display. */
 const forging = '\\p{Cc}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069';
-/** Letters and symbols of Unicode that are invisible. */
+/** Letters and symbols of Unicode that nobody sees. */
 const invisible = '\\u115f\\u1160\\u2800\\u3164\\uffa0';
 
 /**
- * Schema of a name for people: text with at least one visible character and none that forges its display.
+ * Schema of a name for people: text with at least one visible character and no character that forges its display.
+ *
  * @param maxLength most characters (code points, as JSON Schema and PostgreSQL count them)
  */
 export function displayName(what: string, maxLength: number) {

@@ -1,7 +1,10 @@
 /** Most keys, or rows, of one import. */
 export const mostImported = 1_000;
 
-/** Bytes for a thousand keys with names and scopes. Large imports are cheap: a call takes one position in the log. */
+/**
+ * Bytes for a thousand keys with names and scopes. A large import costs little, because a call takes one position in
+ * the log.
+ */
 export const importBodyLimit = 8 * 1024 * 1024;
 
 /**

@@ -7,25 +7,26 @@ import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The operation takes no body: none, an empty one or `{}`, with any content type. */
+    /** Whether the operation takes no body. It accepts none, an empty one or `{}`, with any content type. */
     readonly action?: true;
-    /** Most members and elements of its body, if more than usual. */
+    /** Most members and elements of the body, if the operation allows more than usual. */
     readonly mostItems?: number;
   }
 }
 
-/** JSON with an optional charset: RFC 8259 has no parameters, but many clients send this one. */
+/** JSON with an optional charset. RFC 8259 has no parameters, but many clients send this one. */
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
- * Installs the parser of bodies: JSON in UTF-8, at most `managementBodyBytes` long, read strictly. A body that is too long is
- * rejected by its Content-Length, or as soon as it exceeds the limit; one that stops coming for `bodyIdleMs` is 408.
+ * Installs the parser of bodies: JSON in UTF-8, at most `managementBodyBytes` long, read strictly. A body that is too
+ * long is rejected by its Content-Length, or as soon as it exceeds the limit. A body that stops arriving for
+ * `bodyIdleMs` gets 408.
  */
 export function installJsonBodies(
   app: FastifyInstance,
   { managementBodyBytes: bodyLimit, bodyIdleMs }: Pick<LimitsConfig, 'managementBodyBytes' | 'bodyIdleMs'>,
 ): void {
-  // Runs before the body is read.
+  // Called before the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
     const carries = hasBody(request.raw);
@@ -33,7 +34,8 @@ export function installJsonBodies(
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
     const giveUp = (): void => {
-      // Fastify rejects the request with it, as with an error of the connection; it listens while it reads a body.
+      // Fastify rejects the request with this error, as with an error of the connection, because it listens for errors
+      // while it reads a body.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
     if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
@@ -83,12 +85,12 @@ function requireNothing(bytes: Uint8Array): undefined {
   throw invalidField('', 'must be empty: this operation takes no body.');
 }
 
-/** Deepest nesting of a document, far more than valid bodies have. */
+/** Deepest nesting of a document, far more than valid bodies need. */
 const maxDepth = 32;
-/** Most members and elements of a document, unless an operation allows more: each of them may become a fault. */
+/** Most members and elements of a document, unless an operation allows more. Each of them may become a fault. */
 const usualMostItems = 1000;
 
-/** A document is rejected; `fault` names the place. */
+/** Rejection of a document; `fault` names the place. */
 export class JsonFault extends Error {
   readonly fault: FieldFault;
 
@@ -100,14 +102,15 @@ export class JsonFault extends Error {
 }
 
 /**
- * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no repeated members, no unpaired surrogates. It also rejects U+0000, which
- * PostgreSQL cannot store, names that reach an object's prototype, and documents that are too deep or too large.
+ * Parses JSON as I-JSON (RFC 7493 §2.1 to §2.3): no repeated members and no unpaired surrogates. It also rejects
+ * U+0000, which PostgreSQL cannot store, names that reach an object's prototype, and documents that are too deep or too
+ * large.
  *
  * @param mostItems most members and elements
  * @throws JsonFault
  */
 export function parseStrictJson(text: string, mostItems = usualMostItems): unknown {
-  // The scan comes first: it stops early at hostile depth, while the parser would build the whole document.
+  // The scan comes first, because it stops early at hostile depth, while the parser would build the whole document.
   const found = scan(text, mostItems);
   try {
     const value: unknown = JSON.parse(text);
@@ -130,8 +133,8 @@ const afterName = /\s*:/y;
 const loneSurrogate = /\p{Surrogate}/u;
 
 /**
- * Returns the first fault that `JSON.parse` does not report. Text that is not JSON need not be understood, since the parser
- * rejects it afterwards. Exceeded limits are thrown at once.
+ * Returns the first fault that `JSON.parse` does not report. Text that is not JSON may pass, since the parser rejects
+ * it afterwards. Exceeded limits are thrown at once.
  */
 function scan(text: string, mostItems: number): JsonFault | undefined {
   const levels: Level[] = [];

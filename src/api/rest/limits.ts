@@ -3,7 +3,10 @@ import type { Limits } from '../../domain/limits/limits.ts';
 import type { KeyLimits } from '../../ports/api-keys.ts';
 import { closed, nullableInteger } from './typebox.ts';
 
-/** Greatest limits that can be set: more than a gateway can forward, and exact as JSON numbers in every language. */
+/**
+ * Greatest limits that can be set. They are more than a gateway can forward, and exact as JSON numbers in every
+ * language.
+ */
 const most = {
   perSecond: 1_000_000,
   burst: 10_000_000,

@@ -5,7 +5,7 @@ import type { Page } from '../../ports/tenant-store.ts';
 import { nullableText } from './typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 
-/** Rows of a page unless the client asks for another number. */
+/** Rows of a page if the client asks for no number. */
 const defaultLimit = 50;
 
 /** Query parameters of every list. @param most largest page */
@@ -24,15 +24,15 @@ export function pageOf<Row extends TSchema>(row: Row) {
 }
 
 /**
- * Identifies a list with its filters. A cursor is valid only for the list it came from: with other filters it would skip
- * rows silently.
+ * Identifies a list and its filters. A cursor is valid only for the list that it came from: with other filters it would
+ * skip rows silently.
  */
 export type ListName = readonly (string | undefined)[];
 
 /**
  * Reads the paging parameters of a list.
  *
- * @param isPosition whether a text is a position of this list: a client may have made up the cursor
+ * @param isPosition whether a text is a position of this list, since a client may have made up the cursor
  * @throws ProblemError `invalid_request` if the cursor is not from this list
  */
 export function readPage(
@@ -77,7 +77,10 @@ function cursor(position: string, list: ListName): string {
   return Buffer.from(JSON.stringify([version, fingerprint(list), position])).toString('base64url');
 }
 
-/** Reads a cursor. The fingerprint guards against mistakes, not malice: a made-up position stays in the caller's own list. */
+/**
+ * Reads a cursor. The fingerprint guards against mistakes, not malice: a made-up position stays within the caller's own
+ * list.
+ */
 function positionOf(text: string, list: ListName): string | undefined {
   let content: unknown;
   try {

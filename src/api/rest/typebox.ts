@@ -13,7 +13,7 @@ import type {
 } from 'fastify';
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** Derives the types of handlers from their schemas: one declaration validates, serialises and types. */
+/** Derives the types of handlers from their schemas, so that one declaration validates, serialises and types. */
 export interface TypeBoxProvider extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
@@ -59,8 +59,8 @@ export type RoutesWith<Access> = Readonly<
 >;
 
 /**
- * A text or `null`. A union of schemas would make validators and serialisers try each member, and report one fault per
- * member for a wrong value.
+ * A text or `null`. With a union of schemas, validators and serialisers would try each member, and report one fault for
+ * each member.
  */
 export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });

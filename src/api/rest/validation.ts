@@ -6,7 +6,7 @@ const options = {
   allErrors: true,
   verbose: true,
   allowUnionTypes: true,
-  // TypeBox makes valid schemas: validating them would cost time at every start.
+  // TypeBox makes valid schemas. Validating them would cost time at every start.
   meta: false,
   validateSchema: false,
   formats: { 'date-time': isInstant },
@@ -18,8 +18,8 @@ export function bodyValidator(schema: object): ValidateFunction {
 }
 
 /**
- * Validates requests of `app` by the schemas of its routes. A body is accepted unchanged or rejected: nothing is coerced,
- * filled in or dropped. Query parameters are text and may become numbers.
+ * Validates requests of `app` by the schemas of its routes. A body is accepted unchanged or rejected: nothing is
+ * coerced, filled in or dropped. Query parameters are text and may be read as numbers.
  */
 export function installValidation(app: FastifyInstance): void {
   const strict = new Ajv(options);

@@ -7,10 +7,10 @@ import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** Least used part of an account's quota of the month. */
+/** Filter by the part of a quota that an account has used: at least this much. */
 export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
-/** Query parameters of a list of sub-accounts; `metadata[key]=value` once for each pair to filter by. */
+/** Query parameters of a list of sub-accounts. `metadata[key]=value` is given once for each pair. */
 export const listQuery = closed(
   {
     ...pageQuery(),
@@ -64,7 +64,10 @@ function metadataOf(query: object): Metadata | undefined {
   return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
 }
 
-/** Names a list. If 0.1.0 knows all of the filters, too, the name is that of 0.1.0, so that its cursors stay valid. */
+/**
+ * Names a list. If 0.1.0 has all of its filters, the list has the name that it has there, so that cursors of 0.1.0 stay
+ * valid.
+ */
 function listName(parent: AccountId, filter: SubAccountFilter): ListName {
   const { status, externalId, nameStart, metadata = {}, near } = filter;
   const pairs = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -23,7 +23,7 @@ export const externalId = {
   description: 'visible ASCII characters without space and comma',
 };
 
-/** Start of a name, in a query. */
+/** Beginning of a name, in a query. */
 export const nameStart = displayName('text', nameMaxLength);
 
 /** Metadata in responses. */
@@ -57,7 +57,7 @@ export const creatable = {
 export const changeable = {
   name: Type.Optional(displayName('name', nameMaxLength)),
   external_id: Type.Optional(nullableText(externalId)),
-  // One request may remove every pair and add as many.
+  // One request may remove every pair and add as many new ones.
   metadata: Type.Optional(pairs<string | null>(['string', 'null'], 2 * metadataMaxPairs)),
   limits: accountLimits,
 };
@@ -99,7 +99,7 @@ export function changeOf(body: {
   };
 }
 
-/** Reads the limits in a body as a member, if there are any. */
+/** Reads the limits in a body. Returns the member `limits`, or nothing if the body has none. */
 export function limitsMember(
   limits: Static<typeof accountLimits> | undefined,
 ): Pick<AccountChange, 'limits'> {

@@ -44,7 +44,7 @@ export function subAccountRoutes(app: ManagementApp, deps: ManagementDeps, count
   statusRoute(app, deps, enforce, 'reactivate', 'active');
 }
 
-/** {@link enforced} with the gateway's barrier and header; it counts the change for the parent. */
+/** Calls {@link enforced} with the gateway's barrier and header, and counts the change for the parent. */
 type Enforce = <T>(committed: Committed<T>, reply: FastifyReply) => Promise<T>;
 
 function createRoute(app: ManagementApp, deps: ManagementDeps, enforce: Enforce): void {

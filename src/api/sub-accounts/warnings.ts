@@ -19,21 +19,22 @@ export interface WarningDeps {
 /** Days back to which writes without the acting header count, to the beginning of a day, UTC. */
 const lookBackDays = 7;
 
-/** Start of the time in which writes without the acting header count: milliseconds since 1970. */
+/** Milliseconds since 1970 from which writes without the acting header count. */
 export function onboardingSinceMs(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) - lookBackDays) * dayMs;
 }
 
 /**
- * The member `warnings` of the response to a create: the first active sub-account makes the acting header necessary, and some of
- * the parent's keys wrote without it of late. Nothing, if there is nothing to say or it cannot be found out: the change is made.
+ * Returns the member `warnings` of the response to a create. It warns if the first active sub-account makes the acting
+ * header necessary while some of the parent's keys wrote without it recently. It returns nothing if there is no such
+ * key, or if this cannot be found out, because the change is made.
  */
 export async function warningsOf(
   { tenants, usage, clock }: WarningDeps,
   parent: AccountId,
   { seq }: Pick<Committed<unknown>, 'seq'>,
 ): Promise<{ warnings?: Static<typeof warningBody>[] }> {
-  // Replicas need not hear of any other sub-account.
+  // Only the first sub-account concerns other replicas.
   if (seq === null) return {};
   try {
     if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};

@@ -21,16 +21,19 @@ const linesOfPage = 1_000;
 /** Longest time for which a client may read nothing, milliseconds. */
 const stalledMs = 60_000;
 
-/** Fault of a border that JSON rounds: CSV has no place to say so, and the hour would be in two invoices. */
+/**
+ * Fault of a border within an hour. JSON reports round such a border and say so. CSV has no place to say so, and the
+ * hour would be in two invoices.
+ */
 const withinHour =
   'must be on the hour, UTC: usage is kept by the hour, and CSV does not say what was rounded.';
 
 /** Columns of a CSV report, and how rows become lines. */
 export interface CsvForm<Group extends UsageGroup> {
-  /** Members of a row, in order; `api_key_id` is left out unless rows are by key. */
+  /** Members of a row, in order. `api_key_id` is left out unless rows are by key. */
   readonly columns: readonly string[];
   readonly rowToBody: RowToBody<Group, Readonly<Record<string, Cell>>>;
-  /** Called before each page after the first; rejects if the caller has lost its right to the report. */
+  /** Called before each page after the first. It rejects if the caller has lost its access to the report. */
   readonly mayGoOn?: () => Promise<void>;
 }
 
@@ -41,14 +44,15 @@ export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): bool
 }
 
 /**
- * Sends all lines of a report as CSV. Pages are read as the client consumes them: a slow client holds no connection to the
- * store, and at most two pages are in memory. Each line appears once, with its counts at the time of reading: positions
- * consist of ids and times, which do not change.
+ * Sends all lines of a report as CSV. Pages are read as the client consumes them: a slow client holds no connection to
+ * the store, and at most two pages are in memory. Each line appears once, with its counts at the time of reading,
+ * because positions consist of ids and times, which do not change.
  *
- * If a page cannot be read, or the client reads nothing for a minute, the connection is aborted, so that the report does not
- * look complete.
+ * If a page cannot be read, or the client reads nothing for a minute, the connection is aborted, so that the report
+ * does not look complete.
  *
- * @throws as {@link wantedReport}; ProblemError `invalid_request` if a border is within an hour; errors of the first page
+ * @throws as {@link wantedReport}; ProblemError `invalid_request` if a border is within an hour; errors of the first
+ * page
  */
 export async function sendCsv<Group extends UsageGroup>(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },

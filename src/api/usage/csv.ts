@@ -2,14 +2,14 @@
 export type Cell = string | number | null;
 
 /**
- * Places at which a spreadsheet may read a formula (OWASP, CSV Injection): the start of a text, and behind characters that
+ * Places where a spreadsheet may read a formula (OWASP, CSV Injection): the start of a text, and after characters that
  * separate cells in some country or import.
  */
 const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
 
 /**
- * Writes a line of CSV (RFC 4180) with its CRLF. An apostrophe precedes what a spreadsheet would read as a formula: names
- * may come from customers.
+ * Writes a line of CSV (RFC 4180) with its CRLF. An apostrophe precedes text that a spreadsheet would read as a
+ * formula, because names may come from customers.
  */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;

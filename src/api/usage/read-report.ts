@@ -76,7 +76,7 @@ export interface ReportSource {
 export interface ReportScope {
   /** Parent whose usage is reported; `null` for all accounts. */
   readonly parent: AccountId | null;
-  /** Caller of the report: its cursors are valid for no other one. */
+  /** Caller of the report. Its cursors are valid for no other caller. */
   readonly asker: string;
 }
 
@@ -89,7 +89,8 @@ export type RowToBody<Group extends UsageGroup, Row> = (
 /**
  * Reads one page of a report.
  *
- * @throws ProblemError `invalid_request` if period or cursor are not valid; `not_found` if there is no such account
+ * @throws ProblemError `invalid_request` if the period or the cursor is not valid; `not_found` if there is no such
+ * account
  */
 export async function readReport<Group extends UsageGroup, Row>(
   source: ReportSource,
@@ -102,11 +103,11 @@ export async function readReport<Group extends UsageGroup, Row>(
   if (sub_account_id !== undefined) list.push(sub_account_id.toLowerCase());
   const wanted = await wantedReport(source, parent, query);
   const { limit, after } = readPage(query, list, (text) => readPosition(text) !== undefined);
-  // All pages cover the period of the first one: the default end, the present, would differ on each page.
+  // All pages cover the period of the first one. The default end is the present, which would differ on each page.
   const resumed = after === undefined ? undefined : readPosition(after);
   const period = resumed?.period ?? wanted.period;
 
-  // Completeness is read first, so that the rows read afterwards hold what it promises.
+  // Completeness is read first, so that the rows read afterwards contain everything that it promises.
   const { throughMs, incomplete } = await source.usage.completeness(
     period,
     source.config.usage.lostAfterMs,
@@ -141,7 +142,7 @@ export async function readKept(
   query: UsageQuery,
 ): Promise<Page<UsageReportRow>> {
   const page = await usage.report(parent, query);
-  // Retention is read last: usage that is still kept then was in the page.
+  // Retention is read last. Usage that is kept at that time was kept while the page was read.
   const missing = missingUsage(query.period, query.granularity, await usage.kept(parent ?? undefined));
   if (missing !== null) throw new ProblemError(invalidRequest([missing]));
   return page;
@@ -158,7 +159,7 @@ export async function wantedReport(
   if (sub_account_id === undefined) return { period, granularity, groupBy };
   const account = found(parseAccountId(sub_account_id), 'account');
   const root = found(await usage.parentOf(account, parent ?? undefined), 'account');
-  // An account of another parent is treated as one that does not exist.
+  // An account of another parent counts as one that does not exist.
   found(parent === null || root === parent ? root : null, 'account');
   return { period, granularity, groupBy, account };
 }

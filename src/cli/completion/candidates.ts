@@ -1,12 +1,12 @@
 import type { Command, Option } from 'commander';
 
-/** Candidate that stands for the names of files. */
+/** Candidate that stands for file names. */
 export const files = ':files';
 
 /**
- * Candidates for the last word.
+ * Returns the candidates for the last word.
  *
- * @param words words behind the name of the program, up to the cursor; the last one may be empty
+ * @param words words after the name of the program, up to the cursor; the last one may be empty
  * @returns each candidate, with a TAB and its description if it has one
  */
 export function candidates(program: Command, words: readonly string[]): readonly string[] {
@@ -17,7 +17,7 @@ export function candidates(program: Command, words: readonly string[]): readonly
     const isValue = valueOf !== undefined;
     valueOf = undefined;
     if (isValue) continue;
-    // The options of the program may stand anywhere.
+    // Options of the program may stand at any place.
     const option = optionsOf(program, command).find(({ long, short }) => word === long || word === short);
     if (option?.required === true || option?.optional === true) valueOf = option;
     command = command.commands.find((each) => each.name() === word) ?? command;

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { Context } from '../context.ts';
 import { candidates, files } from './candidates.ts';
 
-/** Scripts that ask the program itself for candidates, by shell. Each leaves names of files to its shell. */
+/** Scripts that ask the program itself for candidates, by shell. Each leaves file names to its shell. */
 const scripts = {
   bash: `_tenancy_gateway() {
   local line IFS=$'\\n'
@@ -48,7 +48,7 @@ end
 complete -c tenancy-gateway -f -a '(__tenancy_gateway)'`,
 };
 
-/** `completion <shell>`: prints a script for a shell. `complete`, which is hidden, tells that script the candidates. */
+/** `completion <shell>`: prints a script for a shell. The script calls the hidden command `complete` for candidates. */
 export function completionCommand(program: Command, context: Context): void {
   program
     .command('completion')

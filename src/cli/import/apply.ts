@@ -28,13 +28,13 @@ export interface ApplyDeps {
   readonly nowMs: number;
   /** Called with the new number of rows in a call, after a larger call was too slow for the database. */
   readonly onSlow: (rows: number) => void;
-  /** Called with the number of rows that are done. */
+  /** Called with the number of finished rows. */
   readonly onRows: (rows: number) => void;
 }
 
 /**
- * Concurrent calls. The database writes one after the other; the next call is on its way while one waits for the
- * replicas.
+ * Number of concurrent calls. The database writes one after the other, and the next call is on its way while one waits
+ * for the replicas.
  */
 const atATime = 3;
 /** Most characters of a call, well below the gateway's limit. */
@@ -49,7 +49,7 @@ const paths: Readonly<Record<RowType, string>> = {
 /** Sends the rows of one type of a file that has no faults. */
 export class Applying {
   readonly #deps: ApplyDeps;
-  /** Names of rejected accounts, so that a plan also rejects the rows that belong to them. */
+  /** Names of rejected accounts. With them a plan also rejects the rows that belong to these accounts. */
   readonly #leftOut = new Set<string>();
   /** Rows in a call; fewer after a call was too slow for the database. */
   #most = mostImported;
@@ -68,7 +68,7 @@ export class Applying {
     let batch: FileRow[] = [];
     let length = 0;
     for await (const each of readRows(file)) {
-      // The file had no faults when it was checked, so it has changed since.
+      // The file had no faults when it was checked, so it has changed meanwhile.
       if ('fault' in each) throw new Failure(1, `Line ${each.line} has changed since the file was checked.`);
       if (each.type !== type) continue;
       if (this.#isPast(each)) {
@@ -101,7 +101,7 @@ export class Applying {
     };
     try {
       const call = () => api.call<Imported>('POST', paths[type], body);
-      // A batch that was too slow is not sent again whole, but in halves.
+      // A batch that was too slow is sent again in halves.
       const { data } = await patiently(call, patience, (error) => isSlow(error) && batch.length > 1);
       batch.forEach((row, i) => this.#note(row, data[i] as ImportedRow, tally));
       onRows(batch.length);
@@ -109,7 +109,7 @@ export class Applying {
       if (isSlow(error) && batch.length > 1) return this.#sendHalves(type, batch, tally);
       const faulty = faultyRows(error, batch.length);
       if (faulty.size === 0) throw error;
-      // Only the gateway can find these faults: they depend on its prefix or its clock.
+      // Only the gateway can find these faults, because they depend on its prefix or its clock.
       for (const [i, detail] of faulty) this.#leaveOut(batch[i] as FileRow, tally, 'invalid_request', detail);
       onRows(faulty.size);
       const rest = batch.filter((_, i) => !faulty.has(i));
@@ -140,7 +140,7 @@ export class Applying {
     return type === 'api_key' ? [] : rowKinds[type].claims(row, noKeys);
   }
 
-  /** Whether the account of a row is missing only because this file brings it. */
+  /** Whether the account of a row is missing only because a plan does not create the accounts of this file. */
   #willBeThere({ row }: FileRow): boolean {
     const { account_id: id, account_external_id: name, sub_account_external_id: sub } = row;
     const parent = typeof id === 'string' ? { account_id: id } : { account_external_id: name };
@@ -153,7 +153,7 @@ export class Applying {
   }
 }
 
-/** Rules for reading the names of accounts; they need no keys. */
+/** Rules for reading the names of accounts. They need no keys. */
 const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {

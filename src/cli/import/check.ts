@@ -14,7 +14,7 @@ import {
   type RowType,
 } from './rows.ts';
 
-/** A fault of a file. It repeats no values of the file, since some are secrets. */
+/** A fault of a file. It repeats no value of the file, since some values are secrets. */
 export interface LineFault {
   readonly line: number;
   readonly text: string;
@@ -33,7 +33,7 @@ export interface CheckedFile {
 export class NamesInFile {
   readonly #lines = new Map<string, number>();
 
-  /** Notes a name. Returns the line that had it before, if any. */
+  /** Notes a name. Returns the line that had the name before, if any. */
   add(name: string, line: number): number | undefined {
     const short = shortened(name);
     const before = this.#lines.get(short);
@@ -55,7 +55,7 @@ function shortened(name: string): string {
 }
 
 /**
- * Reads a whole file and finds all its faults, by the same rules as the gateway. Sends nothing.
+ * Reads a whole file and finds all its faults, by the same rules as the gateway. It sends nothing.
  *
  * @param kinds rules for the rows of each type
  */

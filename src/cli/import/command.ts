@@ -21,11 +21,11 @@ interface ImportCommandOptions {
 }
 
 /**
- * Milliseconds for which a call is repeated while the gateway is away or busy: longer than a roll-out has no ready
- * replica.
+ * Milliseconds for which a call is repeated while the gateway is away or busy. They are more than the longest time in
+ * which a roll-out has no ready replica.
  */
 const patienceMs = 300_000;
-/** Most faults that are shown; every row may have one. */
+/** Most faults that are shown, since every row may have one. */
 const mostFaults = 1_000;
 
 const labels: Readonly<Record<RowType, string>> = {
@@ -75,7 +75,7 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
 
   const isPlan = options.plan === true || options.dryRun === true;
   const api = context.api();
-  // A missing gateway or a rejected token ends the import now; later calls wait for the gateway.
+  // A missing gateway or a rejected token ends the import now. Later calls wait for the gateway.
   await api.call('GET', '/accounts?limit=1');
   const report = await Report.open(options.report);
   const progress = new Progress(process.stderr);

@@ -3,12 +3,12 @@ import { CsvError, parse, type Info } from 'csv-parse';
 
 /** A row of a CSV file. */
 export interface CsvRow {
-  /** First line of the row, from 1: a quoted cell may span several. */
+  /** First line of the row, from 1. A quoted cell may span several lines. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** A file that cannot be read any further, with the line. */
+/** Fault after which nothing more of a file can be read, with its line. */
 export class FileFault extends Error {
   readonly line: number;
 
@@ -18,13 +18,13 @@ export class FileFault extends Error {
   }
 }
 
-/** Longest row or line, in bytes: otherwise a missing quote would turn the rest of the file into one cell. */
+/** Most bytes of a row or line. Otherwise a missing quote would turn the rest of the file into one cell. */
 export const longestRow = 1024 * 1024;
 
 /**
- * Reads CSV (RFC 4180): commas, quotes doubled inside quotes, lines that end with CRLF or LF. Empty lines are skipped.
+ * Reads CSV (RFC 4180): commas, doubled quotes inside quotes, lines that end with CRLF or LF. Empty lines are skipped.
  *
- * @throws {FileFault} if a row is not CSV or is longer than {@link longestRow}, with the row's first line
+ * @throws {FileFault} with the first line of a row that is not CSV or is longer than {@link longestRow}
  */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvRow> {
   const lines = new LineCount();
@@ -39,7 +39,7 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
       return cells;
     },
   });
-  // The iteration below throws an error of `text` or of the parser.
+  // The loop below throws the errors of `text` and of the parser.
   pipeline(Readable.from(text), rows, () => undefined);
   try {
     for await (const cells of rows) yield { line: begun.shift() as number, cells: cells as string[] };
@@ -49,12 +49,12 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
   }
 }
 
-/** Counts lines from the cells: csv-parse counts the CRLF in a quoted cell as two line ends. */
+/** Counts lines by the cells, because csv-parse counts the CRLF in a quoted cell as two line ends. */
 class LineCount {
-  /** Line after the last row, without the empty ones. */
+  /** Line after the last row, not counting empty lines. */
   #line = 1;
 
-  /** First line of a row that comes after `empty_lines`. */
+  /** Returns the first line of a row that comes after `empty_lines`. */
   beginning({ empty_lines: empty }: Pick<Info, 'empty_lines'>): number {
     return this.#line + empty;
   }

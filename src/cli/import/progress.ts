@@ -1,4 +1,4 @@
-/** Stream for the progress of a command, apart from its result. */
+/** Stream for the progress of a command, separate from its result. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -6,11 +6,11 @@ export interface ProgressStream {
 }
 
 const barWidth = 24;
-/** Milliseconds between two drawings of a bar, and between two lines if there is no terminal. */
+/** Milliseconds between two updates of a bar, or between two lines without a terminal. */
 const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
-/** Shows the progress of a command: a bar on a terminal, otherwise a line now and then. */
+/** Shows the progress of a command: a bar on a terminal, otherwise a line at intervals. */
 export class Progress {
   readonly #stream: ProgressStream | null;
   readonly #now: () => number;
@@ -22,7 +22,10 @@ export class Progress {
   /** Number of rows shown last. */
   #shown = 0;
 
-  /** @param stream `null` shows nothing; @param now milliseconds of a clock that never goes back */
+  /**
+   * @param stream `null` shows nothing
+   * @param now returns milliseconds of a clock that never goes back
+   */
   constructor(stream: ProgressStream | null, now: () => number = () => performance.now()) {
     this.#stream = stream;
     this.#now = now;
@@ -40,7 +43,7 @@ export class Progress {
     if (this.#now() - this.#shownMs >= everyMs) this.#show();
   }
 
-  /** Shows the final state and ends the bar. */
+  /** Shows the final state of the bar. */
   end(): void {
     if (this.#stream?.isTTY === true || this.#shown < this.#done) this.#show();
     if (this.#stream?.isTTY === true) this.#stream.write('\n');

@@ -3,7 +3,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { inThousands } from './progress.ts';
 import type { FileRow } from './rows.ts';
 
-/** A row that was left out, without its secrets: the line says where they are. */
+/** A row that was left out. It holds no secrets of the row; the line tells where they are. */
 export interface LeftOutRow {
   readonly line: number;
   readonly type: string;
@@ -14,10 +14,12 @@ export interface LeftOutRow {
   readonly reason: string;
 }
 
-/** Most rejected rows shown at the end; the file has all. */
+/** Most rejected rows that are shown at the end. The report file has all. */
 const mostShown = 20;
 
-/** Reports rows that were left out, at once. A report file, if one is named, gets one JSON object a line for them. */
+/**
+ * Reports rows as soon as they are left out. A report file, if one is named, gets a JSON object for each, one per line.
+ */
 export class Report {
   readonly #file: FileHandle | undefined;
   readonly shown: LeftOutRow[] = [];
@@ -50,7 +52,7 @@ export class Report {
     if (file) this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
   }
 
-  /** @throws {Failure} if a row was rejected, so that a script notices */
+  /** @throws {Failure} if a row was rejected, so that a script notices it */
   refuse(): void {
     if (this.count === 0) return;
     const rows = this.count === 1 ? 'A row was' : `${inThousands(this.count)} rows were`;

@@ -5,21 +5,21 @@ import { suggest } from '../../domain/suggest.ts';
 import { exitCode, Failure } from '../failure.ts';
 import { FileFault, longestRow, readCsv } from './csv.ts';
 
-/** Types of rows, as in their member `type`, in the order in which they are imported. */
+/** Types of rows, as in their member `type`, in the order of their import. */
 export const rowTypes = ['account', 'sub_account', 'api_key'] as const;
 export type RowType = (typeof rowTypes)[number];
 export type FileFormat = 'csv' | 'jsonl';
 
 export type RowKinds = Readonly<Record<RowType, RowKind<string, object>>>;
 
-/** Reading and sending of the rows of each type. */
+/** Functions that read and send the rows of each type. */
 export const rowKinds: RowKinds = {
   account: accountRows,
   sub_account: subAccountRows,
   api_key: keyRows,
 };
 
-/** A row with its body, or with its fault. */
+/** A row with its body or its fault. */
 export interface FileRow {
   readonly line: number;
   readonly type: RowType;
@@ -34,11 +34,11 @@ export interface FaultyRow {
 export interface RowFile {
   readonly path: string;
   readonly format: FileFormat;
-  /** Type of rows that name none. */
+  /** Type of rows without `type`. */
   readonly type?: RowType;
 }
 
-/** Returns the format; without a given one, by the file's extension. @throws {Failure} */
+/** Returns the given format, or else the format of the file's extension. @throws {Failure} */
 export function formatOf(path: string, given: string | undefined): FileFormat {
   const extension = given ?? path.toLowerCase().split('.').at(-1);
   switch (extension) {
@@ -52,7 +52,7 @@ export function formatOf(path: string, given: string | undefined): FileFormat {
   }
 }
 
-/** Yields the rows of a file. If it cannot be read any further, a fault comes last. */
+/** Yields the rows of a file. If nothing more of it can be read, a fault comes last. */
 export async function* readRows(file: RowFile): AsyncGenerator<FileRow | FaultyRow> {
   try {
     yield* file.format === 'csv' ? csvRows(file) : jsonRows(file);

@@ -9,13 +9,13 @@ export interface Patience {
   readonly onWait?: (seconds: number, reason: string) => void;
 }
 
-/** Seconds between two attempts if the gateway names none. */
+/** Seconds between two attempts, if the gateway names none. */
 const usualWaitS = 1;
 const longestWaitS = 30;
 
 /**
- * Sends a call that may be repeated without harm: it is repeated while the gateway is busy, in a roll-out or away,
- * after the time that the gateway names.
+ * Sends a call that may be repeated without harm. The call is repeated while the gateway is busy, in a roll-out or
+ * away, after the time that the gateway names.
  *
  * @param isFinal whether a repetition of the same call cannot help
  * @throws {Failure} if the gateway rejects the call for another reason, or is away for too long
@@ -38,7 +38,7 @@ export async function patiently<T>(
   }
 }
 
-/** Whether the database gave up a statement that took too long. */
+/** Whether the database cancelled a statement that took too long. */
 export function isSlow(error: unknown): boolean {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: { readonly reason?: string };
@@ -52,7 +52,7 @@ export function isSlow(error: unknown): boolean {
  */
 const passing = new Set([429, 500, 502, 503, 504]);
 
-/** Seconds to wait; `undefined` if waiting is useless. */
+/** Seconds to wait; `undefined` if waiting cannot help. */
 function waitOf(error: unknown): number | undefined {
   if (!(error instanceof Failure)) return undefined;
   const { problem, retry_after: asked } = error.details as {
@@ -63,7 +63,7 @@ function waitOf(error: unknown): number | undefined {
   return Math.min(asked ?? usualWaitS, longestWaitS);
 }
 
-/** Runs `work` for each element, `most` at a time. After an error it begins no more, and throws the error. */
+/** Runs `work` for each element, at most `most` at a time. After an error it starts no more, and throws the error. */
 export async function eachOf<T>(
   elements: AsyncIterable<T>,
   most: number,

@@ -22,7 +22,7 @@ interface RotateOptions {
   readonly expiresAt?: string;
 }
 
-/** `keys update | rotate | revoke`: what becomes of any key. */
+/** `keys update | rotate | revoke`: changes any key. */
 export function changeCommands(keys: Command, context: Context): void {
   updateCommand(keys, context);
   rotateCommand(keys, context);
@@ -114,7 +114,7 @@ async function revokeAll(context: Context, given: readonly string[]): Promise<vo
   );
 }
 
-/** The path of a key whose account is named; any key of a sub-account has the path of its id alone. */
+/** Returns the path of a key whose account is named. A key of a sub-account has the path with its id alone. */
 async function pathBelow(context: Context, account: string, id: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, account);
   return subAccount === null ? `/accounts/${parent}${pathOf(id)}` : pathOf(id);
@@ -124,7 +124,9 @@ function pathOf(id: string): string {
   return `/api-keys/${encodeURIComponent(id)}`;
 }
 
-/** A new key. Its secrets are there, since the command line sends no `Idempotency-Key`: nothing is replayed. */
+/**
+ * A new key. Its secrets are present, because the command line sends no `Idempotency-Key` and so nothing is replayed.
+ */
 export type Minted = MintedApiKey & { readonly api_key: string; readonly client_secret: string };
 
 /** A new key with its secrets. */

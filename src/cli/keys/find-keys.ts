@@ -57,7 +57,7 @@ const whatIsShown =
 /** Characters of the shortest key, and of the longest prefix that is shown. */
 const shortestKey = 16;
 
-/** The keys that may be meant. A prefix that could be a whole key is looked for by its digest first. */
+/** Returns the keys that may be meant. A prefix that could be a whole key is first searched for by its digest. */
 async function find(context: Context, options: FindOptions): Promise<Listing<HeldApiKey>> {
   const { prefix, last4, account, status, stdin, sha256 } = options;
   const found = account === undefined ? undefined : await findAccount(context, account);
@@ -78,7 +78,7 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** SHA-256 of the key on standard input. */
+/** SHA-256 of the key that comes on standard input. */
 async function digestOfInput(): Promise<string> {
   const key = (await text(process.stdin)).trim();
   if (/^[!-~]+$/.test(key)) return digestOf(key);
@@ -132,7 +132,7 @@ export function statusOption(): Option {
   ]);
 }
 
-/** Start and end of a key, for people to recognise it. Either may be unknown for an imported key. */
+/** Start and end of a key, by which people recognise it. Either may be unknown for an imported key. */
 export function hintsOf({ prefix, last4 }: Pick<ApiKey, 'prefix' | 'last4'>): string {
   return `${prefix ?? ''}…${last4 ?? ''}`;
 }

@@ -17,7 +17,7 @@ export type RowAction = 'create' | 'update' | 'unchanged';
  */
 export class PresentSubAccounts {
   readonly #byName = new Map<string, SubAccount>();
-  /** Number of those without `external_id`, which no list can name. */
+  /** Number of sub-accounts without `external_id`, which no list can name. */
   unnamed = 0;
 
   /** @throws {Failure} */

@@ -18,7 +18,7 @@ export interface Counts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Number of those in the file; a sync does not reactivate. */
+  /** Number of deactivated sub-accounts in the file. A sync does not reactivate them. */
   deactivated_in_file: number;
   deactivated: number;
   left_out: number;
@@ -26,7 +26,7 @@ export interface Counts {
   missing: readonly SubAccount[];
 }
 
-/** Makes a parent's sub-accounts equal to a file without faults. */
+/** Makes a parent's sub-accounts equal to the rows of a file without faults. */
 export class Sync {
   readonly #api: GatewayApi;
   readonly #file: RowFile;
@@ -103,7 +103,7 @@ const done = { create: 'created', update: 'updated', unchanged: 'unchanged' } as
   string
 >;
 
-/** Code of a problem that concerns one row only. */
+/** Code of a problem that concerns only one row. */
 function codeOf(error: unknown): string | undefined {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: { readonly status: number; readonly code: string };

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { exitCode, Failure } from '../failure.ts';
 
 /**
- * Refuses options of `usage` that a command below it would ignore: commander accepts them in any place.
+ * Refuses options of `usage` that a command below it would ignore, because commander accepts them at any place.
  *
  * @param taken names of the options that the command uses
  * @throws {Failure}

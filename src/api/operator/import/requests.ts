@@ -50,7 +50,7 @@ export interface RowKind<Name extends string, Read> {
   readonly body: TSchema;
   /** Members that a row may have. */
   readonly columns: readonly string[];
-  /** Finds faults of single rows that the schema cannot find; rows may also have faults of the schema. */
+  /** Finds faults of single rows that the schema cannot find. The rows may also have faults that the schema finds. */
   readonly faults: (rows: readonly unknown[], rules: RowRules) => readonly FieldFault[];
   /** Claims of a row, which may have faults. */
   readonly claims: (row: unknown, rules: RowRules) => readonly Claim[];
@@ -86,7 +86,7 @@ export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_a
   read: (row, rules) => ({ ...readAccount(row as SubAccount, rules), ...readParent(row as SubAccount) }),
 });
 
-/** Sub-accounts of the parent whose key the command line uses; it sends each by a PUT of its own. */
+/** Sub-accounts of the parent whose key the command line uses. The command line sends each row by a PUT. */
 export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   'sub_accounts',
   closed({ external_id: accountFields.external_id, name: creatable.name, metadata: changeable.metadata }),
@@ -102,7 +102,7 @@ export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   },
 );
 
-/** Path segments of only dots, which clients and proxies resolve or remove. */
+/** Path segments that consist of dots, which clients and proxies resolve or remove. */
 const dotSegment = /(?:^|[\\/])\.+(?:[\\/]|$)/;
 const asDots = 'has a segment of only dots, which no path can hold: create this sub-account by POST.';
 
@@ -154,13 +154,13 @@ function parentFaults(row: unknown, at: string): readonly FieldFault[] {
     : [];
 }
 
-/** Text that identifies a row's parent. */
+/** Returns text that identifies a row's parent. */
 function parentText(row: unknown): string {
   const { account_id: id, account_external_id: name } = record(row);
   return typeof id === 'string' ? `id ${id.toLowerCase()}` : `ext ${String(name)}`;
 }
 
-/** @param parent identifies the parent under which an `external_id` is unique */
+/** @param parent text that identifies the parent under which an `external_id` is unique */
 function accountClaims(row: unknown, parent: string): readonly Claim[] {
   const { external_id: name, id } = record(row);
   const claims: Claim[] = [];
@@ -169,7 +169,7 @@ function accountClaims(row: unknown, parent: string): readonly Claim[] {
   return claims;
 }
 
-/** Faults of rows that repeat a claim of an earlier row. */
+/** Finds faults of rows that repeat a claim of an earlier row. */
 export function repeats(
   { member, claims }: Pick<RowKind<string, unknown>, 'member' | 'claims'>,
   rows: readonly unknown[],
