@@ -88,10 +88,10 @@ export interface PublicApplication extends ServedApplication {
 }
 
 /**
- * Builds the public listener's application. The order of its steps is the security argument: each may rely on the ones
- * before it. The function is longer than others, so that the order can be read in one place.
+ * Builds the public listener's application. The order of its steps is the security argument: each step may rely on the
+ * ones before it. The function is longer than others, so that the order can be read in one place.
  *
- * @throws if the configuration cannot be used; everything opened so far is closed then
+ * @throws if the configuration cannot be used; everything that was opened is closed then
  */
 // eslint-disable-next-line max-lines-per-function -- the order of the steps is read in one place
 export async function publicServer(
@@ -100,8 +100,8 @@ export async function publicServer(
   const { config, clock, logger, observe, tracer } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
 
-  // 1. Before authentication: one path, one framing. A request that two readers could understand differently is
-  //    rejected, so that all further steps and the upstream read the same request.
+  // 1. Before authentication: one path, one framing. The ingress rejects a request that two readers could understand
+  // differently, so all further steps and the upstream read the same request.
   const rules = headerRules(config.headers);
   const ingress = ingressReader(config, rules);
   const nameOf = targetNames(config.routes.map((route) => route.prefix));
@@ -110,8 +110,8 @@ export async function publicServer(
   const { typeBase } = config.problems;
   const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
-  // 2. Management owns every method and every path under its prefix: the ingress sends no request that could be read as
-  //    such a path anywhere else.
+  // 2. Management owns every method and every path under its prefix. The ingress sends no request that could be read as
+  // such a path anywhere else.
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(logger),
@@ -124,7 +124,7 @@ export async function publicServer(
   installErrorReplies(app, typeBase);
   observeReplies(app, (url) => url ?? 'none', observe);
   if (tracer !== null) traceReplies(app, (url) => url ?? 'none', tracer);
-  // 3. Load is shed before any work is done: only then is a rejection cheap.
+  // 3. Load is shed before any work is done, because only then is a rejection cheap.
   const shedding = shedLoad(app, config.limits, deps.pressure);
   app.addHook('preParsing', (request, _reply, payload, done) => {
     sendContinue(request.raw);
@@ -168,7 +168,7 @@ export async function publicServer(
     broke: broken(logger),
     destinationOf,
     close: async () => {
-      // `close` waits for connections, and those of WebSockets do not end by themselves.
+      // `close` waits for connections, and WebSockets do not end by themselves.
       deps.exchanges.goAway();
       await app.close();
       await proxy.close();
@@ -191,7 +191,7 @@ export async function internalServer(
   });
 
   installErrorReplies(app, config.problems.typeBase);
-  // Probes and scrapes come every few seconds: they are not logged and need no token.
+  // Probes and scrapes come every few seconds, so they are not logged. They need no token.
   healthRoutes(app, unready);
   metricsRoute(app, registry);
   app.register(async (scope) => {
@@ -246,7 +246,7 @@ function destinations(
   };
 }
 
-/** Problem of a path that is not UTF-8: the router of the management API rejects it first of all. */
+/** Problem of a path that is not UTF-8, which the router of the management API rejects first. */
 const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });

@@ -16,13 +16,13 @@ export interface Config {
   readonly headers: HeaderNames;
   /** Prefix of new API keys, without the `_` after it. */
   readonly keys: { readonly prefix: string };
-  /** Start of the `type` of a problem; the code follows it. */
+  /** Start of the `type` of a problem. The code follows it. */
   readonly problems: { readonly typeBase: string };
-  /** The API reference for parents. `title` is `null` for the gateway's own. */
+  /** The API reference for parents. If `title` is `null`, it has the gateway's own title. */
   readonly reference: { readonly enabled: boolean; readonly title: string | null };
-  /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are believed. */
+  /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Certificates in the files that the configuration names, as they were when it was read. */
+  /** Certificates in the files that the configuration names, as of its reading. */
   readonly certificates: readonly CertificateConfig[];
   readonly management: { readonly requireActingHeader: boolean };
   /** The longest matching prefix wins. Empty only on the embedded store: requests then go to the echo upstream. */
@@ -34,11 +34,11 @@ export interface Config {
   readonly log: { readonly level: string; readonly sample2xx: number };
   /** `null`: requests are not traced. */
   readonly tracing: TracingConfig | null;
-  /** Longest time from SIGTERM to exit. */
+  /** Longest time from SIGTERM to the exit. */
   readonly drainMs: number;
-  /** Part of `drainMs`: how long requests are still accepted as usual while `/readyz` already responds with 503. */
+  /** Part of `drainMs` in which requests are accepted as usual while `/readyz` responds with 503. */
   readonly drainDelayMs: number;
-  /** Part of `drainMs`: how long responses say `Connection: close` before idle connections are closed. */
+  /** Part of `drainMs` in which responses say `Connection: close` before idle connections are closed. */
   readonly drainIdleMs: number;
 }
 
@@ -70,7 +70,7 @@ export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string 
 export interface PostgresConfig {
   readonly kind: 'postgres';
   readonly url: string;
-  /** Address that bypasses the pooler behind `url`; `null`: `url` leads to no pooler. */
+  /** Address that bypasses the pooler behind `url`; `null` if `url` leads to no pooler. */
   readonly directUrl: string | null;
   readonly maxConnections: number;
 }
@@ -89,7 +89,7 @@ export interface RouteConfig {
   readonly upstream: string;
   /** Client that forwards plain requests: our own for HTTP/1.1, or @fastify/http-proxy with undici. */
   readonly client: 'native' | 'undici';
-  /** `Host` that the upstream gets: the client's or its own. */
+  /** `Host` that the upstream receives: the client's or its own. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
   /** Names of client headers with `_` that are passed on, in lower case; all others are dropped. */
@@ -128,9 +128,9 @@ export interface CorsConfig {
 export interface UsageConfig {
   /** Folder of the journals. */
   readonly journalDir: string;
-  /** Most disk space that the journal of one process takes. */
+  /** Most disk space for the journal of one process. */
   readonly journalMaxBytes: number;
-  /** How long a silent replica holds back `complete_through` of reports. */
+  /** Time for which a silent replica holds back `complete_through` of reports. */
   readonly lostAfterMs: number;
   /** Days for which hourly usage is kept. */
   readonly hourlyRetentionDays: number;
@@ -169,7 +169,7 @@ export interface LimitsConfig {
   readonly headTimeoutMs: number;
   /** Longest pause of a client in the middle of a body. */
   readonly bodyIdleMs: number;
-  /** Slowest transfer of a body that a client may make, bytes per minute; 0 turns the limit off. */
+  /** Slowest transfer of a body by a client, bytes per minute; 0 turns the limit off. */
   readonly minBodyBytesPerMinute: number;
   readonly keepAliveMs: number;
   readonly managementBodyBytes: number;

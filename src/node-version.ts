@@ -2,8 +2,8 @@
 const oldest = { major: 20, minor: 19 };
 
 /**
- * Ends the process with a message if Node.js is too old. Call it before anything else is loaded: an old version fails at the
- * first import that it does not know, with an error that names neither cause nor remedy.
+ * Ends the process with a message if Node.js is too old. Call it before anything else is loaded: an old version fails
+ * at the first import that it cannot resolve, with an error that names neither the cause nor a remedy.
  *
  * @param running a version such as `20.19.0`
  */

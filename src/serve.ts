@@ -41,10 +41,10 @@ async function serve(config: Config, log: Log): Promise<void> {
     life.stop(signal);
   }
 
-  /** Reloads the file. Without a file, SIGHUP means that the terminal was closed: stop. */
+  /** Reloads the file. Without a file, SIGHUP means that the terminal was closed, and the gateway stops. */
   function hangUp(signal: NodeJS.Signals): void {
     if (!process.env['CONFIG']) return stop(signal);
-    // A gateway that is still starting may have read the file before it was changed.
+    // A gateway that is still starting may have read the file before the change.
     starting.then((gateway) => {
       if (!life.stopping) void reload(gateway);
     }, ignore);

@@ -1,6 +1,6 @@
 /**
  * The client of the management API, for programs of parents: `import { TenancyClient } from 'tenancy-gateway/client'`.
- * It needs nothing but `fetch`. docs/sdk.md explains its use.
+ * It needs only `fetch`. docs/sdk.md explains its use.
  */
 import { Transport, type Call, type TransportOptions } from './transport.ts';
 import type {
@@ -71,7 +71,7 @@ export class TenancyClient {
   };
 
   readonly apiKeys = {
-    /** Only this result holds the key and its secret; a repetition with the same `idempotencyKey` leaves them out. */
+    /** Only this result holds the key and its secret. A repetition with the same `idempotencyKey` leaves them out. */
     mint: (subAccountId: string, body: MintApiKey, options?: WriteOptions) =>
       this.#post<MintedApiKey>(keyPath(subAccountId), body, options),
     list: (subAccountId: string, query: Omit<ListApiKeysQuery, 'cursor'> = {}, options?: CallOptions) =>
@@ -101,25 +101,26 @@ export class TenancyClient {
     return this.#all<UsageRow>('/usage', query, options);
   }
 
-  /** The account and the key that call. */
+  /** The account and the key of the caller. */
   caller(options?: CallOptions): Promise<Caller> {
     return this.#call<Caller>('GET', '/caller', undefined, options);
   }
 
-  /** Explains what the gateway would do with a request of this key. */
+  /** Explains how the gateway would decide about a request with this key. */
   acting(query: ExplainActingQuery, options: CallOptions = {}): Promise<ActingDecision> {
     return this.#transport.call({ method: 'GET', path: '/acting', query, ...options });
   }
 
-  /** Keys that write without the acting header and would fail with the first sub-account. */
+  /** Keys that write without the acting header. Their writes fail after the first sub-account is created. */
   onboarding(options?: CallOptions): Promise<Onboarding> {
     return this.#call<Onboarding>('GET', '/onboarding', undefined, options);
   }
 
   /**
-   * Calls the API behind the gateway as `acting`: `self`, the UUID of a sub-account, or `ext:` and its external_id. `fetch`
-   * takes a path and the options of the global `fetch`, and resolves to the response, whatever its status. Reads are retried
-   * after 429, 503 and a broken connection; writes only after 429, which means that nothing was done.
+   * Calls the API behind the gateway as `acting`: `self`, the UUID of a sub-account, or `ext:` and its external_id.
+   * `fetch` takes a path and the options of the global `fetch`, and resolves to the response, whatever its status.
+   * Reads are retried after 429, 503 and a broken connection. Writes are retried only after 429, which means that
+   * nothing was done.
    */
   actingAs(acting: string): { fetch(path: string, init?: RequestInit): Promise<Response> } {
     return {

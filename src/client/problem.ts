@@ -10,7 +10,7 @@ export class ProblemError extends Error {
   readonly requestId: string | null;
   /** Seconds to wait before another attempt; `null` if the response does not say. */
   readonly retryAfterS: number | null;
-  /** The whole problem body. Responses that did not come from the gateway have only a status. */
+  /** The whole problem body. A response that did not come from the gateway has only a status. */
   readonly problem: Partial<Problem> & { readonly status: number };
 
   constructor(response: Response, problem: Partial<Problem>) {
@@ -34,7 +34,7 @@ export async function problemIn(response: Response): Promise<ProblemError> {
   }
 }
 
-/** Seconds that `Retry-After` asks to wait (RFC 9110 §10.2.3); `null` without it. */
+/** Seconds to wait by `Retry-After` (RFC 9110 §10.2.3); `null` without it. */
 export function retryAfterS({ headers }: Response): number | null {
   const value = headers.get('retry-after');
   if (value === null) return null;

@@ -5,9 +5,9 @@ export interface TransportOptions {
   readonly baseUrl: string;
   /** The API key of a parent account. */
   readonly apiKey: string;
-  /** Most retries of a call that may be repeated; 3 unless given. */
+  /** Most retries of a call that may be repeated; 3 by default. */
   readonly retries?: number;
-  /** Longest `Retry-After` to wait for, in seconds; a longer one is an error at once. 60 unless given. */
+  /** Longest `Retry-After` to wait for, in seconds; 60 by default. A longer one is an error at once. */
   readonly mostRetryAfterS?: number;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -24,7 +24,7 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Sends requests with the key, and retries them if that is safe. */
+/** Sends requests with the key, and retries them if a retry is safe. */
 export class Transport {
   readonly #options: TransportOptions;
   readonly #base: string;
@@ -69,7 +69,7 @@ export class Transport {
         if (isLast || !isBusy(response) || !mayRepeat(response.status)) return response;
         waitS = retryAfterS(response) ?? waitS;
         if (waitS > mostRetryAfterS) return response;
-        // The connection can be used again only once the body is read.
+        // The connection can be used again only after the body is read.
         await response.arrayBuffer();
       } catch (error) {
         if (isLast || init.signal?.aborted === true || !mayRepeat(0)) throw error;
@@ -84,7 +84,10 @@ function isBusy({ status, headers }: Response): boolean {
   return status === 429 || status === 503 || (status === 409 && headers.has('retry-after'));
 }
 
-/** Half a second, doubled with each attempt, times a random factor from 0.5 to 1, so that clients do not return together. */
+/**
+ * Returns half a second, doubled with each attempt, times a random factor from 0.5 to 1, so that clients do not return
+ * together.
+ */
 function backOffS(attempt: number): number {
   return 0.5 * 2 ** attempt * (0.5 + Math.random() / 2);
 }

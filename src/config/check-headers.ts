@@ -56,7 +56,7 @@ function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] 
   return [{ path: [...path, 'cors', 'credentials'], detail }];
 }
 
-/** Headers that upstreams need: a prefix or a key header must not take one of them away from requests. */
+/** Headers that upstreams need. A prefix or a key header must not remove one of them from requests. */
 export const ordinaryHeaders = [
   'accept',
   'accept-encoding',
@@ -85,7 +85,7 @@ export const ordinaryHeaders = [
   'x-request-id',
 ];
 
-/** Rejects headers that cannot carry an API key: they have a meaning already, or are for one connection only. */
+/** Rejects headers that cannot carry an API key, because they have another meaning or belong to one connection. */
 export function checkKeyHeaders({ headers, authentication }: UncheckedFile): SchemaFault[] {
   const names = headerNames(headers.prefix);
   const seen = new Set<string>();

@@ -12,7 +12,7 @@ export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[
     const path = ['routes', index, 'prefix'];
     const prefix = route?.prefix;
     if (prefix !== undefined) {
-      // Some servers ignore case in paths, so prefixes that differ only in case may be one path there.
+      // Some servers ignore case in paths, so two prefixes that differ only in case may be one path there.
       const folded = prefix.toLowerCase();
       const other = seen.get(folded);
       if (other !== undefined)

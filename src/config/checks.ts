@@ -9,12 +9,12 @@ import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Facts about the document that its filled-in values no longer show. */
+/** Facts about the document that are not visible in its filled-in values. */
 export interface CheckContext {
   readonly origins: Origins;
-  /** The document names an upstream, valid or not. */
+  /** Whether the document names an upstream, valid or not. */
   readonly upstreamNamed: boolean;
-  /** The document names a PostgreSQL address, valid or not. */
+  /** Whether the document names a PostgreSQL address, valid or not. */
   readonly databaseNamed: boolean;
 }
 

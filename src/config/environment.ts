@@ -12,8 +12,8 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /**
- * Writes the variables into the document: environment overrides file. An empty variable counts as unset, because
- * container tools pass unset variables as empty ones.
+ * Writes the variables into the document; a variable takes precedence over the file. An empty variable counts as unset,
+ * because container tools pass unset variables as empty ones.
  *
  * @returns the variable of each value that came from one, so that a fault can name it
  */
@@ -33,7 +33,7 @@ export function originOf(origins: Origins, path: Path): string | undefined {
   return origins.get(formatPath(path));
 }
 
-/** Text that cannot be converted stays text: validation then reports it. */
+/** Text that cannot be converted stays text, and validation reports it. */
 function convert(text: string, { type }: SchemaNode): unknown {
   if ([type].flat().includes('integer')) return /^\d{1,15}$/.test(text) ? Number(text) : text;
   if (type === 'number') return /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;

@@ -1,4 +1,4 @@
-/** A fault in the configuration. Details name keys and what is expected; they never show a value. */
+/** A fault in the configuration. Its details name keys and the expected values; they never show a value. */
 export interface Fault {
   /** Place of the fault: a variable's name, or the path of a key with its place in the file. */
   readonly where: string;

@@ -109,7 +109,10 @@ function isUpstream(text: string): boolean {
   );
 }
 
-/** A serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected: any page can send it. */
+/**
+ * A serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected, because any page can
+ * send it.
+ */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._:[\]-]+$/.test(text)) return false;
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
@@ -117,7 +120,7 @@ function isOrigin(text: string): boolean {
 
 function isPrefix(text: string): boolean {
   if (text === '/') return true;
-  // Readers that trim would read such a prefix as another path, so no request could be routed to it.
+  // Readers that trim paths would read such a prefix as another path, so no request could be routed to it.
   return prefixSegments.test(text) && !/[.+](?:\/|$)/.test(text);
 }
 

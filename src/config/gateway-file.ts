@@ -20,8 +20,8 @@ import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 const port = { minimum: 0, maximum: 65_535 };
 
 /**
- * Schema of the file that `CONFIG` names: the only place of its keys, meanings, ranges, defaults and variables.
- * `npm run generate` writes from it `config/gateway.schema.json`, `config/gateway.yaml`, the list in
+ * Schema of the file that `CONFIG` names: the only place of its keys, meanings, ranges, defaults and variables. `npm
+ * run generate` uses it to write `config/gateway.schema.json`, `config/gateway.yaml`, the list in
  * `docs/configuration.md` and the chart's schema for `config`.
  */
 export const gatewayFile = Type.Object(
@@ -240,8 +240,8 @@ export const gatewayFile = Type.Object(
 export type GatewayFile = Static<typeof gatewayFile>;
 
 /**
- * The file while it may still have faults: rejected values are removed, so that the checks across keys can run
- * and every fault is reported at once. A list holds `undefined` in place of a rejected entry.
+ * The file while it may have faults. Rejected values are removed, so that the checks across keys can run and every
+ * fault is reported at once. A list holds `undefined` in place of a rejected entry.
  */
 export type UncheckedFile = Omit<GatewayFile, 'authentication' | 'routes' | 'trusted_proxies' | 'listen'> & {
   readonly authentication: { readonly headers: readonly (string | undefined)[] };

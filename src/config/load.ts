@@ -19,11 +19,14 @@ export type Loaded =
 
 /** Purpose and strictness of a reading of the configuration. */
 export interface LoadOptions {
-  /** `command`: only to find a gateway or its store, so faults between keys (a missing upstream) are ignored. */
+  /**
+   * `command`: a command only looks for a gateway or its store, so faults between keys (a missing upstream) are
+   * ignored.
+   */
   readonly purpose?: 'serve' | 'command';
   /**
-   * Severity of a certificate that has expired or is not valid yet. At start it is a warning: a restart must not turn a
-   * date that many clients ignore into an outage.
+   * Severity of a certificate that has expired or is not valid yet. At start it is a warning, so that a restart does
+   * not turn a date that many clients ignore into an outage.
    */
   readonly datesOfCertificates?: 'fault' | 'warning';
   /** Wall-clock time. */
@@ -31,8 +34,9 @@ export interface LoadOptions {
 }
 
 /**
- * Reads the variables and the file that `CONFIG` names in steps: read the file, write the variables into it, validate it
- * by the schema, run the cross checks, make the typed value. It reads files; it changes and starts nothing.
+ * Reads the variables and the file that `CONFIG` names in steps: read the file, write the variables into it, validate
+ * it by the schema, run the cross checks, make the typed value. It reads files, and neither changes nor starts
+ * anything.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): Loaded {
   const { purpose = 'serve', datesOfCertificates = 'fault', nowMs = Date.now() } = options;
@@ -62,7 +66,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
   const located = (found: readonly SchemaFault[]): Fault[] =>
     inOrder(found.map(({ path, detail }) => ({ where: where(file, origins, path), detail })));
   if (faults.length > 0) return { faults: located(faults) };
-  // No fault means that nothing was removed, so the file is complete.
+  // Without a fault no value was removed, so the file is complete.
   const config = makeConfig(
     filled as GatewayFile,
     certificates.map(({ path: _, ...certificate }) => certificate),
@@ -73,7 +77,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
 
 const emptyFile: YamlFile = { value: {}, locate: () => '' };
 
-/** Drops keys without a value, so that a section whose lines are all commented out is no fault. */
+/** Removes keys without a value, so that a section whose lines are all commented out is not a fault. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isMapping(value)) return value;
@@ -91,6 +95,6 @@ function where(file: YamlFile, origins: Origins, path: Path): string {
 /** Sorts faults in the order of the file and removes repeated ones. */
 function inOrder(faults: readonly Fault[]): Fault[] {
   const unique = new Map(faults.map((fault) => [`${fault.where} ${fault.detail}`, fault]));
-  // Numeric, so that line 9 comes before line 10.
+  // The comparison is numeric, so that line 9 comes before line 10.
   return [...unique.values()].sort((a, b) => a.where.localeCompare(b.where, 'en', { numeric: true }));
 }

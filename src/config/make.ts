@@ -10,13 +10,13 @@ import { nodeAt, withDefaults } from './schema.ts';
 import { makeUsageExport } from './usage/make-export.ts';
 
 const heapShare = 0.85;
-/** Fraction of the memory for heap and buffers; the rest is for code, stacks, and fragmented or uncollected heap. */
+/** Fraction of the memory for heap and buffers. The rest is for code, stacks, and fragmented or uncollected heap. */
 const memoryShare = 0.7;
 
 /**
  * Makes the typed configuration from a file without faults.
  *
- * @param certificates those in the files that it names
+ * @param certificates certificates in the files that it names
  */
 export function makeConfig(file: GatewayFile, certificates: readonly CertificateConfig[]): Config {
   const { listen, internal, tracing } = file;
@@ -114,7 +114,7 @@ function makeUsage(file: GatewayFile): Config['usage'] {
 
 /** Memory of the container, or of the machine if nothing limits the process. */
 function memoryBytes(): number {
-  // Without a limit it is 0, or more than any memory.
+  // Without a limit this is 0, or more than any memory.
   return Math.min(process.constrainedMemory() || Infinity, totalmem());
 }
 
@@ -157,7 +157,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
   };
 }
 
-/** Lists that are left out hold what a page needs for any request through the gateway. */
+/** If a list is left out, it holds the names that a page needs for any request through the gateway. */
 function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | null {
   if (cors === undefined) return null;
   return {

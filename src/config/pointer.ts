@@ -32,7 +32,10 @@ function valueAt(document: unknown, path: Path): unknown {
   return path.reduce<unknown>(childOf, document);
 }
 
-/** Sets `value` at a path of keys and creates missing mappings. It does nothing if another kind of value is in the way. */
+/**
+ * Sets `value` at a path of keys and creates missing mappings. It does nothing if a value of another kind is in the
+ * way.
+ */
 export function setAt(document: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;
   if (rest.length === 0) {
@@ -43,7 +46,7 @@ export function setAt(document: Record<string, unknown>, path: readonly string[]
   if (isMapping(child)) setAt(child, rest, value);
 }
 
-/** Removes the value at `path`; a list gets `undefined` there, so that other paths stay right. */
+/** Removes the value at `path`. A list gets `undefined` in its place, so that other paths stay correct. */
 export function removeAt(document: unknown, path: Path): void {
   const parent = valueAt(document, path.slice(0, -1));
   const name = path.at(-1);

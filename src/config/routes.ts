@@ -2,7 +2,7 @@ import { isMapping } from './pointer.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile } from './route-file.ts';
 
-/** Fills the settings that a route leaves out from `route_defaults`. */
+/** Fills in the settings that a route leaves out from `route_defaults`. */
 export function inheritRouteDefaults(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { route_defaults: defaults = {}, routes } = document;
   if (!Array.isArray(routes)) return { ...document };
@@ -22,7 +22,7 @@ function layUnder(below: unknown, above: Readonly<Record<string, unknown>>): Rec
   return merged;
 }
 
-/** The routes of the file, and a route `/` to `upstream_url` if that is set. */
+/** Returns the routes of the file, and a route `/` to `upstream_url` if that is set. */
 export function effectiveRoutes(file: GatewayFile): readonly RouteFile[] {
   const url = file.upstream_url;
   if (url === undefined) return file.routes;

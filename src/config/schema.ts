@@ -49,7 +49,7 @@ export function nodeAt(path: Path): SchemaNode | undefined {
   return node;
 }
 
-/** Every key with its path, mappings before their keys; list positions are left out. */
+/** Every key with its path, mappings before their keys, without list positions. */
 export function* allKeys(
   node: SchemaNode = schema,
   path: readonly string[] = [],

@@ -6,12 +6,12 @@ interface KeyOptions<T> {
   readonly default?: T;
   /** Variable that overrides the key. */
   readonly env?: string;
-  /** A value to copy if the default shows nothing; `config/gateway.yaml` has it in a comment. */
+  /** A value to copy if the default shows nothing. `config/gateway.yaml` has it in a comment. */
   readonly examples?: readonly unknown[];
 }
 
 interface TextOptions extends KeyOptions<string> {
-  /** A name in `formats.ts`; without one any text but the empty one is valid. */
+  /** A name in `formats.ts`. Without a name any text is valid, except the empty one. */
   readonly format?: string;
 }
 
@@ -25,7 +25,7 @@ export function section<P extends Record<string, TSchema>>(description: string, 
   return Type.Object(keys, { description, additionalProperties: false, default: {} });
 }
 
-/** A mapping that may be left out as a whole, but must be complete if it is there. */
+/** A mapping that may be left out as a whole, but must otherwise be complete. */
 export function optionalSection<P extends Record<string, TSchema>>(
   description: string,
   keys: P,
@@ -42,7 +42,7 @@ export function integer(description: string, options: NumberOptions) {
   return Type.Integer({ description, ...options });
 }
 
-/** A whole number, or `auto` for one that is determined at start. */
+/** A whole number, or `auto` for one that the gateway finds at start. */
 export function integerOrAuto(description: string, options: NumberOptions) {
   const schema = { type: ['integer', 'string'], format: 'auto', description, ...options };
   return schema as typeof schema & TUnsafe<number | 'auto'>;
@@ -61,7 +61,11 @@ export function oneOf<T extends string>(description: string, values: readonly T[
   return Type.Enum([...values], { description, ...options });
 }
 
-/** Texts by names that the file chooses; none by default. @param nameFormat a name in `formats.ts`, as is `options.format` */
+/**
+ * Texts by names that the file chooses; none by default.
+ *
+ * @param nameFormat a name in `formats.ts`, as is `options.format`
+ */
 export function namedTexts(
   description: string,
   nameFormat: string,
@@ -79,7 +83,7 @@ export function namedTexts(
   return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
 }
 
-/** A list that may be left out; an empty list means something else. */
+/** A list that may be left out. An empty list has another meaning. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }

@@ -10,7 +10,7 @@ export interface SchemaFault {
   /** The value, or the unknown key. */
   readonly path: Path;
   readonly detail: string;
-  /** The value itself is fine, but a key is missing in it. */
+  /** The value itself is valid, but lacks a key. */
   readonly incomplete?: true;
 }
 
@@ -19,7 +19,7 @@ const ajv = new Ajv2020({
   strict: true,
   // A number of workers may also be the word `auto`.
   allowUnionTypes: true,
-  // A test validates the schema itself: doing so here takes a tenth of the time to start.
+  // A test validates the schema itself. To do so here would take a tenth of the time to start.
   meta: false,
   validateSchema: false,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts])),
@@ -27,7 +27,7 @@ const ajv = new Ajv2020({
 });
 const validator = ajv.compile(schema);
 
-/** Reports every violation of the schema in words for the operator. */
+/** Reports every violation of the schema in words for operators. */
 export function validate(document: unknown): SchemaFault[] {
   if (validator(document)) return [];
   const words: Wording = {

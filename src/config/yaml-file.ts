@@ -50,8 +50,8 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
 const mostLevels = 100;
 
 /**
- * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a generous guess. The parser recurses:
- * V8 ends the process if it must compile a regular expression while the stack is nearly full.
+ * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a generous estimate. The parser
+ * recurses, and V8 ends the process if it must compile a regular expression while the stack is nearly full.
  */
 function nestsTooDeeply(text: string): boolean {
   let open = 0;
@@ -141,7 +141,7 @@ function unreadable(error: unknown): string {
 
 const aliases = 'aliases (*name) are not supported; put text that starts with * in quotes';
 
-/** Our own words for the parser's errors: its messages quote the file, which may hold secrets. */
+/** Returns the gateway's own words for the parser's errors, whose messages quote the file, which may hold secrets. */
 const meanings: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias cannot have an anchor or a tag',
   BAD_ALIAS: aliases,

@@ -9,7 +9,7 @@ const maxUserAgentLength = 256;
 
 export interface AccessLogOptions {
   readonly clock?: Pick<Clock, 'wallMs'>;
-  /** Addresses and networks of proxies that are believed about the client's address; none by default. */
+  /** Addresses and networks of proxies that are trusted about the client's address; none by default. */
   readonly trustedProxies?: readonly string[];
   /** Headers besides `Authorization` whose value is an API key. */
   readonly keyHeaders?: readonly string[];
@@ -22,13 +22,13 @@ export interface AccessLogOptions {
 }
 
 /**
- * Makes an observer that writes one line per request at `info`; `undefined` if the level leaves such lines out.
+ * Makes an observer that writes one line per request at `info`; `undefined` if the level excludes such lines.
  *
- * The line is the one that pino would write. Building it here, from known fields and in batches, takes a third of pino's
- * time (`bench/observability.ts`).
+ * The line is the one that pino would write. To build it here, from known fields and in batches, takes a third of
+ * pino's time (`bench/observability.ts`).
  *
- * `sample` applies only to proxied requests that ended well with 2xx. Every other request gets a line: errors, responses
- * that were cut off after a 2xx, management and operator calls.
+ * `sample` applies only to proxied requests that ended well with 2xx. Every other request gets a line: errors,
+ * responses that were cut off after a 2xx, management and operator calls.
  */
 export function accessLog(
   logger: Logger,
@@ -56,7 +56,10 @@ export function accessLog(
   };
 }
 
-/** Whether a proxied request ended well with 2xx. Management calls have no permit `reason`: each is logged, for audits. */
+/**
+ * Whether a proxied request ended well with 2xx. Management calls have no permit `reason`, so each of them is logged,
+ * for audits.
+ */
 function isOrdinary({ status, code, reason }: RequestRecord): boolean {
   return status >= 200 && status < 300 && code === null && reason !== null;
 }
@@ -102,7 +105,7 @@ function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
   return undefined;
 }
 
-/** Length of an unknown key: it shows a truncated key, or one of another service, and reveals no secret. */
+/** Length of an unknown key. It shows that a key was truncated or belongs to another service, and reveals no secret. */
 function keyLength({ rawHeaders }: ReceivedHead, keyNames: readonly string[]): number | undefined {
   const bearer = headerValues(rawHeaders, 'authorization')[0]?.replace(/^bearer +/i, '');
   const key = bearer ?? keyNames.flatMap((name) => headerValues(rawHeaders, name))[0];
@@ -113,7 +116,7 @@ function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
-/** Printable ASCII without quote and backslash: JSON needs no escapes for it. */
+/** Printable ASCII without quote and backslash, which JSON need not escape. */
 const plain = /^[ !#-[\]-~]*$/;
 
 /** Quotes `text` as a JSON string, so that clients cannot break out of the string or the line. */

@@ -4,8 +4,8 @@ import type { Clock } from '../ports/clock.ts';
 import { gauge } from './metrics.ts';
 
 /**
- * Shows how the last reload of the configuration ended, under the names that Prometheus uses for its own. A start counts as
- * a successful reload.
+ * Shows how the last reload of the configuration ended, under the names that Prometheus uses for its own reloads. A
+ * start counts as a successful reload.
  *
  * @returns function to call at the end of each reload
  */
@@ -32,7 +32,7 @@ export function reloadMetrics(
 }
 
 /**
- * Shows until when the certificates in use are valid, as of the reading of the configuration.
+ * Shows when the certificates in use expire, as of the reading of the configuration.
  *
  * @param certificates called at each scrape
  */

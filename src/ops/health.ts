@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 
-/** A reason why this process should get no requests right now. */
+/** A reason why this process should get no requests at this time. */
 export interface Unreadiness {
-  /** Stable, for programs. */
+  /** Stable code, for programs. */
   readonly reason: 'starting' | 'migrations_pending' | 'lease_lapsed' | 'draining';
-  /** Text for people; it reveals nothing that only operators may know. */
+  /** Text for people. It reveals nothing that only operators may know. */
   readonly detail: string;
 }
 
 /**
- * Adds `/livez` (the process runs; a restart would not help) and `/readyz` (the process can decide about requests). Redis
- * does not count: without it the gateway is slower, but correct.
+ * Adds `/livez` (the process runs, and a restart would not help) and `/readyz` (the process can decide about requests).
+ * Redis does not count, because the gateway is slower without it, but correct.
  *
  * @param unready reasons that keep the process from deciding; empty if it is ready
  */

@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** Counts for one combination of labels. The caller keeps it, so that it is looked up once. */
+/** Counts for one combination of labels. The caller keeps it, so that it needs one look-up. */
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly buckets: Float64Array;
@@ -9,8 +9,8 @@ interface Series {
 }
 
 /**
- * A histogram for the hot path: a series is looked up once, and an observation adds to three numbers. prom-client hashes
- * the labels of every observation, which costs more than all other counting of a request.
+ * A histogram for the hot path: a series is looked up once, and an observation adds to three numbers. prom-client
+ * hashes the labels of every observation, which costs more than all other counting of a request.
  */
 export class Histogram {
   readonly #bounds: readonly number[];
@@ -20,11 +20,11 @@ export class Histogram {
   constructor(registry: Registry, name: string, help: string, bounds: readonly number[]) {
     this.#bounds = bounds;
     const metric = { name, help, type: 'histogram', aggregator: 'sum', get: () => this.#values(name, help) };
-    // The registry uses no other members of a metric.
+    // The registry uses no other member of a metric.
     registry.registerMetric(metric as unknown as Metric);
   }
 
-  /** The series of these labels. Labels never hold text from clients, so that there are few series. */
+  /** Returns the series of these labels. Labels never hold text from clients, so that there are few series. */
   series(labels: Readonly<Record<string, string>>): (value: number) => void {
     const id = JSON.stringify(labels);
     let found = this.#series.get(id);

@@ -10,21 +10,26 @@ export interface Log {
   close(done: () => void): void;
 }
 
-/** Longest wait at the end for a reader of the log that has stopped reading. */
+/** Longest wait at the end of the process for a reader of the log that has stopped reading. */
 const closeMs = 1_000;
-/** Most bytes kept for a reader that has stopped reading; more are dropped, because the gateway matters more than its log. */
+/**
+ * Most bytes kept for a reader that has stopped reading. Further bytes are dropped, because the gateway matters more
+ * than its log.
+ */
 const keptBytes = 16 * 2 ** 20;
 /** Most bytes in one write: the capacity of a pipe. */
 const writeBytes = 65_536;
-/** Lines of requests are written in batches, after so many characters or milliseconds. */
+/** Lines of requests are written in batches, after this many characters or milliseconds. */
 const batchLength = 8_192;
 const batchMs = 50;
-/** Most bytes in one write if several processes write to one output: the kernel keeps writes up to PIPE_BUF whole. */
+/**
+ * Most bytes in one write if several processes write to one output. The kernel does not split writes of up to PIPE_BUF.
+ */
 const sharedBytes = 4_096;
 
 /**
- * Opens the log of the process: one JSON object per line on standard output, written without blocking. Errors are reduced
- * by {@link describeError}, so that they carry no secrets.
+ * Opens the log of the process: one JSON object per line on standard output, written without blocking. Errors are
+ * reduced by {@link describeError}, so that they carry no secrets.
  *
  * @param fd file descriptor to write to instead of standard output
  * @param worker number of this process if several write to one output; every line then holds it
@@ -33,7 +38,7 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
   const alone = worker === undefined;
   const maxWrite = alone ? writeBytes : sharedBytes;
   const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite });
-  // A closed pipe: the gateway goes on without a log rather than end.
+  // After its pipe is closed, the gateway continues without a log.
   output.on('error', () => undefined);
   const lines = new Lines(output, alone ? batchLength : sharedBytes);
   const logger = pino(
@@ -62,7 +67,7 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
       lines.close();
       setTimeout(done, closeMs);
       output.once('close', done);
-      // `flushSync` would lose the lines that are being written now.
+      // `flushSync` would lose the lines that are being written.
       output.end();
     },
   };
@@ -70,7 +75,7 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
 
 /**
  * Returns a function that writes complete lines, line break included, in batches: in order with other lines, up to
- * {@link batchMs} later. With a logger that does not come from {@link openLog} it writes them one by one.
+ * {@link batchMs} later. If the logger does not come from {@link openLog}, lines are written one by one.
  */
 export function lineWriter(logger: Logger): (line: string) => void {
   // pino exposes its stream under this symbol.
@@ -80,7 +85,7 @@ export function lineWriter(logger: Logger): (line: string) => void {
   return stream instanceof Lines ? (line) => stream.writeSoon(line) : (line) => stream?.write(line);
 }
 
-/** Batches lines: a write costs several times as much as making a line. */
+/** Batches lines, because a write costs several times as much as making a line. */
 class Lines {
   readonly #output: pino.DestinationStream;
   readonly #most: number;

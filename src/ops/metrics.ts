@@ -3,9 +3,9 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 const prefix = 'tenancy_gateway_';
 
 /**
- * Creates a registry. No registry is global, so that a test or a second app in the process counts for itself.
+ * Creates a registry. No registry is global, so a test or a second app in the process counts separately.
  *
- * @param lookMs interval at which the delay of the event loop is measured; each measurement wakes the process up
+ * @param lookMs interval at which the delay of the event loop is measured; each measurement wakes the process
  */
 export function createRegistry(lookMs = 10): Registry {
   const registry = new Registry();
@@ -29,7 +29,7 @@ export function buildInfo(registry: Registry, version: string): void {
 /**
  * Adds a gauge whose value is read at each scrape.
  *
- * @param together how the values of several workers become one
+ * @param together function that combines the values of several workers
  */
 export function gauge(
   registry: Registry,

@@ -4,8 +4,8 @@ import { outcomeOf } from '../http/outcome.ts';
 import { clientGone, type RequestObserver } from '../ports/request-record.ts';
 
 /**
- * Calls `observe` for every request that Fastify answers under `app`, but not for requests that a plugin took over
- * (`hijack`). Call it before plugins are registered: they inherit the hook.
+ * Calls `observe` for every request that Fastify answers under `app`, except requests that a plugin took over
+ * (`hijack`). Call it before plugins are registered, because they inherit the hook.
  *
  * @param nameOf name of a route by its template, which is `undefined` if no route matched
  */

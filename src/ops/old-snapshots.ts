@@ -18,12 +18,12 @@ export interface OldSnapshotParts {
 const everyMs = 30_000;
 /** Age at which the log names the holder of a snapshot. The chart's alert comes later and refers to that line. */
 const toldAfterMs = 30 * 60_000;
-/** Two days of checks: an older snapshot is shown as two days old, unless the database tells its age. */
+/** Most age that is shown, two days of checks, unless the database tells the age. */
 const mostLooks = 5_760;
 
 /**
- * Shows the age of the oldest snapshot in the database: dead rows that it keeps slow down statements that read past them.
- * One replica looks; the others show 0 and note transaction numbers, so that they can take over.
+ * Shows the age of the oldest snapshot in the database. Dead rows that such a snapshot keeps slow down statements that
+ * read past them. One replica looks; the others show 0 and note transaction numbers, so that they can take over.
  *
  * @returns function that stops it
  */
@@ -68,11 +68,11 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
 }
 
 /**
- * Estimates the age of a transaction by the time at which later ones were first seen, because the database does not tell
- * every role. Transactions before the first look count as old as that look.
+ * Estimates the age of a transaction by the time at which later ones were first seen, because the database does not
+ * tell every role. Transactions from before the first look count as old as that look.
  */
 class TransactionAges {
-  /** Looks in order of time. `next` is the next transaction number at that time. */
+  /** Looks in order of time. `next` is the next transaction number at the time of the look. */
   readonly #looks: { readonly next: number; readonly atMs: number }[] = [];
 
   note(next: number, atMs: number): void {
@@ -80,7 +80,10 @@ class TransactionAges {
     if (this.#looks.length > mostLooks) this.#looks.shift();
   }
 
-  /** Least age in milliseconds: time since the first look after the transaction. Drops earlier looks: the oldest snapshot only moves on. */
+  /**
+   * Returns the least age in milliseconds: the time since the first look after the transaction. Drops earlier looks,
+   * because the oldest snapshot only moves forward.
+   */
   sinceAfter(transaction: number, nowMs: number): number {
     while ((this.#looks[0]?.next ?? Infinity) <= transaction) this.#looks.shift();
     return nowMs - (this.#looks[0]?.atMs ?? nowMs);

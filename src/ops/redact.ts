@@ -1,4 +1,4 @@
-/** The members of an error that go to the log. */
+/** Members of an error that are logged. */
 export interface ErrorDescription {
   readonly type: string;
   readonly message: string;
@@ -12,8 +12,8 @@ const maxDepth = 5;
 const maxLength = 4000;
 
 /**
- * Copies the few members of an error that are safe to log: drivers attach queries, parameters, command arguments and
- * addresses with passwords to theirs. Texts are scrubbed of secrets as well.
+ * Copies the few members of an error that are safe to log. Drivers attach queries, parameters, command arguments and
+ * addresses with passwords to their errors. Secrets are also removed from texts.
  */
 export function describeError(error: unknown, depth = 0): ErrorDescription {
   if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };

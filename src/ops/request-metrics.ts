@@ -8,8 +8,8 @@ const prefix = 'tenancy_gateway_';
 const durationBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /**
- * Counts rate, errors, duration and bytes of requests by route and class of status, rejections by code, and acting decisions
- * by reason. No label holds text from a client, so that there are at most routes × statuses series.
+ * Counts rate, errors, duration and bytes of requests by route and class of status, rejections by code, and acting
+ * decisions by reason. No label holds text from a client, so there are at most routes × statuses series.
  */
 export function requestMetrics(registry: Registry): RequestObserver {
   const routes = new Routes(
@@ -68,7 +68,9 @@ export function requestMetrics(registry: Registry): RequestObserver {
   }
 }
 
-/** Counts requests to the operator API in metrics of their own, so that operators do not distort those about callers. */
+/**
+ * Counts requests to the operator API in separate metrics, so that operators do not distort the metrics about callers.
+ */
 export function operatorRequestMetrics(registry: Registry): RequestObserver {
   const routes = new Routes(
     registry,
@@ -95,7 +97,7 @@ interface RouteCounts {
   bytesOut: number;
 }
 
-/** Durations and bytes by route, with one look-up per request for both. */
+/** Durations and bytes by route. One look-up per request serves both. */
 class Routes {
   readonly #registry: Registry;
   readonly #durations: Histogram;
@@ -140,10 +142,10 @@ class Routes {
 }
 
 /**
- * Shows how many requests wait for a connection of their route, and for how long. Requests that do not wait are in neither
- * metric and cost nothing.
+ * Shows how many requests wait for a connection of their route, and for how long. Requests that do not wait are in
+ * neither metric and cost nothing.
  *
- * @returns observer of the waits of a route, by its prefix
+ * @returns function that makes the observer of the waits of a route, by its prefix
  */
 export function connectionWaitMetrics(registry: Registry): (route: string) => ConnectionWaits {
   const times = new Histogram(

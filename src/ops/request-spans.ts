@@ -14,9 +14,9 @@ import { readTraceContext, writeTraceContext } from './trace-context.ts';
 const maxPathLength = 1024;
 
 /**
- * Makes the spans of a request: a server span and, below it, `authenticate`, `decide` and a client span for the request to
- * the upstream. Attributes follow OpenTelemetry's conventions for HTTP. They hold no key, no query, no caller and no tenant:
- * the log has these under the request's id.
+ * Makes the spans of a request: a server span and, below it, `authenticate`, `decide` and a client span for the request
+ * to the upstream. Attributes follow OpenTelemetry's conventions for HTTP. They hold no key, no query, no caller and no
+ * tenant, which the log has under the request's id.
  */
 export function requestSpans(spans: SpanMaker, clock: Clock): Tracer {
   return {
@@ -41,7 +41,10 @@ class RequestSpans implements RequestTrace {
   readonly #span: Span;
   readonly #inside: Context;
   readonly #method: string;
-  /** Offset from the monotonic clock to wall-clock time, read once: durations stay right if the wall clock is set. */
+  /**
+   * Offset from the monotonic clock to wall-clock time, read once, so that durations stay correct if the wall clock is
+   * set.
+   */
   readonly #epochMs: number;
   #decidingMs = 0;
   #authenticatedMs = 0;
@@ -115,13 +118,13 @@ class RequestSpans implements RequestTrace {
       'http.response.status_code': end.status,
       'tenancy_gateway.request_id': end.requestId,
     });
-    // Rejections that the client caused get a type, but not the status of an error.
+    // Rejections that the client caused get a type, but not the status `error`.
     const ours = end.status >= 500 || end.code === 'cut_by_upstream';
     fail(this.#span, end.code ?? (ours ? String(end.status) : null), ours);
     this.#span.end(endMs);
   }
 
-  /** @param rejected end of the request if this step rejected it; `null` otherwise */
+  /** @param rejected end of the request if this step rejected it; otherwise `null` */
   #child(name: string, startTime: number, endMs: number, rejected: TraceEnd | null): void {
     const span = this.#spans.startSpan(name, { startTime }, this.#inside);
     if (rejected !== null) fail(span, rejected.code, rejected.status >= 500);

@@ -4,7 +4,7 @@ import type { PoolState } from '../ports/pool-state.ts';
 import { Histogram } from './histogram.ts';
 import { gauge } from './metrics.ts';
 
-/** Bounds of the buckets, few of them: each statement has a series for every one. */
+/** Bounds of the buckets. There are few, because each statement has a series for every bound. */
 const bounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 
 /** Shows how many connections to the store are in use. */
@@ -18,7 +18,7 @@ export function poolMetrics(registry: Registry, state: () => PoolState): void {
 
 /**
  * Shows how long the store takes by port and method, such as `tenants.revokeKey`. Each method is one statement or short
- * transaction; time of waiting for a connection and failed calls are included.
+ * transaction. The time includes waiting for a connection, and failed calls count, too.
  *
  * @returns function that wraps a port, so that its calls are timed
  */

@@ -10,8 +10,8 @@ export interface MetricValues {
 }
 
 /**
- * Aggregators of Node.js's own gauges: the worst worker counts, because the library's average would hide it. Gauges of the
- * gateway name their own.
+ * Aggregators of Node.js's own gauges. They show the worst worker, which the library's average would hide. Gauges of
+ * the gateway name their own aggregators.
  */
 const together: Readonly<Record<string, string>> = {
   nodejs_eventloop_lag_seconds: 'max',
@@ -25,24 +25,24 @@ const together: Readonly<Record<string, string>> = {
   process_start_time_seconds: 'min',
 };
 
-/** Metrics of the primary that belong into the sum over processes. */
+/** Metrics of the primary that are part of the sum over processes. */
 const ofThePrimary = /^(tenancy_gateway_|process_)/;
 
 /**
- * Sums the metrics of several processes. The last counts of a process that has ended stay in the sum: Prometheus would read
- * a lower sum as a restart.
+ * Sums the metrics of several processes. The last counts of a process that has ended stay in the sum, because
+ * Prometheus would read a lower sum as a restart.
  */
 export class SummedMetrics {
   readonly #own: Registry;
   readonly #last = new Map<number, readonly MetricValues[]>();
   #ended: readonly MetricValues[] = [];
 
-  /** @param own registry of the process that sums up */
+  /** @param own registry of the process that computes the sum */
   constructor(own: Registry) {
     this.#own = own;
   }
 
-  /** Takes the counts of the process `id` so far, in place of its earlier ones. */
+  /** Takes the present counts of the process `id`, which replace its earlier ones. */
   counted(id: number, metrics: readonly MetricValues[]): void {
     this.#last.set(id, metrics.map(withAggregator));
   }

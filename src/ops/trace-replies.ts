@@ -5,8 +5,8 @@ import { withoutQuery } from '../domain/paths.ts';
 import { statusOf } from './observe.ts';
 
 /**
- * Traces every request that Fastify answers under `app`, but not requests that a plugin took over (`hijack`): that plugin
- * traces them. Call it before plugins are registered: they inherit the hook.
+ * Traces every request that Fastify answers under `app`, except requests that a plugin took over (`hijack`), which that
+ * plugin traces. Call it before plugins are registered, because they inherit the hook.
  *
  * @param nameOf name of a route by its template, which is `undefined` if no route matched
  */

@@ -29,7 +29,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Most spans that wait to be sent; more are dropped, so that an unreachable collector costs no memory. */
+/** Most spans that wait to be sent. Further spans are dropped, so that an unreachable collector costs no memory. */
 const mostWaiting = 4096;
 const sendEveryMs = 1_000;
 const giveUpMs = 5_000;
@@ -69,7 +69,7 @@ export function startTracing({ config, version, clock, timers, logger }: Tracing
 
 const sayAgainMs = 60_000;
 
-/** Logs lost spans once a minute at most, and reports success to the processor. */
+/** Logs lost spans at most once a minute, and reports success to the processor. */
 function reporting(exporter: SpanExporter, logger: Logger, clock: Clock): SpanExporter {
   let quietUntilMs = -Infinity;
   let lost = 0;

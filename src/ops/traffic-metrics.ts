@@ -9,10 +9,10 @@ export interface Traffic {
   readonly ready: () => boolean;
 }
 
-/** States that can last; all others end in the tick in which they began. */
+/** States that can last. All others end in the tick in which they begin. */
 const states = ['deciding', 'receiving', 'queued', 'sent', 'responding', 'open'] as const;
 
-/** Shows open connections and requests in flight. Values are read at a scrape, so that requests pay nothing. */
+/** Shows open connections and requests in flight. Values are read at a scrape, so requests pay nothing for them. */
 export function trafficMetrics(registry: Registry, { connections, underWay, ready }: Traffic): void {
   gauge(registry, 'ready', '1 while this process can decide about requests, as /readyz says.', () =>
     Number(ready()),

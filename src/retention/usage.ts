@@ -22,8 +22,8 @@ export interface UsageRetentionParts {
 }
 
 /**
- * At intervals and in portions: adds up the days of hours stored by an earlier version, and deletes hours and days past
- * their retention. Returns a function that stops it.
+ * Works at intervals and in portions: adds up the days of hours that an earlier version stored, and deletes hours and
+ * days past their retention. Returns a function that stops it.
  */
 export function pruneUsage(parts: UsageRetentionParts): () => void {
   return repeat(parts.timers, everyMs, async () => {

@@ -4,16 +4,17 @@ import { responseOn } from './pipelining.ts';
 
 /**
  * Sends the clients of a listener elsewhere without a lost request. The last response on each connection says so
- * (`Connection: close`, RFC 9112 §9.6), and later requests on it are not processed, so a client may send them again.
+ * (`Connection: close`, RFC 9112 §9.6). Later requests on the connection are not processed, so a client may send them
+ * again.
  */
 export class ConnectionClose {
-  /** Responses with `Connection: close`, while no request has come in behind their own. */
+  /** Responses that said `Connection: close` while no request had come in behind their own. */
   readonly #last = new WeakSet<ServerResponse>();
 
-  /** Begins with requests that come in from now on. */
+  /** Begins with the next requests. */
   constructor(server: Server) {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-      // Node sends `100 Continue` by itself only if there is no listener.
+      // Node sends `100 Continue` by itself if this event has no listener.
       if (server.listenerCount(event) === 0) continue;
       server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
         this.#makeLast(response);
@@ -39,7 +40,7 @@ export class ConnectionClose {
   }
 
   /**
-   * Notes a request behind the present one. Node ends a connection with the response that says `close`, so the new
+   * Notes a request behind the present one. Node ends a connection after the response that says `close`, so the new
    * request would be lost.
    */
   #cameBehind(socket: Socket): void {
@@ -49,7 +50,7 @@ export class ConnectionClose {
   }
 }
 
-/** A socket with Node's parser, which holds the newest request. */
+/** A socket of Node's HTTP parser, which holds the newest request. */
 interface Parsed extends Socket {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 }

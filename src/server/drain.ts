@@ -7,22 +7,22 @@ import type { Listener } from './listener.ts';
 
 /** Plan for the end of a listener. */
 export interface DrainPlan {
-  /** Milliseconds after which open connections are cut: upgraded ones never end by themselves. */
+  /** Milliseconds after which open connections are cut. Upgraded connections never end by themselves. */
   readonly limitMs: number;
   /**
-   * Milliseconds for which new connections are still accepted, and idle ones stay open: a client that sends a request
-   * meanwhile gets a response, which tells it to connect elsewhere.
+   * Milliseconds for which new connections are accepted and idle ones stay open. A client that sends a request in this
+   * time gets a response that tells it to connect elsewhere.
    */
   readonly idleMs: number;
-  /** Called when no more connections are accepted, and again at intervals until the last is closed. */
+  /** Called when no more connections are accepted, and again at intervals until the last one is closed. */
   readonly onRefusing?: () => void;
 }
 
 /** A listener that can end without losing a request. */
 export interface Drainable {
   /**
-   * Tells clients to connect elsewhere (`Connection: close` on every response). Then it closes idle connections,
-   * accepts no more, and resolves when the last is closed.
+   * Tells clients to connect elsewhere (`Connection: close` on every response). Then closes idle connections, accepts
+   * no more, and resolves when the last one is closed.
    *
    * @returns the number of connections that were cut
    */
@@ -31,7 +31,9 @@ export interface Drainable {
   readonly connections: () => number;
 }
 
-/** Prepares a listener for its drain; called before it listens. Costs nothing per request until it drains. */
+/**
+ * Prepares a listener for its drain. Called before the listener listens. It costs nothing per request before the drain.
+ */
 export function drainable(listener: Listener, timers: Timers): Drainable {
   const { server } = listener;
   const open: Connections = { all: new Set(), below: new Set() };
@@ -48,7 +50,7 @@ export function drainable(listener: Listener, timers: Timers): Drainable {
 interface Connections {
   /** Connections that carry requests. */
   readonly all: Set<Socket>;
-  /** With TLS, the sockets below them, and those before the end of their handshake. */
+  /** With TLS, the sockets below them, and those whose handshake has not ended. */
   readonly below: Set<Socket>;
 }
 
@@ -70,9 +72,9 @@ class Drain {
   readonly #timers: Timers;
   readonly #plan: DrainPlan;
   readonly #done: (cut: number) => void;
-  /** Consecutive checks that must find a connection idle before it is closed. */
+  /** Number of checks in a row that must find a connection idle before it is closed. */
   readonly #patience: number;
-  /** Consecutive checks that have found a connection idle. */
+  /** Number of checks in a row that have found a connection idle. */
   readonly #idleFor = new WeakMap<Socket, number>();
   readonly #callOffLimit: () => void;
   #callOffLook: () => void = () => undefined;
@@ -95,7 +97,7 @@ class Drain {
     this.#done = done;
     const closing = new ConnectionClose(listener.server);
     for (const socket of open.all) closing.underWay(socket);
-    // Without connected clients, nobody has to be told to leave.
+    // Without connected clients there is nobody to tell.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;
     this.#callOffLimit = timers.after(plan.limitMs, () => this.#cutAll());
     this.#look();
@@ -144,8 +146,9 @@ class Drain {
 }
 
 /**
- * Returns connections without a request, not even the beginning of one. Only Node knows about such a beginning, and
- * it reveals idle connections only by closing them. So `destroy` is replaced meanwhile: it only lists the connection.
+ * Returns the connections without a request and without the beginning of one. Only Node knows about such a beginning,
+ * and it reveals idle connections only by closing them. So `destroy` is replaced during the call: it lists the
+ * connection instead.
  */
 function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): Set<Socket> {
   const idle = new Set<Socket>();

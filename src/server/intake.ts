@@ -1,9 +1,9 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Whether the listeners of a worker take the connections that Node's cluster hands to it. */
+/** Whether the listeners of a worker take the connections that Node's cluster hands to them. */
 export class Intake {
-  /** If false, the cluster hands connections to another worker. At least one worker has to take them. */
+  /** If `false`, the cluster hands connections to another worker. At least one worker has to take them. */
   taking: boolean;
 
   constructor(taking: boolean) {
@@ -13,9 +13,9 @@ export class Intake {
   /**
    * Puts a server under this control. Call it before the server listens.
    *
-   * A worker that has reached `server.maxConnections` sends a new connection to another worker; below zero that is
-   * always so. Beyond its real limit a worker closes connections by itself: if all workers were full, connections would
-   * be sent round for ever.
+   * A worker that has reached `server.maxConnections` sends a new connection to another worker. If that number is below
+   * zero, it always does. A worker beyond its real limit closes connections by itself, because connections would go
+   * round for ever if all workers were full.
    */
   control(server: Server): void {
     let most = server.maxConnections;

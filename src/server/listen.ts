@@ -8,7 +8,7 @@ export interface Address {
   readonly port: number;
 }
 
-/** An address that cannot be listened on; the message names it and the remedy. */
+/** An address that cannot be listened on. The message names the address and a remedy. */
 class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }

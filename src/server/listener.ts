@@ -14,17 +14,17 @@ import { serveOffers } from './upgrade-offers.ts';
  * previous response is out.
  *
  * Without `upgrade`, every request is served as if it had asked for no upgrade. If an application leaves out the last
- * two functions, Node acts by itself: it sends `100 Continue`, and answers 417 to an expectation that it does not
+ * two functions, Node acts by itself: it sends `100 Continue`, and responds with 417 to an expectation that it does not
  * know.
  */
 export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Node's parser rejected bytes on `socket`, or the client was too slow. The error's `code` says which. */
+  /** Node's parser rejected bytes on `socket`, or the client was too slow. The `code` of the error says which. */
   readonly clientError: (error: Error, socket: Socket) => void;
   /** Logs an exception that ended a connection. */
   readonly broke: (error: unknown) => void;
   /**
-   * The client offers another protocol. Returns `false` to ignore that: the request then comes by `request`.
+   * The client offers another protocol. Returns `false` to ignore the offer; the request then comes through `request`.
    *
    * @param head bytes that came in behind the head of the request
    */
@@ -41,14 +41,17 @@ export interface Listener {
   /**
    * Prepares to replace the application: reads certificate and key.
    *
-   * @returns a function that replaces it. Then every request goes to the new `application`, which must have the same
-   * functions, even on open connections, and new connections get the new certificate
+   * @returns a function that replaces the application. Afterwards every request goes to the new `application`, even on
+   * open connections, and new connections get the new certificate. The new application must have the same functions
    * @throws if certificate or key cannot be used; nothing has changed then
    */
   prepare(): (application: Application, limits: LimitsConfig) => void;
 }
 
-/** Makes a listener that serves `application`; it does not listen yet. @throws if certificate or key cannot be used */
+/**
+ * Makes a listener that serves `application`. It does not listen by itself. @throws if certificate or key cannot be
+ * used
+ */
 export function createListener(
   application: Application,
   limits: LimitsConfig,
@@ -86,7 +89,7 @@ export function createListener(
     server,
     prepare() {
       const renewed = tls === null ? null : readTls(tls);
-      // Fails like the server would, but before anything is replaced.
+      // Fails as the server would, but before anything is replaced.
       if (renewed !== null) createSecureContext(renewed);
       return (next, limits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
@@ -112,7 +115,7 @@ function guardedServe(serve: Application['request']): Application['request'] {
   };
 }
 
-/** Without the second name, which Node lacks, TLS clients that offer HTTP/1.0 are rejected (`curl --http1.0`). */
+/** Node lacks the second name. Without it TLS clients that offer HTTP/1.0 are rejected (`curl --http1.0`). */
 const ALPNProtocols = ['http/1.1', 'http/1.0'];
 
 function readTls({ certFile, keyFile }: NonNullable<ListenConfig['tls']>): { cert: Buffer; key: Buffer } {

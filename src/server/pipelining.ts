@@ -5,8 +5,8 @@ import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
  * Bytes that may wait behind a request before the gateway stops reading from their connection until the response is
- * out. Chunks of up to 64 KB that were read before may exceed it. While fewer wait it reads on, and so learns when the
- * client leaves.
+ * out. Chunks of up to 64 KB that were read before may exceed this number. While fewer bytes wait, the gateway reads
+ * on, and so notices when the client leaves.
  */
 const mostWaitingBytes = 16 * 1024;
 
@@ -15,7 +15,7 @@ export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
-/** Puts requests back before the rest of their connection; Node's parser then reads them again. */
+/** Puts requests back before the rest of their connection. Node's parser then reads them again. */
 export class UnreadRequests {
   readonly #server: Server;
   readonly #readRequests: (this: Server, socket: Socket) => void;
@@ -24,7 +24,7 @@ export class UnreadRequests {
    * Makes each connection's parser stop behind the head of a request that comes before the last response is out, or
    * that offers an upgrade. Node emits `upgrade` or `connect` for both, with the bytes behind the head.
    *
-   * It must be made before other listeners for connections are added.
+   * Call it before other listeners for connections are added.
    */
   constructor(server: Server, secure: boolean) {
     const opened = secure ? 'secureConnection' : 'connection';
@@ -33,7 +33,7 @@ export class UnreadRequests {
     server.on(opened, guardedConnection(endReadingEarly));
   }
 
-  /** Reads `bytes` and then the rest of a connection, whose parser has ended its reading. */
+  /** Reads `bytes` and then the rest of a connection whose parser has stopped. */
   readAgain(socket: Socket, bytes: Buffer): void {
     // The last response may have set a timeout.
     socket.setTimeout(0);
@@ -46,15 +46,16 @@ export class UnreadRequests {
 
   /**
    * Reads a pipelined request again when the response before it is out (RFC 9112 §9.3.2): a DELETE that was sent behind
-   * a PUT must not overtake it. If the connection ends before that, the request is not served at all.
+   * a PUT must not overtake it. If the connection ends before that, the request is not served.
    *
-   * Until then it waits as bytes, with all bytes behind it: parsed requests take more memory, and the time limit of an
-   * incomplete head would run while nothing is read. If {@link mostWaitingBytes} wait, the gateway learns that the
-   * client has left only when it writes the response.
+   * The request waits as bytes, with all bytes behind it, because parsed requests take more memory, and the time limit
+   * of an incomplete head would run while nothing is read. If {@link mostWaitingBytes} wait, the gateway notices that
+   * the client has left only when it writes the response.
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
     if (socket.destroyed) return;
-    // The last response is out. A request behind it must not be acted on: its client could never learn that it was.
+    // The last response of the connection is out. A request behind it must not be acted on, because its client could
+    // never learn of that.
     if (!socket.writable) return discardInput(socket);
     let bytes = head;
     const take = guardedOn(socket, (chunk: Buffer) => {
@@ -66,7 +67,7 @@ export class UnreadRequests {
       else socket.pause();
     };
     const left = (): void => void socket.end();
-    // Node has let go of the connection, and no longer tells its response that it can go on.
+    // Node has let go of the connection, and no longer tells the response that it can continue.
     const drained = guardedOn(socket, () => void responseOn(socket)?.emit('drain'));
     readAfterParser(socket);
     socket.on('data', take).on('end', left).on('drain', drained);
@@ -79,7 +80,10 @@ export class UnreadRequests {
   }
 }
 
-/** Whether a request cannot be served now, because another one on its connection comes first, or never. */
+/**
+ * Whether a request cannot be served now, because another one on its connection comes first, or cannot be served at
+ * all.
+ */
 export function mustWait(socket: Socket): boolean {
   return responseOn(socket) !== undefined || !socket.writable;
 }
@@ -102,7 +106,7 @@ export function headBytes(
   return Buffer.from(`${text}\r\n`, 'latin1');
 }
 
-/** Node's parser calls this function after each head; the result 2 ends its reading (llhttp). */
+/** Node's parser calls this function after each head. The result 2 makes it stop reading (llhttp). */
 interface Parsing extends Socket {
   readonly parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
 }
@@ -113,7 +117,7 @@ function endReadingEarly(socket: Parsing): void {
   const { onIncoming } = parser;
   const incoming = (request: IncomingMessage, keepAlive: boolean): number => {
     if (mustWait(socket)) {
-      // Makes Node emit `upgrade`, or drop the request with its connection if there were no listener.
+      // Makes Node emit `upgrade`, or drop the request and its connection if there is no listener.
       (request as { upgrade: boolean }).upgrade = true;
       return 2;
     }
@@ -121,6 +125,6 @@ function endReadingEarly(socket: Parsing): void {
     // Node 25 and later read the body of a request that offers an upgrade.
     return request.upgrade === true ? 2 : answer;
   };
-  // Behind an exception Node reads nothing more.
+  // After an exception Node reads nothing more.
   parser.onIncoming = guardedAnswer(socket, incoming, 2);
 }

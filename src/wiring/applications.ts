@@ -9,12 +9,12 @@ export interface ApplicationsParts {
   readonly given: Config;
   /** Fills in the parts that a configuration leaves to the gateway. */
   readonly complete: (read: Config) => Promise<Config>;
-  /** @throws if the configuration cannot be used; everything opened is closed then */
+  /** @throws if the configuration cannot be used; everything that was opened is closed then */
   readonly make: (config: Config) => Promise<Generation>;
   readonly logger: Logger;
 }
 
-/** The applications in use, and replaced ones that still have active exchanges. */
+/** The applications in use, and the replaced ones that have active exchanges. */
 export class Applications {
   readonly #parts: ApplicationsParts;
   readonly #generations: Set<Generation>;
@@ -46,8 +46,8 @@ export class Applications {
   /**
    * Replaces the current applications by new ones for `wanted`. Calls run one after the other.
    *
-   * @param prepare prepares the listeners for new applications and returns the function that switches them; it changes nothing
-   *   if it throws
+   * @param prepare prepares the listeners for new applications and returns the function that switches them; it changes
+   * nothing if it throws
    * @param agreed awaited right before the switch; if it rejects, the switch does not happen
    * @throws {NeedsRestart} or another error that keeps `wanted` from being used; nothing has changed then
    */
@@ -68,7 +68,7 @@ export class Applications {
     return counts;
   }
 
-  /** Rejects further reloads; resolves when a running one has ended. */
+  /** Rejects further reloads; resolves when a running reload has ended. */
   endReloads(): Promise<void> {
     this.#ending = true;
     return this.#reloading;
@@ -95,18 +95,19 @@ export class Applications {
     const made = await make(config);
     try {
       const serve = prepare();
-      // `prepare` comes before the agreement: a failure after it would cut the connections of one worker.
+      // `prepare` comes before the agreement, because a failure after the agreement would cut the connections of one
+      // worker.
       await agreed();
       serve(made, config.limits);
     } catch (error) {
       await made.close();
       throw error;
     }
-    // Nothing can fail from here on.
+    // No step after this one can fail.
     const replaced = this.#current;
     [this.#current, this.#config] = [made, config];
     this.#generations.add(made);
-    // Not awaited: a WebSocket may stay open for days.
+    // The end is not awaited, because a WebSocket may stay open for days.
     replaced.retire().then(
       () => this.#generations.delete(replaced),
       (err: unknown) => logger.error({ err }, 'applications that a reload replaced could not be closed'),

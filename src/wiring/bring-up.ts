@@ -13,12 +13,12 @@ export interface BringUpParts {
   readonly store: Pick<Store, 'migrate' | 'ping'>;
   /** Run migrations instead of waiting until another process has run them. */
   readonly migrate: boolean;
-  /** Whether no other process can open or migrate this store: then the first failure is final and the start fails. */
+  /** Whether no other process can open or migrate this store. If so, the first failure is final and the start fails. */
   readonly alone: boolean;
   readonly timers: Timers;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Starts the parts that need the store and its tables. It is called again if it fails. */
+  /** Starts the parts that need the store and its tables. It is called again after a failure. */
   readonly begin: () => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ const longestRetryMs = 5_000;
 const sayAgainMs = 30_000;
 
 /**
- * Waits for the store and its tables without a time limit: a gateway that starts before its database is unready, but
+ * Waits for the store and its tables without a time limit. A gateway that starts before its database is unready, but
  * has not failed.
  */
 export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {
@@ -68,7 +68,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     logger.info({ step }, 'migrated the database');
   }
 
-  /** A migration waits for a lock; replicas of the previous version serve meanwhile. */
+  /** A migration waits for a lock while replicas of the previous version serve. */
   function onWait({ step, waitsFor }: MigrationWait): void {
     missing = {
       reason: 'migrations_pending',
@@ -126,7 +126,7 @@ function mismatchIn(error: unknown): SchemaMismatch | undefined {
   return [error, (error as Error).cause].find((one) => one instanceof SchemaMismatch);
 }
 
-/** `Promise.withResolvers`, which Node.js 20 lacks. */
+/** Does what `Promise.withResolvers` does, which Node.js 20 lacks. */
 function promiseWithResolvers() {
   let resolve: () => void = () => undefined;
   let reject: (error: unknown) => void = () => undefined;

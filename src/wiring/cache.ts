@@ -17,7 +17,7 @@ interface CacheParts extends Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'o
 /** Time after which Redis forgets a value. */
 const ttlMs = 3_600_000;
 
-/** Opens the shared cache, or an empty one without Redis. It connects in the background. */
+/** Opens the shared cache, which connects in the background. Without Redis the cache is empty. */
 export function openCache(
   { redisUrl, redisMacKeyFile, store }: Pick<Config, 'redisUrl' | 'redisMacKeyFile' | 'store'>,
   { logger, registry, ...parts }: CacheParts,

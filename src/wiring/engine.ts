@@ -40,10 +40,10 @@ export interface EngineParts {
 export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** Clock by which everything expires: the store's, as soon as it is known. */
+  /** Clock by which everything expires. It is the store's clock as soon as that is known. */
   readonly clock: Clock;
   readonly usage: UsageSink;
-  /** Limits over all replicas; it works even while the store cannot be reached. */
+  /** Limits over all replicas. They work even while the store cannot be reached. */
   readonly limiter: RateLimiter;
   /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
@@ -59,9 +59,9 @@ export interface Engine {
   /** The replica's registered id; `null` before it is registered. */
   replicaId(): string | null;
   /**
-   * Shows the platform and operators that this process is about to end; it goes on deciding.
+   * Shows the platform and operators that this process is about to end. The process goes on deciding.
    *
-   * @param withinMs time until the process must have ended
+   * @param withinMs milliseconds until the process must have ended
    */
   leave(withinMs: number): void;
   /**
@@ -72,7 +72,7 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-/** Part of a lease for which a replica delays its confirmation of a new quota, to add its counts. */
+/** Fraction of a lease for which a replica delays its confirmation of a new quota, to add its counts first. */
 const quotaShare = 0.1;
 
 /** Makes the engine. While the store cannot be reached, it rejects requests with `unavailable` and keeps trying. */
@@ -141,7 +141,7 @@ export function makeEngine(parts: EngineParts): Engine {
   };
 }
 
-/** Passes what coherence reports on to metrics, readiness and usage. @param quotaSet called when an account got a quota */
+/** Passes events of coherence to metrics, readiness and usage. @param quotaSet called when an account got a quota */
 function reporting(
   counted: CoherenceEvents,
   readiness: Readiness,

@@ -4,12 +4,12 @@ import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory, Lookup } from '../ports/directory.ts';
 
-/** Replaces coherence until the store is reached; its tables may not exist before. */
+/** Stands in for coherence until the store is reached, because its tables may not exist before. */
 export interface LateCoherence {
   /** Rejects with `unavailable` until {@link begin}. */
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** The store's clock when it is known; this machine's clock before. */
+  /** The store's clock when that is known; before, this machine's clock. */
   readonly clock: Clock;
   ready(): boolean;
   snapshot(): CoherenceSnapshot | null;
@@ -19,13 +19,13 @@ export interface LateCoherence {
   stop(): Promise<void>;
 }
 
-/** Look-up of a request before the store is reached: it fails at once. */
+/** Look-up of a request before the store is reached. It fails at once. */
 const noLookup: Lookup = {
   decide: () => undefined,
   load: () => Promise.reject(unavailable()),
 };
 
-/** Lets the gateway listen, and respond with 503, while its store cannot be reached yet. @param own clocks of this machine */
+/** Lets the gateway listen, and respond with 503, before its store can be reached. @param own clocks of this machine */
 export function lateCoherence(own: Clock): LateCoherence {
   let coherence: Coherence | undefined;
   /** Listeners to register once coherence has started. */

@@ -1,7 +1,7 @@
 import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import type { Unreadiness } from '../ops/health.ts';
 
-/** Whether this process should get requests: what `/readyz` answers 503 for. */
+/** Whether this process should get requests. If not, `/readyz` is 503. */
 export interface Readiness {
   /** Reasons why this process should get no requests: it cannot decide, or is about to end. */
   unready(): readonly Unreadiness[];
@@ -12,9 +12,9 @@ export interface Readiness {
 }
 
 interface ReadinessParts {
-  /** Reason why the process has not started yet; `null` once it has. */
+  /** Reason why the process has not started; `null` after its start. */
   readonly missing: () => Unreadiness | null;
-  /** Whether the lease lets this process decide. */
+  /** Whether the lease allows this process to decide. */
   readonly holdsLease: () => boolean;
 }
 

@@ -13,10 +13,11 @@ export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): 
 }
 
 /**
- * Makes the function that reloads the configuration of a gateway, as a whole or not at all. The log has the outcome and every
- * fault.
+ * Makes the function that reloads the configuration of a gateway, as a whole or not at all. The log has the outcome and
+ * every fault.
  *
- * Reloads run one at a time. All calls during a reload are served by a single next one, which sees the changes of each.
+ * Reloads run one at a time. A single further reload serves all calls that come during one, and sees the changes of
+ * each.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();

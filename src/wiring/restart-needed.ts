@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config.ts';
 
-/** A configuration that differs in sections that a running process cannot change. */
+/** A configuration that differs in sections that cannot change while a process runs. */
 export class NeedsRestart extends Error {
   override readonly name = 'NeedsRestart';
 }
@@ -23,13 +23,16 @@ const fixed = {
   tracing: 'tracing',
 } as const satisfies Partial<Record<keyof Config, string>>;
 
-/** @throws {NeedsRestart} if `wanted` cannot replace `running` without a restart. Both are as they were read */
+/**
+ * @throws {NeedsRestart} if `wanted` cannot replace `running` without a restart. Both are configurations as they were
+ * read
+ */
 export function mustNotNeedRestart(running: Config, wanted: Config): void {
   const fixed = restartNeeded(running, wanted);
   if (fixed.length > 0) throw new NeedsRestart(`takes effect only with a restart: ${fixed.join('; ')}`);
 }
 
-/** Sections of the file that differ and need a restart. Both configurations are as they were read. */
+/** Returns the sections of the file that differ and need a restart. Both configurations are as they were read. */
 export function restartNeeded(running: Config, wanted: Config): string[] {
   const names = Object.entries(fixed)
     .filter(([key]) => !isDeepStrictEqual(running[key as keyof Config], wanted[key as keyof Config]))

@@ -27,7 +27,7 @@ export interface Services {
   readonly complete: (read: Config) => Promise<Config>;
   readonly store: Store;
   readonly engine: Engine;
-  /** Dependencies of the applications; their configuration is complete. */
+  /** Dependencies of the applications, with a complete configuration. */
   readonly deps: Omit<AppDeps, 'observe' | 'observeOperator'>;
   /** Makes the observers of requests for a configuration. */
   readonly observersOf: (config: Config) => Pick<AppDeps, 'observe' | 'observeOperator'>;
@@ -96,7 +96,7 @@ export async function openServices(
   return { given, complete, store, engine, deps, observersOf, timers, registry, waitsOf };
 }
 
-/** Makes the observers of requests: metrics, and the access log as it is configured. */
+/** Makes the observers of requests: metrics, and the access log if it is configured. */
 function observers(registry: Registry, logger: Logger): Services['observersOf'] {
   const metrics = requestMetrics(registry);
   const operatorMetrics = operatorRequestMetrics(registry);

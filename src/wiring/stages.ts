@@ -1,10 +1,9 @@
-/**
- * Stages of the process in the order in which they are closed, when the gateway stops or when a stage fails to open.
- */
+/** Stages of the process in the order of their closing, when the gateway stops or a stage fails to open. */
 export const shutdownOrder = [
-  // `/readyz` says `draining`. Requests are still accepted for `drain_delay_ms`, so that balancers notice in time.
+  // `/readyz` says `draining`. Requests are accepted for `drain_delay_ms` more, so that balancers notice in time.
   'readiness',
-  // New connections are refused, requests finish, WebSockets are asked to leave; the rest is cut at the end.
+  // New connections are refused, requests finish, and WebSockets are asked to leave. Connections that stay are cut at
+  // the end.
   'public listener',
   // Connections to upstreams are closed.
   'applications',
@@ -12,7 +11,7 @@ export const shutdownOrder = [
   'engine',
   // Traces come after usage and lease, which must not wait for the collector.
   'tracing',
-  // The internal listener stays until here, so that the platform can see why this process is unready.
+  // The internal listener stays open until here, so that the platform can see why this process is unready.
   'internal listener',
   'echo',
   'store',
@@ -20,11 +19,11 @@ export const shutdownOrder = [
 
 export type Stage = (typeof shutdownOrder)[number];
 
-/** Step of a stage; each is reported before it happens, at most once. */
+/** Step of a stage. Each is reported before it happens, at most once. */
 export type StageStep = 'opening' | 'closing';
 
 /**
- * The parts of a process. Each is opened under its name once its dependencies are open; all of them are closed in a fixed
+ * The parts of a process. Each is opened under its name after its dependencies. All of them are closed in a fixed
  * order.
  */
 export class Stages<Name extends string> {
@@ -33,7 +32,7 @@ export class Stages<Name extends string> {
   readonly #open = new Map<Name, () => unknown>();
   #closing: Promise<void> | undefined;
 
-  /** @param tell called before a stage is opened or closed; if it throws, that step fails */
+  /** @param tell called before a stage is opened or closed; an exception in it fails that step */
   constructor(closingOrder: readonly Name[], tell: (step: StageStep, name: Name) => void = () => undefined) {
     this.#closingOrder = closingOrder;
     this.#tell = tell;
@@ -48,8 +47,8 @@ export class Stages<Name extends string> {
   }
 
   /**
-   * Closes the open stages one after the other, even if some of them fail. Open no stage after this call. Further calls return
-   * the same promise.
+   * Closes the open stages one after the other, even if some of them fail. No stage may be opened afterwards. Further
+   * calls return the same promise.
    *
    * @throws the first failure, once all stages are closed
    */

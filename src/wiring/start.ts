@@ -11,7 +11,7 @@ import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
 import type { Store } from './store.ts';
 
-/** A listening gateway, perhaps not ready yet. */
+/** A listening gateway, which may not be ready. */
 export interface RunningGateway {
   readonly config: Config;
   readonly store: Store;
@@ -20,8 +20,8 @@ export interface RunningGateway {
   /** Resolves when the store is reached and everything has started. */
   readonly begun: Promise<void>;
   /**
-   * Decides and forwards by `wanted` from now on. Connections stay open, and active exchanges end by the configuration they
-   * began with. Calls run one after the other.
+   * Decides and forwards by `wanted` from now on. Connections stay open, and active exchanges end by the configuration
+   * that they began with. Calls run one after the other.
    *
    * @param agreed awaited right before `wanted` is used; if it rejects, `wanted` is not used
    * @throws {NeedsRestart} or another error that keeps `wanted` from being used; nothing has changed then
@@ -38,7 +38,8 @@ export interface RunningGateway {
  * PostgreSQL cannot be reached, it responds with 503 and keeps trying.
  *
  * @param workers the workers of this gateway, if this process is one of several
- * @throws if it cannot listen or cannot lock the directory of the embedded store; everything opened is closed then
+ * @throws if it cannot listen or cannot lock the directory of the embedded store; everything that was opened is closed
+ * then
  */
 export async function startGateway(
   given: Config,

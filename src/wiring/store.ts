@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 
 export type { Store };
 
-/** Opens the configured store. It connects, or makes an embedded store, at the first use. */
+/** Opens the configured store. The first use connects to it, or makes an embedded store. */
 export async function openStore(
   { store, coherence }: Pick<Config, 'store' | 'coherence'>,
   logger: Pick<Logger, 'info'>,
@@ -16,7 +16,7 @@ export async function openStore(
   if (store.kind === 'postgres') {
     return openPostgres({ ...store, deadlines: { coherenceMs: storeMsFor(coherence.leaseMs) } });
   }
-  // The import waits until here because the container image does not contain the embedded store.
+  // The import is dynamic, because the container image does not contain the embedded store.
   const { openEmbedded } = await import('../adapters/embedded/store.ts').catch(explain);
   return openEmbedded(store.dataDir, () =>
     logger.info({ data_dir: store.dataDir }, 'making the embedded store; this takes some seconds'),

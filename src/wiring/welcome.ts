@@ -16,8 +16,8 @@ import { operatorTokenFile } from './operator-token.ts';
 import type { RunningGateway } from './start.ts';
 
 /**
- * Greeting for people with the embedded store. The first start creates a parent account with a key, and shows three calls to
- * paste. The key is shown only here and only once.
+ * Greets people who start the embedded store. The first start creates a parent account with a key, and shows three
+ * calls to paste. The key is shown only here and only once.
  */
 export async function welcome({
   config,

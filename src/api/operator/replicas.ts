@@ -50,7 +50,7 @@ function toBody({ seq, incarnation, complete, entries }: ReplicaListReading, own
       lease_age_ms: entry.ageMs,
       clock_offset_ms: entry.clockAheadMs,
       applied: entry.applied,
-      // A replica may have confirmed an entry from after the snapshot: its lag is 0.
+      // A replica may have confirmed an entry that is later than the snapshot. Its lag is 0 then.
       lag: Math.max(0, seq - entry.applied),
     })),
   } satisfies Static<typeof replicaListBody>;

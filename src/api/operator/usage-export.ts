@@ -32,7 +32,7 @@ const response = closed({
 });
 
 /**
- * `POST /usage/export`: exports hours again with the same event ids, also hours from before the export was set up; with
+ * `POST /usage/export`: exports hours again with the same event ids, even hours from before the export was set up. With
  * `dry_run` it only shows the events. A call exports some hundred events and returns a cursor.
  */
 export function usageExportRoute(

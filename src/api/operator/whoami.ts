@@ -11,7 +11,7 @@ export interface WhoamiDeps {
 
 const body = closed({ operator: Type.String(), version: Type.String(), replica_id: nullableText() });
 
-/** `GET /whoami`: the operator of the token and the identity of this gateway. It needs no database. */
+/** `GET /whoami`: shows the operator of the token and the identity of this gateway. It needs no database. */
 export function whoamiRoute(app: TypedApp, { version, ownReplicaId }: WhoamiDeps): void {
   app.get('/whoami', { schema: { querystring: noQuery, response: { 200: body } } }, async (request) => ({
     operator: operatorOf(request).operator,

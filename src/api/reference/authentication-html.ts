@@ -3,7 +3,7 @@ import type { Described, SecurityScheme } from './operation-index.ts';
 
 /** Id of the section, for links. */
 export const authenticationId = 'authentication';
-/** Words by which the search finds the section. */
+/** Text of the section that the search of the page looks at. */
 export const authenticationWords = 'authentication authorization security credential bearer token api key';
 
 /** Renders the ways in which a call carries its credential. */

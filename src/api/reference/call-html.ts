@@ -6,7 +6,7 @@ const variables: Readonly<Record<string, { readonly address: string; readonly cr
   apiKey: { address: '$API_URL', credential: '$API_KEY' },
   operatorToken: { address: '$INTERNAL_URL', credential: '$ADMIN_TOKEN' },
 };
-/** A header that is worth sending though it is optional. */
+/** A header that is optional and still worth sending. */
 const advised = 'Idempotency-Key';
 
 /** Renders a call of an operation with `curl`, from the examples of its parameters and body. */

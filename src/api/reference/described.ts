@@ -12,7 +12,7 @@ export interface Named {
   readonly keyPrefix: string;
   /** Start of the `type` of a problem. */
   readonly typeBase: string;
-  /** Title of the document; `null`: as it is. */
+  /** Title of the document; `null` leaves it unchanged. */
   readonly title: string | null;
 }
 
@@ -41,7 +41,7 @@ interface Operation {
   security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** Adds the further headers that carry keys of parents; tokens of operators come only in `Authorization`. */
+/** Adds the further headers that carry keys of parents. Tokens of operators come in `Authorization` alone. */
 function withKeyHeaders(document: Document, names: readonly string[]): Document {
   const { securitySchemes } = document.components;
   if (names.length === 0 || !('apiKey' in securitySchemes)) return document;
@@ -55,7 +55,7 @@ function withKeyHeaders(document: Document, names: readonly string[]): Document 
   return document;
 }
 
-/** Gives a document the title of somebody's API. It loses the licence, which is the gateway's. */
+/** Gives a document the title of the operator's own API, and removes the licence, which is the gateway's. */
 function withTitle(document: Document, title: string | null): Document {
   if (title === null) return document;
   const { license: _, ...info } = document.info;

@@ -21,7 +21,7 @@ export function jsonHtml(label: string, value: unknown): string {
   return preformattedHtml(label, JSON.stringify(value, null, 2));
 }
 
-/** Renders lines that scroll by themselves, with the keyboard too, if they are wider than the page. */
+/** Renders lines that scroll by themselves, also by the keyboard, if they are wider than the page. */
 export function preformattedHtml(label: string, text: string): string {
   return `<pre tabindex="0" role="group" aria-label="${escaped(label)}">${escaped(text)}</pre>`;
 }

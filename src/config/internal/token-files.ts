@@ -7,11 +7,12 @@ import type { SchemaFault } from '../validate.ts';
 const folderPath: Path = ['internal', 'admin_tokens_dir'];
 
 /**
- * Adds the tokens in the folder that `internal.admin_tokens_dir` names to `internal.admin_tokens`. Each file has the name of
- * its operator, as in a Secret that Kubernetes mounts. Names that begin with a dot are skipped: Kubernetes uses them for links.
+ * Adds the tokens in the folder that `internal.admin_tokens_dir` names to `internal.admin_tokens`. Each file has the
+ * name of its operator, as in a Secret that Kubernetes mounts. Names that begin with a dot are skipped, because
+ * Kubernetes uses them for links.
  *
- * @returns the file that each token came from, so that a fault can name it; and faults for files that cannot be read and
- *   for names that are in `admin_tokens`, too
+ * @returns the file of each token, so that a fault can name it; and the faults of files that cannot be read or have a
+ * name that is also in `admin_tokens`
  */
 export function addTokenFiles(document: Record<string, unknown>): {
   readonly origins: Origins;

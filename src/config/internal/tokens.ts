@@ -2,10 +2,13 @@ import type { UncheckedFile } from '../gateway-file.ts';
 import type { Path } from '../pointer.ts';
 import type { SchemaFault } from '../validate.ts';
 
-/** Characters of a token below which the gateway warns, as many as `openssl rand -hex 16` prints. Shorter tokens work, as in 0.1.0. */
+/**
+ * Characters of a token below which the gateway warns: as many as `openssl rand -hex 16` prints. Shorter tokens work,
+ * as in 0.1.0.
+ */
 const shortestToken = 32;
 
-/** Rejects placeholders, and a token that two operators have: events could not tell them apart. */
+/** Rejects placeholders, and a token that two operators share, because events could not distinguish the two. */
 export function checkTokens(file: UncheckedFile): SchemaFault[] {
   const seen = new Set<string>();
   return tokensOf(file).flatMap(([path, token]) => {
@@ -40,7 +43,10 @@ export function checkDatabasePassword({ database }: UncheckedFile): SchemaFault[
   });
 }
 
-/** Whether a secret is capital words joined by underscores, such as `YOUR_TOKEN`, or `PASSWORD`: no generator makes such text. */
+/**
+ * Whether a secret consists of capital words joined by underscores, such as `YOUR_TOKEN` or `PASSWORD`. No generator
+ * makes such text.
+ */
 function isPlaceholder(secret: string): boolean {
   return secret === 'PASSWORD' || /^[A-Z]+(?:_[A-Z]+)+$/.test(secret);
 }

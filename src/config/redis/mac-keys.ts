@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 const shortest = 32;
 
 /**
- * Reads the keys in the file that `redis.mac_key_file` names: one per line, trimmed, empty lines skipped. The bytes of the
- * text are the key. The first key signs, all of them verify.
+ * Reads the keys in the file that `redis.mac_key_file` names: one per line, trimmed, without empty lines. The bytes of
+ * the text are the key. The first key signs, and all of them verify.
  *
- * @throws TypeError if a line is too short or there is none; errors of reading the file
+ * @throws TypeError if a line is too short or there is no key; errors of reading the file
  */
 export function readMacKeys(file: string): readonly [Buffer, ...Buffer[]] {
   const lines = readFileSync(file, 'utf8')

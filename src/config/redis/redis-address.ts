@@ -40,8 +40,8 @@ const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^/?#]+)(?:
  * - `redis+sentinel://[user][:password]@host1[:26379],host2/master-name[/db][?sentinel_password=…]`
  * - `redis+cluster://[user][:password]@host1[:6379],host2`
  *
- * `rediss` instead of `redis` means TLS, for Sentinels as well; then `?cacert=<file>` names the authorities that certify the
- * server, and `cert=<file>&key=<file>` the client certificate, as with redis-cli. User, password and names are
+ * `rediss` instead of `redis` means TLS, also for Sentinels. Then `?cacert=<file>` names the authorities that certify
+ * the server, and `cert=<file>&key=<file>` the client certificate, as with redis-cli. User, password and names are
  * percent-encoded; an IPv6 address is in brackets. Returns `undefined` if the text has another form.
  */
 export function parseRedisAddress(url: string): RedisAddress | undefined {
@@ -69,7 +69,9 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
   return { ...common, kind: 'sentinel', sentinels: at, master, db, sentinelPassword };
 }
 
-/** Returns `null` without TLS; `undefined` if files are named without TLS, or a certificate without its key. */
+/**
+ * Returns `null` without TLS; `undefined` if files are named without TLS, or a certificate is named without its key.
+ */
 function readTls(wanted: boolean, parameters: URLSearchParams): RedisTls | null | undefined {
   const [caFile = null, certFile = null, keyFile = null] = ['cacert', 'cert', 'key'].map(
     (name) => parameters.get(name) ?? undefined,

@@ -12,15 +12,16 @@ export interface LocatedCertificate extends CertificateConfig {
   readonly path: Path;
 }
 
-/** Files of one setting. Missing and unreadable files are skipped here: the file checks report them. */
+/** Files of one setting. Missing and unreadable files are skipped here, because the file checks report them. */
 interface Files {
   readonly ca?: string | null | undefined;
   readonly client?: string | null | undefined;
 }
 
 /**
- * Reads every certificate that the configuration names. Of a certificate file the first one counts, since it is
- * presented; of a list of authorities the longest valid one, because a list may keep replaced ones.
+ * Reads every certificate that the configuration names. In a certificate file the first certificate counts, since it is
+ * the one presented. In a list of authorities the one with the longest validity counts, because a list may keep
+ * replaced ones.
  *
  * @param nowMs wall-clock time
  */
@@ -88,7 +89,9 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 }
 
 const dayMs = 86_400_000;
-/** Time before expiry from which on a certificate gets a warning; short-lived ones get it in the last third of their life. */
+/**
+ * Time before expiry from which a certificate gets a warning. A short-lived one gets it in the last third of its life.
+ */
 const soonMs = 14 * dayMs;
 
 /** Finds certificates that are not valid now (`invalid`), and those that expire soon (`soon`). */

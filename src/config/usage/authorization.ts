@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Reads the value of the header `Authorization` from the file that `usage.export.authorization_file` names: one line, trimmed.
+ * Reads the value of the header `Authorization` from the file that `usage.export.authorization_file` names: one line,
+ * trimmed.
  *
  * @throws TypeError if the text is not one line of visible ASCII; errors of reading the file
  */

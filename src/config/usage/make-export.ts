@@ -1,7 +1,7 @@
 import type { UsageExportConfig } from '../../config.ts';
 import type { GatewayFile } from '../gateway-file.ts';
 
-/** Makes the settings of the export from a file without faults; `null`: usage is not exported. */
+/** Makes the settings of the export from a file without faults; `null` if usage is not exported. */
 export function makeUsageExport(file: GatewayFile['usage']['export']): UsageExportConfig | null {
   if (file === undefined) return null;
   return {

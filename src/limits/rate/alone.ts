@@ -10,37 +10,41 @@ interface AloneState {
   readonly nowMs: number;
 }
 
-/** Part of a limit that a replica admits by itself while it cannot reach the store. */
+/** Part of a limit that a replica may admit while it cannot reach the store. */
 export interface Alone {
-  /** Tokens that were taken while the store was away, and that it does not know of. */
+  /** Tokens that were taken while the store was away. The store does not know of them. */
   readonly debt: number;
-  /** Notes tokens that the store gave and that were used, or negative ones for tokens that were put back. */
+  /** Notes tokens that the store gave and that were used; a negative number for tokens that were put back. */
   noteUse(tokens: number): void;
   /** Takes a token, if there is one. */
   take(figures: BucketFigures, state: AloneState): boolean;
-  /** Returns the debt, which the store is told with the next question. */
+  /** Returns the debt. The next question reports it to the store. */
   pay(): number;
-  /** Owes again what the store was not told after all. */
+  /** Adds to the debt again what the store did not receive. */
   owe(tokens: number): void;
-  /** The store has answered: the next time away begins with a new share. */
+  /** Called when the store has answered. The next outage begins with a new share. */
   end(figures: BucketFigures, nowMs: number): void;
-  /** Most tokens at hand: a killed replica takes them with it. */
+  /** Most tokens at hand, because a killed replica loses them. */
   mostAtHand(figures: BucketFigures, replicas: number): number;
 }
 
 /**
- * A replica's use of a limit is averaged over at least this many milliseconds, and over this many times the time in which the
- * bucket fills: then the averages of all replicas add up to at most 1.1 times the rate, even after a burst.
+ * Milliseconds over which a replica's use of a limit is averaged, and the factor by which this time exceeds that in
+ * which the bucket fills; the longer of the two counts. Then the averages of all replicas add up to at most 1.1 times
+ * the rate, even after a burst.
  */
 const average = { leastMs: 10_000, fills: 10 };
-/** Room for chance: a replica's share, in terms of its average use. With it all shares are at most 1.32 times the rate. */
+/**
+ * Factor between a replica's share and its average use, as room for chance. With it all shares are at most 1.32 times
+ * the rate.
+ */
 const growth = 1.2;
-/** Part of an equal share that a replica has at least: with it all shares are at most 1.5 times the rate. */
+/** Least share of a replica, as a part of an equal share. With it all shares are at most 1.5 times the rate. */
 const least = 0.18;
-/** Part of its share of the burst that a replica lets through at once. */
+/** Part of its share of the burst that a replica admits at once. */
 const atOnce = 0.4;
 
-/** A replica's share of a bucket: its use of late, and a little. */
+/** A replica's share of a bucket: its recent use, and a little more. */
 export class AloneBucket implements Alone {
   debt = 0;
   #used = 0;
@@ -103,13 +107,16 @@ export class AloneBucket implements Alone {
 
 /** Part of a quota that all replicas together may admit beyond it. */
 const beyond = 0.001;
-/** Part of a quota that must be left if replicas may admit more than that: they do not use it up while the store is away. */
+/**
+ * Part of a quota that must be left before replicas may admit more than the quota, because they do not use it up while
+ * the store is away.
+ */
 const far = 0.1;
 
-/** A replica's share of a quota: what it may admit without the store's knowledge. */
+/** A replica's share of a quota: the requests that it may admit without the store. */
 export class AloneQuota implements Alone {
   debt = 0;
-  /** Part of the debt that the present question tells of. */
+  /** Part of the debt that the present question reports. */
   #paying = 0;
 
   noteUse(): void {}

@@ -8,17 +8,17 @@ export interface Limited {
   readonly kind: LimitKind;
   readonly id: string;
   limits: Limits;
-  /** One for each limit, the shortest period first. */
+  /** One portion for each limit, the shortest period first. */
   portions: readonly Portion[];
   lastUseMs: number;
 }
 
-/** Makes one without limits. */
+/** Makes a state without limits. */
 export function newLimited({ kind, id }: LimitedBy, limits: Limits, nowMs: number): Limited {
   return { kind, id, limits, portions: [], lastUseMs: nowMs };
 }
 
-/** Applies limits. Limits that stay keep their tokens; returns the portions of those that are no more. */
+/** Applies limits. Limits that stay keep their tokens. Returns the portions of limits that are gone. */
 export function applyLimits(limited: Limited, limits: Limits, nowMs: number): readonly Portion[] {
   const before = limited.portions;
   const { kind, id } = limited;
@@ -34,7 +34,9 @@ export function applyLimits(limited: Limited, limits: Limits, nowMs: number): re
   return before.filter((portion) => !limited.portions.includes(portion));
 }
 
-/** Accounts and keys whose limits are in use, about `most` of them. A sweep forgets those that were not used for a while. */
+/**
+ * Accounts and keys whose limits are in use, about `most` of them. A sweep forgets those that were not used recently.
+ */
 export class LimitedByKind {
   readonly #most: number;
   readonly #mayForget: (limited: Limited, isFull: boolean) => boolean;
@@ -62,7 +64,7 @@ export class LimitedByKind {
     this.#of[limited.kind].set(limited.id, limited);
   }
 
-  /** Checks the next `steps` accounts and keys, and forgets those that may be forgotten. */
+  /** Checks the next `steps` accounts and keys, and forgets unused ones. */
   sweep(steps: number): void {
     const isFull = this.size > this.#most;
     for (let step = 0; step < steps; step++) {

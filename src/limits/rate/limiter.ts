@@ -23,7 +23,7 @@ export interface LimiterParts {
   readonly quotas: TokenStore;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Number of the replicas that decide, as far as known; `null` if nothing is known yet. */
+  /** Number of replicas that decide, as far as known; `null` if it is unknown. */
   readonly replicas: () => number | null;
   readonly events?: LimiterEvents;
   /** Approximate maximum of accounts and keys in memory. */
@@ -39,14 +39,14 @@ const lookedAt = 5_000;
 const forgetMs = 10_000;
 const forgetShortMs = 2_000;
 
-/** Part of a quota that is left near its end. */
+/** Part of a quota that is left when the quota is near its end. */
 const nearEnd = 0.1;
 
 const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2 };
 
 /**
- * Limits over all replicas. Each limit is a bucket or a quota in a shared store, of whose tokens this replica has a few at hand; see
- * `docs/limits.md` and `docs/decisions/rate-limits.md`.
+ * Limits over all replicas. Each limit is a bucket or a quota in a shared store, and this replica has a few of its
+ * tokens at hand; see `docs/limits.md` and `docs/decisions/rate-limits.md`.
  */
 export class SharedRateLimiter implements RateLimiter {
   readonly #parts: LimiterParts;
@@ -74,7 +74,7 @@ export class SharedRateLimiter implements RateLimiter {
     };
   }
 
-  /** Begins to forget unused limits. Requests can be taken before. */
+  /** Begins to forget unused limits. Requests can be taken before this call. */
   start(): void {
     this.#stopLooking = this.#parts.timers.after(lookMs, () => {
       this.#limited.sweep(lookedAt);
@@ -82,13 +82,13 @@ export class SharedRateLimiter implements RateLimiter {
     });
   }
 
-  /** Gives tokens at hand back, and ends. */
+  /** Gives back the tokens at hand, and ends. */
   async stop(): Promise<void> {
     this.#stopLooking();
     await Promise.all([this.#buckets.stop(), this.#quotas.stop()]);
   }
 
-  /** Whether this replica admits requests by its last shares because a store cannot be reached. */
+  /** Whether this replica admits requests by its last shares, because a store cannot be reached. */
   get degraded(): boolean {
     return this.#buckets.isDegraded || this.#quotas.isDegraded;
   }
@@ -98,7 +98,7 @@ export class SharedRateLimiter implements RateLimiter {
     return this.#limited.size;
   }
 
-  /** Number of quotas, used here of late, with a tenth or less left. */
+  /** Number of quotas, recently used here, with a tenth or less left. */
   get quotasNearEnd(): number {
     let near = 0;
     for (const { portions } of this.#limited.all()) {
@@ -140,7 +140,7 @@ export class SharedRateLimiter implements RateLimiter {
     return portions.map((portion) => stateOf(portion, this.#parts.clock.monotonicMs()));
   }
 
-  /** Takes when the stores have answered, or at once if they cannot be reached. */
+  /** Takes units after the stores have answered, or at once if they cannot be reached. */
   #takeLater(
     by: readonly LimitedBy[],
     found: Found,
@@ -215,7 +215,7 @@ export class SharedRateLimiter implements RateLimiter {
 /** Limits of a request, by account or key. */
 type Found = readonly (readonly Portion[])[];
 
-/** Returns the limit that a rejection names: of the first kind, and of its shortest period. */
+/** Returns the limit that a rejection names: the shortest one of the first kind that is used up. */
 function first(before: Portion | null, portion: Portion): Portion {
   return before === null || rank(portion) < rank(before) ? portion : before;
 }

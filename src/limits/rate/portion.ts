@@ -3,31 +3,34 @@ import type { LimitFigures, LimitKind } from '../../domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion } from '../../ports/limits/token-store.ts';
 import type { Alone } from './alone.ts';
 
-/** How far ahead of its requests a replica asks. All figures are milliseconds. */
+/** Times that decide how far ahead of its requests a replica asks. All figures are milliseconds. */
 export interface Pace {
-  /** Demand for which tokens are at hand. */
+  /** Demand of this many milliseconds is covered by tokens at hand. */
   readonly aheadMs: number;
-  /** Time without use after which tokens at hand go back. */
+  /** Time without use after which tokens at hand are given back. */
   readonly keptMs: number;
   /** Time over which demand is averaged; a longer pause is a rest. */
   readonly averageMs: number;
-  /** Time for which a store that has no token is not asked again, if it cannot tell when there is one. */
+  /** Time for which a store without a token is not asked again, if it cannot tell when there will be one. */
   readonly emptyMs: number;
 }
 
-/** Buckets have a token at hand from 40 requests a second on, so that no burst misses what lies unused elsewhere. */
+/**
+ * Buckets have a token at hand from 40 requests a second on, so that a burst does not miss tokens that lie unused
+ * elsewhere.
+ */
 export const bucketPace: Pace = { aheadMs: 25, keptMs: 50, averageMs: 250, emptyMs: 0 };
 /** Quotas are asked less often, because their store is PostgreSQL. */
 export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_000, emptyMs: 250 };
 
 /** Least time between two looks at demand, milliseconds. */
 const leastMs = 5;
-/** Milliseconds before tokens are asked for in advance again, if the store had none to spare. */
+/** Milliseconds before tokens are requested in advance again, if the store had none to spare. */
 const noneSpareMs = 25;
-/** Part of the time until a token comes after which it is asked for: clocks differ. */
+/** Part of the time until a token comes after which the replica asks for it, because clocks differ. */
 const sooner = 0.95;
 
-/** Called once: whether the request that waited has a token. */
+/** Called once, with whether the waiting request has a token. */
 export type Waiting = (hasToken: boolean) => void;
 
 export interface PortionParts {
@@ -54,7 +57,7 @@ export class Portion {
   #hand = 0;
   /** Tokens in the store, as last answered. */
   #left: number;
-  /** Tokens spent of this series, and the series. */
+  /** Series of the quota, and tokens of it that were spent. */
   #spent = 0;
   #series: number | null = null;
   /** Tokens that the store counts as spent. */
@@ -62,24 +65,24 @@ export class Portion {
   /** Length and end of a quota's window. */
   #windowMs = 0;
   #endsMs = Infinity;
-  /** Before this the store has no token for anybody. */
+  /** Until this time the store has no token for anybody. */
   #emptyUntilMs = -Infinity;
-  /** Before this no tokens are asked for in advance. */
+  /** Until this time no tokens are requested in advance. */
   #noneSpareUntilMs = -Infinity;
   readonly #waiting: Waiting[] = [];
-  /** How many of those who wait the present question asks for. */
+  /** Number of waiting requests that the present question covers. */
   #included = 0;
   #isAsking = false;
   #isLeaving = false;
-  /** Time of the present question, or the last. */
+  /** Time of the present or the last question. */
   #sentMs = 0;
   /** Requests since `#sinceMs`, and their average before that, per millisecond. */
   #requests = 0;
   #sinceMs: number;
   #demand = 0;
-  /** Tokens at hand below which more are asked for. */
+  /** Number of tokens at hand below which more are requested. */
   #low = 0;
-  /** Debt of the present question, which counts again if there is no answer. */
+  /** Debt in the present question. It counts again if there is no answer. */
   #paying = 0;
 
   constructor({ kind, id, figures, pace, alone }: PortionParts, nowMs: number) {
@@ -98,17 +101,17 @@ export class Portion {
     return Math.min(this.figures.capacity, this.#hand + this.#left);
   }
 
-  /** Length of a quota's window, and the time until it ends. */
+  /** Length of a quota's window, and the time until its end. */
   windowAt(nowMs: number): { readonly lengthMs: number; readonly endsInMs: number } {
     return { lengthMs: this.#windowMs, endsInMs: Math.max(0, this.#endsMs - nowMs) };
   }
 
-  /** Whether it may be forgotten: nobody waits, and the store knows what a quota was used for. */
+  /** Whether the portion may be forgotten: no request waits, and the store knows all use of a quota. */
   get isForgettable(): boolean {
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
   }
 
-  /** Whether tokens at hand go back, or the store has to hear of them or of a debt. */
+  /** Whether tokens at hand are to be given back, or the store must be told of them or of a debt. */
   hasSomethingToSay(nowMs: number): boolean {
     if (this.#isAsking) return false;
     const { keptMs } = this.#pace;
@@ -116,7 +119,7 @@ export class Portion {
     return this.#alone.debt > 0 || (this.isHolding && isOld);
   }
 
-  /** Whether tokens are at hand, or the store does not know of some that were spent. */
+  /** Whether tokens are at hand, or some were spent that the store does not know of. */
   get isHolding(): boolean {
     return this.#hand > 0 || this.#alone.debt > 0 || (this.#isQuota && this.#spent !== this.#told);
   }
@@ -125,9 +128,9 @@ export class Portion {
     return this.figures.perSecond === 0;
   }
 
-  /** Counts a request as asked for. */
+  /** Counts a request as demand. */
   noteRequest(nowMs: number): void {
-    // What comes after a rest may be a burst, and says nothing about demand.
+    // Requests after a rest may be a burst, and say nothing about demand.
     if (nowMs - this.askedMs >= this.#pace.averageMs)
       [this.#demand, this.#requests, this.#sinceMs] = [0, 0, nowMs];
     this.#requests += 1;
@@ -149,7 +152,10 @@ export class Portion {
     this.#spend(1);
   }
 
-  /** Takes a token from the share of a replica that cannot reach the store. @param replicas that decide */
+  /**
+   * Takes a token from the share of a replica that cannot reach the store. @param replicas number of replicas that
+   * decide
+   */
   takeAlone(nowMs: number, replicas: number): boolean {
     const hasToken = this.#alone.take(this.figures, { replicas, left: this.#left, nowMs });
     if (hasToken) this.#spent += 1;
@@ -162,7 +168,7 @@ export class Portion {
     this.#spend(-1);
   }
 
-  /** Lets a request wait. Returns how to call that off. */
+  /** Lets a request wait. Returns a function that cancels the wait. */
   wait(waiting: Waiting): () => void {
     this.#waiting.push(waiting);
     return () => {
@@ -173,7 +179,7 @@ export class Portion {
     };
   }
 
-  /** Expects no more requests: the next question gives back everything at hand. */
+  /** Expects no more requests, so that the next question gives back everything at hand. */
   leave(): void {
     this.#isLeaving = true;
   }
@@ -181,7 +187,7 @@ export class Portion {
   /** Applies changed figures. */
   change(figures: LimitFigures): void {
     if (this.#isQuota) {
-      // How much is left is known; whether what is at hand is among it is not.
+      // The number of tokens that are left is known, but not whether it includes those at hand.
       if (figures.capacity < this.figures.capacity) this.#hand = 0;
       this.#left += figures.capacity - this.figures.capacity;
     }
@@ -202,7 +208,10 @@ export class Portion {
     return this.#waiting.length > 0 || (this.#hand < this.#low && nowMs >= this.#noneSpareUntilMs);
   }
 
-  /** The question to send now. {@link answered} or {@link failed} follows. @param replicas that decide */
+  /**
+   * Returns the question to send now. {@link answered} or {@link failed} follows. @param replicas number of replicas
+   * that decide
+   */
   question(nowMs: number, replicas: number): TokenQuestion {
     this.#isAsking = true;
     this.#sentMs = nowMs;
@@ -215,23 +224,23 @@ export class Portion {
     return this.#questionOf(back, this.#included, Math.max(0, expected - this.#hand));
   }
 
-  /** A question that takes nothing. */
+  /** Returns a question that takes nothing. */
   look(): TokenQuestion {
     return this.#questionOf(0, 0, 0);
   }
 
-  /** Learns how many tokens are left, from the answer to a {@link look}. */
+  /** Learns the number of tokens that are left, from the answer to a {@link look}. */
   looked({ left, window }: TokenAnswer, nowMs: number): void {
     this.#left = left;
     this.#emptyUntilMs = -Infinity;
     if (window !== undefined) [this.#windowMs, this.#endsMs] = [window.lengthMs, nowMs + window.endsInMs];
   }
 
-  /** @returns whether requests still wait, so that it has to ask again */
+  /** @returns whether requests are waiting, so that another question is needed */
   answered({ granted, left, window }: TokenAnswer, nowMs: number): boolean {
     if (window !== undefined) {
       if (window.series !== this.#series) {
-        // Units that were spent before any answer belong to this series; those of another do not.
+        // Units that were spent before the first answer belong to this series; those of another series do not.
         this.#spent = window.spent + (this.#series === null ? this.#spent : 0);
         this.#series = window.series;
         this.#hand = 0;
@@ -250,7 +259,7 @@ export class Portion {
     const served = Math.min(this.#waiting.length, this.#hand);
     const isEmpty = untilTokenMs(left, 1) > 0;
     if (isEmpty && this.#hand - served < 1) this.#emptyUntilMs = this.#nextTokenMs(left, nowMs);
-    // Whoever came after the question is refused with those before it, if nothing is left for anybody.
+    // If nothing is left for anybody, requests that came after the question are rejected together with those before it.
     const settled = isEmpty
       ? this.#waiting.length
       : Math.max(served, Math.min(included, this.#waiting.length));
@@ -261,7 +270,7 @@ export class Portion {
     return this.#waiting.length > 0;
   }
 
-  /** The store has not answered. Whoever waits is served by this replica's share. */
+  /** The store has not answered, so this replica's share serves the waiting requests. */
   failed(nowMs: number, replicas: number): void {
     this.#isAsking = false;
     this.#alone.owe(this.#paying);
@@ -269,7 +278,7 @@ export class Portion {
     for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas));
   }
 
-  /** A literal: an object made by spread would cost several times as much. */
+  /** This is a literal, because an object made by spread would cost several times as much. */
   #questionOf(back: number, needed: number, ahead: number): TokenQuestion {
     const { capacity, perSecond, period } = this.figures;
     return {
@@ -299,8 +308,8 @@ export class Portion {
   }
 
   /**
-   * Tokens for the requests that are expected soon. A burst is not expected to go on: tokens at hand for it would be missing
-   * where the rest of it comes.
+   * Returns the tokens for requests that are expected soon. A burst is not expected to continue: tokens at hand for it
+   * would be missing on the replica that gets the rest of it.
    */
   #expected(nowMs: number, replicas: number): number {
     const { aheadMs, keptMs, averageMs } = this.#pace;

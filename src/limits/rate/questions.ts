@@ -3,13 +3,13 @@ import type { TokenAnswer, TokenStore } from '../../ports/limits/token-store.ts'
 import type { Timers } from '../../ports/timers.ts';
 import type { Portion } from './portion.ts';
 
-/** Milliseconds for which a request waits for an answer; then the store counts as away. */
+/** Milliseconds for which a request waits for an answer. Afterwards the store counts as away. */
 export const patienceMs = 25;
-/** Milliseconds after which a call is given up. */
+/** Milliseconds after which a call is abandoned. */
 const giveUpMs = 300;
-/** Milliseconds between two looks whether the store is back. */
+/** Milliseconds between two checks whether the store is back. */
 const retryMs = 1_000;
-/** Milliseconds between two looks for tokens to give back. */
+/** Milliseconds between two checks for tokens to give back. */
 const sweepMs = 25;
 /** Most questions in one call. */
 const mostTogether = 1_000;
@@ -24,12 +24,15 @@ export interface QuestionsParts {
   readonly onAnswered: (questions: number, ms: number) => void;
 }
 
-/** The questions of this replica to the store: one call after the other, each about all limits that have one. */
+/**
+ * The questions of this replica to the store. Calls run one after the other, and each holds the questions about all
+ * limits that have one.
+ */
 export class Questions {
   readonly #parts: QuestionsParts;
   readonly #due = new Set<Portion>();
   readonly #holding = new Set<Portion>();
-  /** Limits whose part of the store cannot be reached, though others can. */
+  /** Limits in a part of the store that cannot be reached while other parts can. */
   readonly #unreached = new Map<Portion, number>();
   #isCalling = false;
   /** Start of the present call. */
@@ -44,7 +47,7 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** Whether the store cannot be reached, or not for some limits in use. */
+  /** Whether the store, or the part of it with some limits in use, cannot be reached. */
   get isDegraded(): boolean {
     return this.#isAway || this.#unreached.size > 0;
   }
@@ -61,17 +64,17 @@ export class Questions {
     this.#due.add(portion);
     if (this.#isCalling || this.#isAway || this.#isStopped) return;
     this.#isCalling = true;
-    // Other limits of the same request come first.
+    // Questions about the other limits of the same request come first.
     queueMicrotask(() => this.#next());
   }
 
-  /** Gives tokens at hand back once they were not used for a while. */
+  /** Gives back tokens at hand that were not used recently. */
   watch(portion: Portion): void {
     this.#holding.add(portion);
     this.#stopSweeping ??= this.#parts.timers.after(sweepMs, () => this.#sweep());
   }
 
-  /** Learns how many tokens the store has now; if it cannot be reached, what was known stays. */
+  /** Learns how many tokens the store has. If it cannot be reached, the known figures stay. */
   async refresh(portion: Portion): Promise<void> {
     const [answer] = await this.#inTime(this.#parts.store.ask([portion.look()])).catch(() => []);
     if (answer !== undefined && !(answer instanceof Error))
@@ -92,7 +95,7 @@ export class Questions {
       portion.leave();
       if (portion.isHolding) this.ask(portion);
     }
-    // A call takes what became due during the one before.
+    // Questions that became due during a call are asked in the next one.
     while (this.#isCalling) await this.#call;
     this.#isStopped = true;
   }
@@ -148,7 +151,7 @@ export class Questions {
     if (portion.isHolding) this.watch(portion);
   }
 
-  /** Lets requests go on by this replica's shares, until the store answers again. */
+  /** Serves waiting requests by this replica's shares until the store answers again. */
   #beAway(error: unknown, waiting: Iterable<Portion>): void {
     const { clock, replicas, onAway } = this.#parts;
     if (!this.#isAway) onAway(true, error);

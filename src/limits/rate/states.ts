@@ -4,8 +4,8 @@ import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import type { Portion } from './portion.ts';
 
 /**
- * State of a limit. The window of a bucket is the time in which the whole quota is used and given again: a second, or longer for a
- * larger burst.
+ * State of a limit. The window of a bucket is the time in which the whole quota is used and given again: a second, or
+ * longer for a larger burst.
  *
  * @param nowMs monotonic
  */
@@ -40,7 +40,7 @@ const mostRetryS = 60;
 
 /** Whole seconds until a full limit may have room, at least 1. @param nowMs monotonic */
 export function retryAfterS(portion: Portion, nowMs: number): number {
-  // What is left of a quota may be at hand on other replicas.
+  // The rest of a quota may be at hand on other replicas.
   if (isQuota(portion.figures.period))
     return portion.known >= 1 ? 1 : Math.max(1, Math.ceil(portion.windowAt(nowMs).endsInMs / 1000));
   return Math.min(Math.max(1, Math.ceil(portion.emptyForMs(nowMs) / 1000)), mostRetryS);

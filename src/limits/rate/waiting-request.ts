@@ -12,30 +12,30 @@ export interface WaitingParts {
 }
 
 /**
- * A request without a token at hand for some of its limits. It takes those that are at hand, and waits for the others; once it has
- * waited long enough, or would wait in vain, it takes from this replica's share.
+ * A request without a token at hand for some of its limits. It takes the tokens that are at hand, and waits for the
+ * others. If it has waited long enough, or no token can come, it takes from this replica's share.
  */
 export class WaitingRequest {
   readonly #parts: WaitingParts;
   readonly #taken: Portion[] = [];
   readonly #empty: Portion[] = [];
-  /** How to call off each wait. */
+  /** Functions that cancel the waits. */
   readonly #open = new Map<Portion, () => void>();
   #later: (() => void) | null = null;
   #callOff: () => void = () => undefined;
 
-  /** @param portions of the request, none of which is known to be empty */
+  /** @param portions portions of the request; none is known to be empty */
   constructor(portions: readonly Portion[], parts: WaitingParts) {
     this.#parts = parts;
     for (const portion of portions) this.#begin(portion);
   }
 
-  /** Limits that had no token: none once the request has them all. */
+  /** Limits that had no token; none after the request has all of its tokens. */
   get empty(): readonly Portion[] {
     return this.#empty;
   }
 
-  /** Calls `later` when all is known. Returns whether it is now, without a call. */
+  /** Calls `later` when the result is known. Returns whether it is known now; `later` is not called then. */
   end(later: () => void): boolean {
     if (this.#open.size === 0) return true;
     this.#later = later;
@@ -43,7 +43,7 @@ export class WaitingRequest {
     return false;
   }
 
-  /** Puts the tokens back that it has. */
+  /** Puts back the tokens that the request has. */
   putBack(): void {
     for (const portion of this.#taken) {
       portion.putBack();

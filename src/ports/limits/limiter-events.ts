@@ -1,7 +1,12 @@
 /** Events of the limiter, for metrics and the log. */
 export interface LimiterEvents {
-  /** A store of limits cannot be reached, or can be again. */
+  /** Called when a store of limits cannot be reached, or can be reached again. */
   onDegraded?(degraded: boolean, error: unknown): void;
-  /** Questions were answered. @param questions number of limits asked about @param ms time that it took */
+  /**
+   * Called after an answer.
+   *
+   * @param questions number of limits asked about
+   * @param ms time that the answer took
+   */
   onAnswered?(questions: number, ms: number): void;
 }

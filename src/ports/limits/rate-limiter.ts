@@ -5,9 +5,9 @@ export interface LimitedBy {
   readonly kind: LimitKind;
   /** Id of the account, or of the first key in a chain of rotations. Requests with the same kind and id count against one limit. */
   readonly id: string;
-  /** Present limits: a change applies from the first call that passes it. */
+  /** Present limits. A change applies from the first call that passes it. */
   readonly limits: Limits;
-  /** Whether responses may show the limit: keys of sub-accounts do not see limits of their parent. */
+  /** Whether responses may show the limit. Keys of sub-accounts do not see limits of their parent. */
   readonly shown: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface LimitState {
   readonly period: LimitPeriod;
   /** `q`: requests per window, at least 1. */
   readonly quota: number;
-  /** `w`: length of the window in seconds, at least 1; for a day or month, of the present one. */
+  /** `w`: length of the window in seconds, at least 1. For a day or month, that of the present one. */
   readonly windowS: number;
   /** `r`: remaining requests, 0 to `quota`. */
   readonly remaining: number;
@@ -30,14 +30,16 @@ export interface Taken {
   readonly full: false;
   /** The shown limit with the smallest `remaining / quota`; `null` if there is none. */
   readonly scarcest: LimitState | null;
-  /** Returns the units of a request that was not handed over. Call it once at most. */
+  /** Returns the units of a request that was not handed over. Call it at most once. */
   giveBack(): void;
 }
 
 /** Nothing was taken, because a limit is used up. */
 export interface Full {
   readonly full: true;
-  /** The first limit that is used up, in the order `api_key`, `sub_account`, `parent`, the shortest period first. */
+  /**
+   * The first limit that is used up, in the order `api_key`, `sub_account`, `parent`, and the shortest period first.
+   */
   readonly kind: LimitKind;
   /** A quota (day, month) means `quota_exceeded`, a bucket (second, minute) `rate_limited`. */
   readonly period: LimitPeriod;
@@ -46,12 +48,12 @@ export interface Full {
   readonly scarcest: LimitState | null;
 }
 
-/** Limits over all replicas. A request waits only if no unit is at hand, and never longer than 25 ms. */
+/** Limits over all replicas. A request waits only if no unit is at hand, and at most 25 ms. */
 export interface RateLimiter {
   /**
    * Takes one unit from all of these limits, or from none. Never throws.
    *
-   * @param later called with the result if it is not known at once; not in this turn of the event loop
+   * @param later called with the result if it is not known at once; never in this turn of the event loop
    * @returns the result; `null` if a store has to be asked
    */
   take(by: readonly LimitedBy[], later: (result: Taken | Full) => void): Taken | Full | null;

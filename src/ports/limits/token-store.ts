@@ -35,13 +35,14 @@ export interface QuotaWindow {
 }
 
 /**
- * The tokens of limits, shared by all replicas, on one clock: a bucket for each limit by the second or minute, or a quota for each
- * limit by the day or month. A store of buckets may forget them, even all at once: a bucket that it does not have is full.
+ * The tokens of limits, shared by all replicas, on one clock. Each limit by the second or minute is a bucket, and each
+ * limit by the day or month a quota. A store of buckets may lose them, even all at once: a bucket that it does not have
+ * is full.
  */
 export interface TokenStore {
   /**
-   * Asks for tokens, each limit at most once in a call. An element is an error if this limit cannot be reached and others can.
-   * With no questions it tells whether the store can be reached.
+   * Asks for tokens, at most once for each limit in a call. An element of the result is an error if this limit cannot
+   * be reached while others can. A call with no questions tells whether the store can be reached.
    *
    * @throws if the store cannot be reached
    */

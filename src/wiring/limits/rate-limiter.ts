@@ -30,7 +30,7 @@ export interface OpenLimiter extends RateLimiter {
   stop(): Promise<void>;
 }
 
-/** Opens limits over all replicas. Their buckets are in Redis, or in the database without Redis. */
+/** Opens limits over all replicas. Their buckets are in Redis; without Redis, in the database. */
 export function openLimiter(parts: LimiterParts): OpenLimiter {
   const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
   // Only this process can use an embedded store.

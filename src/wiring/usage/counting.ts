@@ -27,9 +27,9 @@ export interface Counting {
   readonly usage: UsageRecorder;
   /** @see UsageRecorder.begin */
   begin(): Promise<void>;
-  /** Adds what was counted so far to the store; gives up after this time, and never rejects. */
+  /** Adds all counts to the store. It gives up after this many milliseconds, and never rejects. */
   deliver(withinMs: number): Promise<void>;
-  /** Notes that the process must have ended within that time. */
+  /** Notes that the process must have ended within this many milliseconds. */
   leave(withinMs: number): void;
   /** @see UsageRecorder.stop */
   stop(): Promise<number>;
@@ -44,7 +44,7 @@ export class UsageLeft extends Error {
   }
 }
 
-/** Part of the time to end that is kept for the steps after usage, milliseconds. */
+/** Milliseconds of the time to end that are kept for the steps after usage. */
 const lastStepsMs = 1_000;
 
 /** Makes the counting with its metrics. */

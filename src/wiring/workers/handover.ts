@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 
 /**
- * Message of Node's cluster that brings a connection. The worker returns `seq` as `ack`, and whether it took the
+ * Message of Node's cluster that brings a connection. The worker returns `seq` as `ack`, and says whether it took the
  * connection.
  */
 interface NewConnection {
@@ -9,7 +9,7 @@ interface NewConnection {
   readonly seq: number | string;
 }
 
-/** A connection as the cluster hands it on. */
+/** A connection as the cluster hands it over. */
 interface Handle {
   close(): void;
 }
@@ -17,16 +17,16 @@ interface Handle {
 interface UnderWay {
   readonly message: NewConnection;
   readonly handle: Handle;
-  /** Number of workers that this class handed it to; 0 while it is the cluster's. */
+  /** Number of workers that this class handed the connection to; 0 while only the cluster did. */
   readonly tries: number;
 }
 
 /**
- * Hands a connection on its way to a worker to another one if that worker dies.
+ * Hands a connection that is on its way to a worker to another one if the worker dies.
  *
  * Node's cluster gives a worker one connection at a time and keeps its own copy until the worker has taken it. If the
- * worker dies before that, the cluster forgets the copy without closing it: the client would wait for an answer until
- * it gives up.
+ * worker dies before that, the cluster forgets the copy without closing it, and the client would wait for a response
+ * until it gives up.
  */
 export class Handover {
   readonly #workers = new Map<ChildProcess, Map<NewConnection['seq'], UnderWay>>();
@@ -52,14 +52,14 @@ export class Handover {
       if (accepted) one.handle.close();
       else this.#handOn(one);
     });
-    // Node emits `disconnect` only when nothing is on its way to the worker any more.
+    // Node emits `disconnect` only when no connection is on its way to the worker.
     worker.once('exit', () => {
       this.#workers.delete(worker);
       for (const one of underWay.values()) this.#handOn(one);
     });
   }
 
-  /** Hands it to the next worker in turn; closes it after each worker was tried and none took it. */
+  /** Hands the connection to the next worker in turn. Closes it if each worker was tried and none took it. */
   #handOn({ message, handle, tries }: UnderWay): void {
     const [worker, underWay] = [...this.#workers][tries % Math.max(1, this.#workers.size)] ?? [];
     if (worker === undefined || underWay === undefined || tries >= 2 * this.#workers.size)

@@ -8,29 +8,29 @@ export interface WorkerProcess {
   send(message: ToWorker): void;
   kill(signal: NodeJS.Signals): void;
   onMessage(listener: (message: FromWorker) => void): void;
-  /** @param listener gets the exit code, or the signal that ended the process */
+  /** @param listener called with the exit code, or the signal that ended the process */
   onExit(listener: (code: number | null, signal: NodeJS.Signals | null) => void): void;
 }
 
 /** One worker, from its fork to its end. */
 export class Member {
   readonly id: number;
-  /** Number of the worker among all; its successor takes over the number. */
+  /** Number of the worker. Its successor gets the same number. */
   readonly slot: number;
   readonly process: WorkerProcess;
   readonly bornMs: number;
-  /** Whether it has asked for its configuration and got it. */
+  /** Whether the worker has asked for its configuration and received it. */
   begun = false;
-  /** Reasons why it cannot decide; `null` before it listens. */
+  /** Reasons why the worker cannot decide; `null` before it listens. */
   unready: readonly Unreadiness[] | null = null;
-  /** Last `fleet` message to it, and whether it was ever ready. */
+  /** Last `fleet` message to the worker, and whether it was ever ready. */
   told = '';
   wasReady = false;
   draining = false;
   gone = false;
-  /** Looks since its last message. */
+  /** Number of looks since the worker's last message. */
   silentFor = 0;
-  /** Looks in a row at which it was not ready while another worker was. */
+  /** Number of looks in a row at which the worker was not ready while another was. */
   behindFor = 0;
 
   constructor(id: number, slot: number, process: WorkerProcess, bornMs: number) {

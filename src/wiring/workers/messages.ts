@@ -6,11 +6,11 @@ import type { MetricValues } from '../../ops/summed-metrics.ts';
 export type ToWorker =
   /** First message: the configuration, and the worker's number, from 1. */
   | { readonly kind: 'begin'; readonly config: Config; readonly slot: number }
-  /** Whether to take connections, and the reasons why no worker can decide (empty: at least one can). */
+  /** Says whether to take connections, and the reasons why no worker can decide (empty if at least one can). */
   | { readonly kind: 'group'; readonly take: boolean; readonly unready: readonly Unreadiness[] }
   /** Prepares another configuration; the worker answers whether it can use it. */
   | { readonly kind: 'prepare'; readonly id: number; readonly config: Config }
-  /** All workers can use the configuration, or at least one cannot. */
+  /** Says whether all workers can use the configuration. */
   | { readonly kind: 'decided'; readonly id: number; readonly use: boolean }
   /** Asks for the worker's metrics. */
   | { readonly kind: 'count'; readonly id: number }
@@ -24,16 +24,16 @@ export type FromWorker =
   /** The worker listens to the primary. */
   | { readonly kind: 'hello' }
   /**
-   * The worker's listeners are open; `unready` has the reasons why it cannot decide. Sent at every change, and at least
-   * every {@link beatMs}.
+   * The worker's listeners are open; `unready` has the reasons why it cannot decide. The worker sends this at every
+   * change, and at least every {@link beatMs}.
    */
   | { readonly kind: 'state'; readonly unready: readonly Unreadiness[] }
-  /** The worker can use the configuration of `prepare`, or the reason why not. */
+  /** The worker can use the configuration of `prepare`, or says why not. */
   | { readonly kind: 'prepared'; readonly id: number; readonly failure: string | null }
   /** The worker uses the new configuration. */
   | { readonly kind: 'used'; readonly id: number }
   | { readonly kind: 'counted'; readonly id: number; readonly metrics: readonly MetricValues[] }
-  /** The worker got a request for `/metrics` and asks for the metrics of all workers. */
+  /** The worker received a request for `/metrics` and asks for the metrics of all workers. */
   | { readonly kind: 'scrape'; readonly id: number };
 
 /** Interval of a worker's `state` messages, milliseconds. */

@@ -13,7 +13,7 @@ const lookMs = 250;
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 
-/** A worker's end of the channel to the primary, which Node keeps between them. */
+/** A worker's end of the channel to the primary, which Node opens between the two. */
 export class PrimaryLink implements WorkerGroup {
   readonly #stop: () => void;
   readonly #intake = new Intake(false);
@@ -28,7 +28,7 @@ export class PrimaryLink implements WorkerGroup {
   readonly #serving: Promise<RunningGateway>;
   #serve: (gateway: RunningGateway) => void = () => undefined;
 
-  /** @param handlers run when the primary asks something of the whole process */
+  /** @param handlers called when the primary asks something of the whole process */
   constructor({ stop }: { readonly stop: () => void }) {
     this.#stop = stop;
     this.#began = new Promise((resolve) => (this.#begin = resolve));
@@ -43,7 +43,8 @@ export class PrimaryLink implements WorkerGroup {
   }
 
   /**
-   * Connects `gateway`, which listens now: the primary hears whether it can decide, and may replace its configuration.
+   * Connects `gateway`, which listens at this time. The primary is told whether it can decide, and may replace its
+   * configuration.
    */
   serving(gateway: RunningGateway): void {
     this.#serve(gateway);
@@ -106,9 +107,12 @@ export class PrimaryLink implements WorkerGroup {
     }
   }
 
-  /** Uses `config` if all workers can. A worker that fails after that ends; its successor uses it, or says why not. */
+  /**
+   * Uses `config` if all workers can. A worker that fails afterwards ends. Its successor uses the configuration, or
+   * says why not.
+   */
   async #prepare(id: number, config: Config): Promise<void> {
-    // Waits from now on, since a worker that is too slow gets the decision before it is ready for it.
+    // The wait begins here, because a slow worker may get the decision before it is ready for it.
     const decision = new Promise<boolean>((resolve) => this.#decisions.set(id, resolve));
     const gateway = await this.#serving;
     let use: boolean | undefined;

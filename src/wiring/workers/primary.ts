@@ -16,19 +16,19 @@ import { ScrapeAll } from './scrape-all.ts';
 import { workerConfig } from './per-worker-config.ts';
 import { Workers } from './workers.ts';
 
-/** Milliseconds that a worker gets after its time to drain, before it is killed. */
+/** Milliseconds after the time to drain until a worker is killed. */
 const graceMs = 3_000;
 const rarelyMs = 60_000;
 
 /**
- * Runs `given.workers` processes that share the listeners; each is a replica. To the outside they are one: signals,
- * configuration, readiness and metrics go through this process, which serves nothing itself. Only it reads the
+ * Runs `given.workers` processes that share the listeners; each is a replica. To the outside they are one. Signals,
+ * configuration, readiness and metrics go through this process, which serves no requests itself. Only it reads the
  * configuration, so all workers use the same one and its faults are logged once.
  */
 export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): void {
   const { logger } = log;
   const [timers, clock] = [systemTimers, systemClock];
-  // `SummedMetrics` hides the metrics of this process's event loop, so it need not wake up for them.
+  // `SummedMetrics` hides the metrics of this process's event loop, so nothing has to wake the process for them.
   const registry = createRegistry(rarelyMs);
   const restarts = counter(registry, 'worker_restarts_total', 'Workers that ended and were replaced.');
   // Ends the process after the last lines of the log are written.
@@ -78,7 +78,7 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     await reloading.run(workerConfig(wanted), () => (config = wanted));
   }
 
-  /** Drains all workers at the first signal. A second signal ends them and this process at once. */
+  /** Drains all workers at the first signal. A second signal ends the workers and this process at once. */
   function stop(signal: NodeJS.Signals): void {
     if (stopping) {
       workers.kill();
@@ -88,12 +88,12 @@ export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): voi
     logger.info({ signal, drain_ms: config.drainMs }, 'draining all workers');
     workers.stop();
     if (workers.empty) return end(0);
-    // Each worker keeps to its time by itself, unless it hangs.
+    // Each worker ends in time by itself, unless it hangs.
     timers.after(config.drainMs + graceMs, () => killLate(workers, logger));
   }
 }
 
-/** Passes a worker's answer to the one who asked for it. */
+/** Passes a worker's answer to the question that it belongs to. */
 function hear(from: Member, message: FromWorker, asked: { reloading: ReloadAll; scraping: ScrapeAll }): void {
   const { reloading, scraping } = asked;
   switch (message.kind) {

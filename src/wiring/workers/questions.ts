@@ -1,7 +1,7 @@
 import type { Timers } from '../../ports/timers.ts';
 import type { Member } from './member.ts';
 
-/** Outcome of a question. `gone`: the worker has ended; `silent`: it did not answer in time. */
+/** Outcome of a question. `gone`: the worker has ended; `silent`: the worker did not answer in time. */
 export type Outcome<T> = { readonly answer: T } | { readonly missing: 'gone' | 'silent' };
 
 interface Open<T> {
@@ -10,7 +10,7 @@ interface Open<T> {
   readonly close: (outcome: Outcome<T>) => void;
 }
 
-/** Asks workers a question, and waits until each has answered, has ended or has been silent for too long. */
+/** Asks workers a question, and waits until each has answered or ended, or did not answer in time. */
 export class Questions<T> {
   readonly #timers: Timers;
   readonly #limitMs: number;

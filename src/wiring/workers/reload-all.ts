@@ -4,10 +4,12 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Time for a worker to prepare another configuration, milliseconds. */
+/** Milliseconds in which a worker must prepare another configuration. */
 const limitMs = 10_000;
 
-/** Replaces the configuration of all workers or of none: each prepares it, and uses it only if all can. */
+/**
+ * Replaces the configuration of all workers or of none. Each worker prepares it, and uses it only if all of them can.
+ */
 export class ReloadAll {
   readonly prepared: Questions<string | null>;
   readonly used: Questions<true>;
@@ -31,7 +33,7 @@ export class ReloadAll {
    * @throws if a worker cannot use it or does not answer in time; then none uses it
    */
   async run(config: Config, decided: () => void): Promise<void> {
-    // A worker that starts in the meantime might start with the old configuration.
+    // A worker that starts meanwhile might start with the old configuration.
     this.#workers.hold();
     try {
       const { members } = this.#workers;
@@ -54,7 +56,7 @@ export class ReloadAll {
     }
   }
 
-  /** @returns reasons why the workers cannot use it */
+  /** @returns reasons why the workers cannot use the configuration */
   async #prepare(id: number, members: readonly Member[], config: Config): Promise<readonly string[]> {
     const outcomes = await this.prepared.ask(id, members, ({ process }) =>
       process.send({ kind: 'prepare', id, config }),

@@ -14,38 +14,42 @@ export interface WorkersParts {
   readonly timers: Timers;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly logger: Logger;
-  /** Called for messages on other subjects than readiness. */
+  /** Called for messages that are not about readiness. */
   readonly onMessage: (from: Member, message: FromWorker) => void;
   readonly onGone: (member: Member, code: number | null) => void;
   /** Called when another worker takes the place of one that is gone. */
   readonly onReplaced: () => void;
-  /** Called if the first worker ended before it listened: the others would, too. It has logged the reason itself. */
+  /**
+   * Called if the first worker ended before it listened, because the others would end as well. The worker has logged
+   * the reason itself.
+   */
   readonly onNeverStarted: (code: number) => void;
 }
 
 /** Interval of the checks for silence and readiness, milliseconds. */
 const lookMs = 1_000;
 /**
- * Looks after which a silent worker counts as hanging and is killed. A worker that starts may have much to do at once.
+ * Number of looks after which a silent worker counts as hanging and is killed. A worker that starts may have much to do
+ * at once.
  */
 const startingLooks = 30;
-/** Least looks for a worker that has served; a busy machine may delay two or three beats. */
+/** Least number of looks for a worker that has served, because a busy machine may delay two or three beats. */
 const leastSilentLooks = 4;
-/** Looks after which a worker that is not ready, while others are, is replaced. */
+/** Number of looks after which a worker that is not ready, while others are, is replaced. */
 const behindLooks = 10;
-/** A worker that ends within this time ended "at once"; its successor has to wait. */
+/** Milliseconds. A worker that ends sooner after its start ended "at once", and its successor has to wait. */
 const soonMs = 30_000;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
 
 /**
- * Keeps the wanted number of workers running, and tells which of them take connections: the ready ones, or all if none
- * is ready, because a 503 is better than no answer.
+ * Keeps the wanted number of workers running, and decides which of them take connections: the ready ones, or all if
+ * none is ready, because a 503 is better than no response.
  */
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #members = new Map<number, Member>();
-  /** Times in a row that the worker of a slot ended soon. */
+  /** Number of times in a row that the worker of a slot ended at once. */
   readonly #fast = new Map<number, number>();
   #nextId = 1;
   #stopping = false;
@@ -53,14 +57,14 @@ export class Workers {
   /** While this is set, new workers wait for their configuration. */
   #held: Member[] | undefined;
 
-  /** Forks the first worker, and the others after it listens, so that a fault that stops all of them is logged once. */
+  /** Forks the first worker, and the others after it listens. So a fault that stops all of them is logged once. */
   constructor(parts: WorkersParts) {
     this.#parts = parts;
     this.#fork(1);
     this.#again();
   }
 
-  /** Workers that have got their configuration. */
+  /** Workers that have received their configuration. */
   get members(): Member[] {
     return [...this.#members.values()].filter(({ begun }) => begun);
   }
@@ -80,7 +84,7 @@ export class Workers {
     for (const member of held) this.#begin(member);
   }
 
-  /** Ends a worker as SIGTERM would end the process. Another takes its place, unless all are to stop. */
+  /** Ends a worker as SIGTERM ends a process. Another worker takes its place, unless all are to stop. */
   drain(member: Member): void {
     member.draining = true;
     member.process.send({ kind: 'drain' });
@@ -138,7 +142,7 @@ export class Workers {
     this.#tellAll();
   }
 
-  /** Tells each worker whether to take connections, first those that do: there must always be one. */
+  /** Tells each worker whether to take connections. Those that take them come first, so that there is always one. */
   #tellAll(): void {
     const { members } = this;
     const ready = members.filter((member) => member.ready);
@@ -182,7 +186,7 @@ export class Workers {
   #look(member: Member): void {
     const about = { worker: member.slot, pid: member.process.pid };
     member.silentFor += 1;
-    // Counts looks, not time: if the whole machine stood still, no worker could send anything.
+    // The check counts looks, not time: if the whole machine stood still, no worker could send anything.
     if (member.silentFor > this.#silentLooks(member)) {
       this.#parts.logger.error(about, 'a worker hangs: it is killed');
       return member.process.kill('SIGKILL');
@@ -195,10 +199,7 @@ export class Workers {
     this.#tellAll();
   }
 
-  /**
-   * After twice the length of its lease a worker cannot decide any more, so other workers serve its waiting requests
-   * better.
-   */
+  /** After twice the length of its lease a worker cannot decide, so other workers serve its waiting requests better. */
   #silentLooks({ unready }: Member): number {
     if (unready === null) return startingLooks;
     return Math.max(leastSilentLooks, Math.ceil((2 * this.#parts.config().coherence.leaseMs) / lookMs));
