@@ -29,9 +29,8 @@ export interface Alone {
 }
 
 /**
- * Milliseconds over which a replica's use of a limit is averaged, and the factor by which this time exceeds that in
- * which the bucket fills; the longer of the two counts. Then the averages of all replicas add up to at most 1.1 times
- * the rate, even after a burst.
+ * Time over which a replica's use of a limit is averaged: `fills` times the time in which the bucket fills, and at
+ * least `leastMs`. With it the averages of all replicas add up to at most 1.1 times the rate, even after a burst.
  */
 const average = { leastMs: 10_000, fills: 10 };
 /**

@@ -56,7 +56,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still wait for its position, which is this one or an older one.
+    -- The request that created the account may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -66,7 +66,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creates under one parent queue here, so that the limit and the external_id are checked against all earlier ones.
+  -- Creates under one parent queue here, so that each is checked against the limit and the external_ids of all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -96,7 +96,7 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replica may not have heard yet of the first active one, or of another account that gave up the external_id.
+  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])
@@ -729,14 +729,14 @@ begin
     return;
   end if;
   perform fleet_require(2);
-  -- One import runs at a time, since two may hold the same keys for different accounts.
+  -- One import runs at a time, because two imports may hold the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
   perform from account a where a.id = of_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Mints wait for these locks, and are counted. Ids are locked in order; no other statement locks two sub-accounts.
+  -- Mints wait for these locks, so their keys are counted. Ids are locked in order, and no other statement locks two sub-accounts.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -764,7 +764,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Each owner comes once here: after a join, PostgreSQL would count once for each key.
+    -- Each owner is here once. After a join, PostgreSQL would count once for each key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults
@@ -817,9 +817,9 @@ begin
   if not is_plan then
     perform fleet_require(2);
     perform import_begin();
-    -- No `api_key_import` may run at the same time, since it may hold the same keys.
+    -- No `api_key_import` may run at the same time, because it may hold the same keys.
     perform pg_advisory_xact_lock(7311970454);
-    -- Mints wait for these locks, and are counted.
+    -- Mints wait for these locks, so their keys are counted.
     perform from account a
       where a.id in (
         select r.parent_id from import_owners(new_rows) r
@@ -871,7 +871,7 @@ begin
     list[entry.n] := jsonb_build_object('outcome', of_row, 'id', of_id);
   end loop;
   if is_plan then
-    -- A key whose account does not exist yet can have no other fault.
+    -- A key whose account does not exist can have no other fault.
     select array_agg(
         case when list[r.n] ->> 'outcome' = 'no-account' and k.digest is not null
           then '{"outcome": "key-taken"}'::jsonb else list[r.n] end order by r.n
@@ -965,8 +965,8 @@ begin
     end if;
     return;
   end if;
-  -- A rotation takes this lock, too; a mint and an import take that of the account. So each of them has ended, and
-  -- its new key is seen below, or it begins after this.
+  -- A rotation also takes this lock, and a mint and an import take that of the account. So each of them has either ended, and its new
+  -- key is seen below, or it begins after this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then
@@ -998,7 +998,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still wait for its position, which is this one or an older one.
+    -- The request that made the key may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -1623,8 +1623,7 @@ declare
   newest uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
-  -- This uses a later snapshot than the lock, and a range of the index, because PostgreSQL might read along the
-  -- primary key.
+  -- This statement uses a later snapshot than the lock, and a range of the index, because PostgreSQL might read along the primary key.
   select e.id into newest from event e
     where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by e.account_id desc, e.id desc limit 1;
@@ -1684,7 +1683,7 @@ begin
         on conflict (limit_name) do nothing;
       select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
     end if;
-    -- Read after the row was locked, so that its time does not go back.
+    -- The time is read after the row was locked, so that the row's time never goes back.
     present := clock_timestamp();
     bucket.tokens := greatest(0, least(
       asked.capacity,
@@ -1726,7 +1725,7 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- What a crash of the database forgets is said again with the next question.
+  -- The next question repeats the figures that a crash of the database loses.
   perform set_config('synchronous_commit', 'off', true);
   -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
   for asked in
@@ -1742,7 +1741,7 @@ begin
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
-    -- A replica that does not know the series has forgotten the quota, with nothing at hand.
+    -- A replica that does not know the series has forgotten the quota, and has nothing at hand.
     if asked.series is distinct from quota.series then
       asked.spent := coalesce(held.spent, 0);
       asked.hand := 0;
@@ -1751,7 +1750,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- What is at hand elsewhere cannot be had here, so little of a small rest is given for requests that are only expected.
+    -- Units at hand on other replicas cannot be used here, so a replica gets little of a small rest for requests that are only
+    -- expected.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity
@@ -1902,7 +1902,7 @@ begin
       through = greatest(j.through, coalesce(to_timestamp(through_ms / 1000), j.through))
       where j.id = journal;
   end if;
-  -- This runs about once for each process.
+  -- This branch runs about once for each process.
   if known = 0 then
     delete from usage_journal j where j.at < now() - interval '400 days';
   end if;
@@ -1946,7 +1946,7 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that has waited for long may hold two days of one slot; the later one counts.
+  -- A batch that has waited long may hold two days of one slot, of which the later one counts.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
@@ -1961,7 +1961,7 @@ begin
     day = excluded.day
     where w.day <= excluded.day;
 
-  -- Batches of 0.1.0 lack the time of use, so for them the end of a past hour counts.
+  -- Batches of 0.1.0 lack the time of use, so the end of a past hour stands for it.
   with used as (
     select (c ->> 'key_id')::uuid as key_id, least(
       now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))
@@ -2053,7 +2053,7 @@ declare
   closed timestamptz;
 begin
   if tg_op = 'INSERT' then
-    -- `insert … on conflict do update` fires twice, and often with nothing to insert or to update.
+    -- `insert … on conflict do update` fires this trigger twice, and often without an inserted or an updated row.
     if not exists (select from added) then
       return null;
     end if;
@@ -2097,7 +2097,7 @@ begin
     if exists (select from removed o where o.hour < closed) then
       perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
     end if;
-  -- If retention deletes hours, their days stay.
+  -- When retention deletes hours, their days stay.
   elsif current_setting('tenancy_gateway.usage_retention', true) is distinct from 'on' then
     if not exists (select from removed) then
       return null;
@@ -2217,7 +2217,7 @@ begin
     return false;
   end if;
   perform usage_daily_lock();
-  -- This uses a later snapshot than the locks, so it sees a batch whole or not at all.
+  -- This statement uses a later snapshot than the locks, so it sees a batch whole or not at all.
   select k.* into done from usage_kept k;
   until := done;
   select h.root_id, h.account_id, usage_day_of(h.hour) into until.root_id, until.account_id, until.day from usage_hourly h

@@ -15,7 +15,7 @@ declare
 begin
   select b.outcome, b.made into outcome, account from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still wait for its position, which is this one or an older one.
+    -- The request that created the account may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;
@@ -25,7 +25,7 @@ begin
     outcome := 'burst-alone';
     return;
   end if;
-  -- Creates under one parent queue here, so that the limit and the external_id are checked against all earlier ones.
+  -- Creates under one parent queue here, so that each is checked against the limit and the external_ids of all earlier ones.
   select * into parent from account a where a.id = new_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'no-parent';
@@ -55,7 +55,7 @@ begin
     where a.id = new_parent;
   outcome := 'done';
   account := to_jsonb(made);
-  -- Some replica may not have heard yet of the first active one, or of another account that gave up the external_id.
+  -- Some replica may not know yet that the parent has an active sub-account, or that another account gave up the external_id.
   seq := coalesce(
     change_end(request, account),
     coherence_awaited(array['n:' || new_parent, external_id_log_key(made)])

@@ -1,5 +1,4 @@
--- This trigger keeps `account_listed` and `parent_external_id` in step with `account`, whichever version of the
--- gateway writes it.
+-- This trigger keeps `account_listed` and `parent_external_id` equal to `account`, whichever version of the gateway writes it.
 create or replace function account_index() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then

@@ -27,14 +27,14 @@ begin
     return;
   end if;
   perform fleet_require(2);
-  -- One import runs at a time, since two may hold the same keys for different accounts.
+  -- One import runs at a time, because two imports may hold the same keys for different accounts.
   perform pg_advisory_xact_lock(7311970454);
   perform from account a where a.id = of_parent and a.parent_id is null for no key update;
   if not found then
     outcome := 'none';
     return;
   end if;
-  -- Mints wait for these locks, and are counted. Ids are locked in order; no other statement locks two sub-accounts.
+  -- Mints wait for these locks, so their keys are counted. Ids are locked in order, and no other statement locks two sub-accounts.
   perform from account a
     where a.parent_id = of_parent and a.id in (select (k ->> 'owner')::uuid from jsonb_array_elements(new_keys) k)
     order by a.id for no key update;
@@ -62,7 +62,7 @@ begin
     from jsonb_array_elements(new_keys) with ordinality k (key, n)
     where not exists (select from api_key there where there.digest = (k.key ->> 'digest')::bytea)
   ), counted as materialized (
-    -- Each owner comes once here: after a join, PostgreSQL would count once for each key.
+    -- Each owner is here once. After a join, PostgreSQL would count once for each key.
     select fresh.owner, count(*) + api_key_count(fresh.owner) as keys from fresh group by fresh.owner
   )
   select jsonb_agg(fresh.n - 1 order by fresh.n) into faults

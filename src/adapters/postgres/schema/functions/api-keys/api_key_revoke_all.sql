@@ -15,8 +15,8 @@ begin
     end if;
     return;
   end if;
-  -- A rotation takes this lock, too; a mint and an import take that of the account. So each of them has ended, and
-  -- its new key is seen below, or it begins after this.
+  -- A rotation also takes this lock, and a mint and an import take that of the account. So each of them has either ended, and its new
+  -- key is seen below, or it begins after this call.
   perform change_fence(of_account);
   perform from account a where a.id = of_account for no key update;
   if not found then

@@ -22,7 +22,7 @@ declare
 begin
   select b.outcome, b.made into outcome, key from change_begin(request) b;
   if outcome is not null then
-    -- The request that made it may still wait for its position, which is this one or an older one.
+    -- The request that made the key may still wait for its position, which is this one or an older one.
     seq := case outcome when 'again' then coherence_position() end;
     return;
   end if;

@@ -5,8 +5,7 @@ declare
   newest uuid;
 begin
   perform pg_advisory_xact_lock(hashtextextended('event ' || of_account::text, 0));
-  -- This uses a later snapshot than the lock, and a range of the index, because PostgreSQL might read along the
-  -- primary key.
+  -- This statement uses a later snapshot than the lock, and a range of the index, because PostgreSQL might read along the primary key.
   select e.id into newest from event e
     where e.account_id >= of_account and (e.account_id, e.id) <= (of_account, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
     order by e.account_id desc, e.id desc limit 1;

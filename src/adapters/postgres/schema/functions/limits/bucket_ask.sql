@@ -26,7 +26,7 @@ begin
         on conflict (limit_name) do nothing;
       select * into bucket from limit_bucket b where b.limit_name = asked."limit" for update;
     end if;
-    -- Read after the row was locked, so that its time does not go back.
+    -- The time is read after the row was locked, so that the row's time never goes back.
     present := clock_timestamp();
     bucket.tokens := greatest(0, least(
       asked.capacity,

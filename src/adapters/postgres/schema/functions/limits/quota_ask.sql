@@ -1,6 +1,6 @@
--- Asks quotas for units, and returns the answers in the order of the questions. A replica says how many units of the quota's present
--- series it has spent, and how many it has at hand, in all: a question that comes twice changes nothing, and the answer to a lost
--- one is lost to nobody. A series begins with each window, and whenever an account gets a quota.
+-- Asks quotas for units, and returns the answers in the order of the questions. A question holds totals: the units of the quota's
+-- present series that the replica has spent, and those that it has at hand. So a question that comes twice changes nothing, and units
+-- of a lost answer are not lost. A series begins with each window, and whenever an account gets a quota.
 create or replace function quota_ask(of_replica text, questions jsonb) returns jsonb language plpgsql
 set enable_seqscan = off as $$
 declare
@@ -12,7 +12,7 @@ declare
   free bigint;
   granted bigint;
 begin
-  -- What a crash of the database forgets is said again with the next question.
+  -- The next question repeats the figures that a crash of the database loses.
   perform set_config('synchronous_commit', 'off', true);
   -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
   for asked in
@@ -28,7 +28,7 @@ begin
     quota := quota_of(asked."limit", starts);
     select * into held from limit_hold h
       where h.limit_name = asked."limit" and h.starts_at = starts and h.replica = of_replica;
-    -- A replica that does not know the series has forgotten the quota, with nothing at hand.
+    -- A replica that does not know the series has forgotten the quota, and has nothing at hand.
     if asked.series is distinct from quota.series then
       asked.spent := coalesce(held.spent, 0);
       asked.hand := 0;
@@ -37,7 +37,8 @@ begin
     if quota.used + asked.needed > asked.capacity then
       quota.used := quota.used - quota_let_go(asked."limit", starts, of_replica);
     end if;
-    -- What is at hand elsewhere cannot be had here, so little of a small rest is given for requests that are only expected.
+    -- Units at hand on other replicas cannot be used here, so a replica gets little of a small rest for requests that are only
+    -- expected.
     free := greatest(0, asked.capacity - quota.used);
     granted := least(free, asked.needed + least(asked.ahead, greatest(0, free - asked.needed) / 64));
     update limit_quota u set used = quota.used + granted, quota = asked.capacity

@@ -1,5 +1,5 @@
--- Takes back what is at hand on replicas that have not asked for long, which a living one does at least every ten seconds. Returns
--- how much that is.
+-- Takes back the units at hand on replicas that have not asked for 15 seconds; a living replica asks at least every ten. Returns the
+-- number of these units.
 create or replace function quota_let_go(of_limit text, starts timestamptz, but_replica text) returns bigint language sql as $$
   with gone as (
     select h.replica, h.hand from limit_hold h

@@ -1,5 +1,5 @@
--- Returns the row of a quota in the window that begins at `starts`, locked. A new row counts what the account has used in the window
--- already.
+-- Returns the row of a quota in the window that begins at `starts`, and locks it. A new row includes the requests that the account has
+-- already made in the window.
 create or replace function quota_of(of_limit text, starts timestamptz) returns limit_quota language plpgsql
 set enable_seqscan = off as $$
 declare

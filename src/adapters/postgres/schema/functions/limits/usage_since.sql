@@ -1,6 +1,6 @@
--- Returns the requests of an account since the first instant of a day, as far as they were added; of a parent with all its
--- sub-accounts. The limit names the account, such as `parent:0198…:month`. A parent with more than 5,000 sub-accounts gets 0, because
--- a request waits for the answer; each account is one look into the index.
+-- Returns the number of requests of an account, as far as they were added, since the first instant of a day. A parent's number
+-- includes all its sub-accounts. The limit names the account, such as `parent:0198…:month`. A parent with more than 5,000 sub-accounts
+-- gets 0, because a request waits for the answer and each account takes one look into the index.
 create or replace function usage_since(of_limit text, starts timestamptz) returns bigint language plpgsql stable
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare

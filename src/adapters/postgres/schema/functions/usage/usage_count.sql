@@ -25,7 +25,7 @@ begin
     bytes_in = usage_hourly.bytes_in + excluded.bytes_in,
     bytes_out = usage_hourly.bytes_out + excluded.bytes_out;
 
-  -- A batch that has waited for long may hold two days of one slot; the later one counts.
+  -- A batch that has waited long may hold two days of one slot, of which the later one counts.
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
@@ -40,7 +40,7 @@ begin
     day = excluded.day
     where w.day <= excluded.day;
 
-  -- Batches of 0.1.0 lack the time of use, so for them the end of a past hour counts.
+  -- Batches of 0.1.0 lack the time of use, so the end of a past hour stands for it.
   with used as (
     select (c ->> 'key_id')::uuid as key_id, least(
       now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))

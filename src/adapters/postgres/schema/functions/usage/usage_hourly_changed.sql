@@ -8,7 +8,7 @@ declare
   closed timestamptz;
 begin
   if tg_op = 'INSERT' then
-    -- `insert … on conflict do update` fires twice, and often with nothing to insert or to update.
+    -- `insert … on conflict do update` fires this trigger twice, and often without an inserted or an updated row.
     if not exists (select from added) then
       return null;
     end if;
@@ -52,7 +52,7 @@ begin
     if exists (select from removed o where o.hour < closed) then
       perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
     end if;
-  -- If retention deletes hours, their days stay.
+  -- When retention deletes hours, their days stay.
   elsif current_setting('tenancy_gateway.usage_retention', true) is distinct from 'on' then
     if not exists (select from removed) then
       return null;

@@ -13,7 +13,7 @@ begin
     return false;
   end if;
   perform usage_daily_lock();
-  -- This uses a later snapshot than the locks, so it sees a batch whole or not at all.
+  -- This statement uses a later snapshot than the locks, so it sees a batch whole or not at all.
   select k.* into done from usage_kept k;
   until := done;
   select h.root_id, h.account_id, usage_day_of(h.hour) into until.root_id, until.account_id, until.day from usage_hourly h
