@@ -53,7 +53,7 @@ export async function findParent(context: Context, given: string, instead: strin
 }
 
 /**
- * Finds a sub-account by its id, or, with its parent before it, by its id or by `ext:` and its `external_id`.
+ * Finds a sub-account by its id. After a parent, `ext:` and the sub-account's `external_id` also name it.
  *
  * @param given one or two texts
  * @throws {Failure}

@@ -62,7 +62,7 @@ export function oneOf<T extends string>(description: string, values: readonly T[
 }
 
 /**
- * Texts by names that the file chooses; none by default.
+ * A mapping from names to texts; the file chooses the names. Empty by default.
  *
  * @param nameFormat a name in `formats.ts`, as is `options.format`
  */

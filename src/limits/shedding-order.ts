@@ -1,6 +1,9 @@
 import type { AccountId } from '../domain/ids.ts';
 
-/** After a window that was too much, the capacity is at most this fraction of the requests that the window admitted. */
+/**
+ * After a window with too many requests, the capacity is at most this fraction of the requests that the window
+ * admitted.
+ */
 const lessBy = 0.7;
 /** Factor by which capacity grows after a window that was not too much. */
 const moreBy = 1.25;

@@ -6,8 +6,8 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 export class MissingFact {
   readonly key: FactKey;
   /**
-   * Tenant in whose turn the fact is loaded. It is set if the fact's key does not tell: any parent may ask for any
-   * account.
+   * Tenant whose turn the look-up of the fact takes. It is set only if the fact's key does not name a tenant, because
+   * any parent may ask for any account.
    */
   readonly tenant: AccountId | undefined;
 

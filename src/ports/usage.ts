@@ -112,7 +112,7 @@ export interface UsageBatch {
 
 /** Writes of a parent without the acting header. */
 export interface WritesByDefault {
-  /** Start of counting, milliseconds since 1970; earlier writes are not known. */
+  /** Start of counting, milliseconds since 1970. Earlier writes are unknown. */
   readonly countedFromMs: number;
   /** Keys that made such writes, latest first. */
   readonly keys: readonly {

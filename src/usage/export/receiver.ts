@@ -4,7 +4,7 @@ import type { UsageExportConfig } from '../../config.ts';
 import type { Timers } from '../../ports/timers.ts';
 import { PushFailed, type Receiver } from '../../ports/usage/receiver.ts';
 
-/** Number of characters of an error response that are logged, and maximum number that are read for that. */
+/** Most characters of an error response that are logged, and that are read for the log. */
 const toldOfResponse = 300;
 const readOfResponse = 4_096;
 
