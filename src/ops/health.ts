@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 
 /** A reason why this process should get no requests at this time. */
 export interface Unreadiness {
@@ -9,18 +9,26 @@ export interface Unreadiness {
 }
 
 /**
- * Adds `/livez` (the process runs, and a restart would not help) and `/readyz` (the process can decide about requests).
- * Redis does not count, because the gateway is slower without it, but correct.
+ * Adds `/livez` (the process runs, and a restart would not help), `/readyz` (the process can decide about requests) and
+ * `/readyz/listening` (the process has started and does not drain: without a lease it still responds to each request,
+ * with 503). Redis does not count, because the gateway is slower without it, but correct.
  *
  * @param unready reasons that keep the process from deciding; empty if it is ready
  */
 export function healthRoutes(app: FastifyInstance, unready: () => readonly Unreadiness[]): void {
   app.get('/livez', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'live' }));
-  app.get('/readyz', (_request, reply) => {
-    const reasons = unready();
-    return reply
-      .code(reasons.length === 0 ? 200 : 503)
-      .header('cache-control', 'no-store')
-      .send(reasons.length === 0 ? { status: 'ready' } : { status: 'unready', reasons });
-  });
+  app.get('/readyz', (_request, reply) => respond(reply, unready()));
+  app.get('/readyz/listening', (_request, reply) =>
+    respond(
+      reply,
+      unready().filter(({ reason }) => reason !== 'lease_lapsed'),
+    ),
+  );
+}
+
+function respond(reply: FastifyReply, reasons: readonly Unreadiness[]): FastifyReply {
+  return reply
+    .code(reasons.length === 0 ? 200 : 503)
+    .header('cache-control', 'no-store')
+    .send(reasons.length === 0 ? { status: 'ready' } : { status: 'unready', reasons });
 }

@@ -80,7 +80,7 @@ preStop: { sleep: { seconds: {{ add .gateway.preStopSeconds (include "tenancy-ga
     httpGet: { path: /livez, port: internal }
     timeoutSeconds: 5
   readinessProbe:
-    httpGet: { path: /readyz, port: internal }
+    httpGet: { path: /readyz/listening, port: internal }
     periodSeconds: 3
     failureThreshold: 2
   lifecycle:

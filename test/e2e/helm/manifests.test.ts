@@ -106,7 +106,7 @@ t.test(
       const { startupProbe, livenessProbe, readinessProbe } = gateway ?? {};
       t.same(
         [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet),
-        ['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'internal' })),
+        ['/livez', '/livez', '/readyz/listening'].map((path) => ({ path, port: 'internal' })),
       );
       const targets = all
         .filter(({ kind }) => kind === 'Service')
