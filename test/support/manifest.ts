@@ -1,3 +1,8 @@
+/** The gateway's file as the pods of a Deployment read it. */
+export function configOf(deployment: Manifest): string {
+  return deployment.spec?.template?.metadata.annotations?.['tenancy-gateway/config'] ?? '';
+}
+
 /** As much of the Kubernetes API as the tests look at. */
 export interface Manifest {
   readonly apiVersion: string;
@@ -35,6 +40,7 @@ export interface Spec extends PodSpec {
 export interface PodSpec {
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly { readonly name: string; readonly downwardAPI?: unknown }[];
   readonly serviceAccountName?: string;
   readonly automountServiceAccountToken?: boolean;
   readonly terminationGracePeriodSeconds?: number;

@@ -22,6 +22,9 @@
 {{- $faults = append $faults (printf "config.upstream_url: %q is not a URL; write http://shop:8080" .) -}}
 {{- end -}}
 {{- end -}}
+{{- if gt (len (toYaml .config)) 200000 -}}
+{{- $faults = append $faults "config: longer than 200,000 characters; Kubernetes keeps it in an annotation of the pods, and all annotations of an object have 256 KiB" -}}
+{{- end -}}
 {{- $prefixes := list -}}
 {{- range .config.routes -}}
 {{- $prefix := .prefix | default "" -}}

@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { withoutHelm } from '../../support/chart-tools.ts';
 import { certificate } from '../../support/config-certificates.ts';
 import { readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
-import { only, podOf, type Container } from '../../support/manifest.ts';
+import { configOf, only, podOf, type Container } from '../../support/manifest.ts';
 
 const cases = withoutHelm ? [] : [...valuesFiles()];
 const defaults = readYaml('helm/tenancy-gateway/values.yaml') as { config: object };
@@ -55,7 +55,7 @@ function pod(t: Test, values: Values): { env: Record<string, string>; folder: st
   writeFileSync(`${folder}/redis/mac-keys`, `${'k'.repeat(43)}\n`);
   mkdirSync(`${folder}/operators`);
   writeFileSync(`${folder}/operators/alice`, 'a'.repeat(43));
-  const text = only(all, 'ConfigMap', deployment.metadata.name).data?.['gateway.yaml'] ?? '';
+  const text = configOf(deployment);
   writeFileSync(`${folder}/gateway.yaml`, here(text, folder));
   return { env: here(variables(gateway), folder), folder };
 }

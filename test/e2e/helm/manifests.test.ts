@@ -1,10 +1,12 @@
 import t from 'tap';
+import { parse } from 'yaml';
 import { withoutHelm, withoutSchemas } from '../../support/chart-tools.ts';
 import { readYaml, render, valuesFiles, type Values } from '../../support/helm.ts';
 import { kubernetesCheck, kubernetesVersions } from '../../support/kubernetes-schemas.ts';
-import { only, podOf, selects } from '../../support/manifest.ts';
+import { configOf, only, podOf, selects } from '../../support/manifest.ts';
 import { withValue } from '../../support/values.ts';
 
+const minimal = readYaml('helm/tenancy-gateway/ci/minimal.yaml') as Values;
 const cases = withoutHelm ? [] : [...valuesFiles()].map(([file, values]) => ({ file, all: render(values) }));
 
 t.test(
@@ -150,12 +152,50 @@ t.test(
   async (t) => {
     for (const { file, all } of cases) {
       const { spec } = podOf(only(all, 'Deployment')) ?? {};
-      const config =
-        only(all, 'ConfigMap', only(all, 'Deployment').metadata.name).data?.['gateway.yaml'] ?? '';
+      const config = configOf(only(all, 'Deployment'));
       const drainMs = Number(/^drain_ms: (\d+)/m.exec(config)?.[1] ?? 25_000);
       const preStop = spec?.containers[0]?.lifecycle?.preStop?.sleep?.seconds ?? 0;
       t.ok((spec?.terminationGracePeriodSeconds ?? 0) * 1000 > preStop * 1000 + drainMs, file);
     }
+  },
+);
+
+t.test(
+  'a pod reads the configuration of its own revision, and pods of 0.1.0 find one that they accept',
+  { skip: withoutHelm },
+  async (t) => {
+    const own = {
+      upstream_url: 'http://shop:8080',
+      drain_ms: 20_000,
+      drain_idle_ms: 4_000,
+      limits: { max_headers: 50, reads_per_second: 3 },
+      routes: [{ prefix: '/a', upstream: 'http://a:1', scopes: { read: 'x' }, websockets: 3 }],
+    };
+    const all = render(withValue(minimal, ['config'], own));
+    const deployment = only(all, 'Deployment');
+    t.same(parse(configOf(deployment)), own);
+    const { volumes } = podOf(deployment)?.spec ?? {};
+    t.same(
+      volumes?.find(({ name }) => name === 'config'),
+      {
+        name: 'config',
+        downwardAPI: {
+          items: [
+            {
+              path: 'gateway.yaml',
+              fieldRef: { fieldPath: "metadata.annotations['tenancy-gateway/config']" },
+            },
+          ],
+        },
+      },
+    );
+    const old = only(all, 'ConfigMap', deployment.metadata.name).data?.['gateway.yaml'] ?? '';
+    t.same(parse(old), {
+      upstream_url: own.upstream_url,
+      drain_ms: own.drain_ms,
+      limits: { max_headers: 50 },
+      routes: [{ prefix: '/a', upstream: 'http://a:1', scopes: { read: 'x' } }],
+    });
   },
 );
 
