@@ -62,7 +62,15 @@ async function measure(keys: number, journaled: boolean, many: number): Promise<
   };
   const quiet = { error: () => undefined, warn: () => undefined, info: () => undefined };
   const timers = { after: () => () => undefined };
-  const recorder = new UsageRecorder({ store, journal, clock: systemClock, timers, logger: quiet, id });
+  const recorder = new UsageRecorder({
+    store,
+    journal,
+    clock: systemClock,
+    timers,
+    logger: quiet,
+    id,
+    host: 'bench',
+  });
   await recorder.begin();
   const accounts = Array.from({ length: keys }, () => randomUUID() as AccountId);
   const keyIds = Array.from({ length: keys }, () => randomUUID() as KeyId);

@@ -4,6 +4,7 @@ import { noteKeyUse } from './api/guard.ts';
 import { management } from './api/management.ts';
 import type { FindOperation } from './api/operations.ts';
 import { admin } from './api/operator/admin.ts';
+import type { AdminDeps } from './api/operator/deps.ts';
 import type { DestinationOf } from './api/explain/explanation.ts';
 import { operatorApiIsOn } from './api/operator/operator-token.ts';
 import { ownRoutes } from './api/operator/own-routes.ts';
@@ -33,7 +34,7 @@ import type { RequestObserver } from './ports/request-record.ts';
 import type { Imports } from './ports/imports.ts';
 import type { TenantStore } from './ports/tenant-store.ts';
 import type { Tracer } from './ports/tracer.ts';
-import type { UsageSink, UsageStore } from './ports/usage.ts';
+import type { UsageSink } from './ports/usage.ts';
 import type { UsageReplay } from './ports/usage/replay.ts';
 import { corsPolicy } from './proxy/headers/cors.ts';
 import { headerRules } from './proxy/headers/header-rules.ts';
@@ -53,7 +54,7 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly rateLimiter: RateLimiter;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
+  readonly usage: AdminDeps['usage'];
   /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   /** Counts requests. */

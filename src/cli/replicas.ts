@@ -21,6 +21,14 @@ interface Replicas {
   readonly position: number;
   readonly complete: boolean;
   readonly data: readonly Replica[];
+  /** Replicas whose usage counts may be missing; absent if the gateway is of an earlier version. */
+  readonly silent?: readonly {
+    readonly id: string;
+    readonly host: string | null;
+    readonly last_seen: string;
+    readonly through: string;
+    readonly given_up: boolean;
+  }[];
 }
 
 /** `replicas`: shows the replicas with their positions. */
@@ -34,7 +42,7 @@ export function replicasCommand(program: Command, context: Context): void {
     });
 }
 
-function show({ position, complete, data }: Replicas): string {
+function show({ position, complete, data, silent = [] }: Replicas): string {
   const rows = data.map((replica) => [
     replica.self ? `${replica.id} ${styleText('dim', '(asked)')}` : replica.id,
     replica.host ?? '–',
@@ -54,6 +62,14 @@ function show({ position, complete, data }: Replicas): string {
       .slice(0, 1)
       .map(() => lapsedNote),
     ...(complete ? [] : [restoredNote]),
+    ...silent.map(
+      ({ id, host, last_seen, through, given_up }) =>
+        `Usage of ${host ?? id} from ${through} on is missing: silent since ${last_seen}. ${
+          given_up
+            ? 'Reports go on without it.'
+            : `Reports wait for it; \`usage forget ${host ?? id}\` ends that.`
+        }`,
+    ),
   ].join('\n');
 }
 

@@ -74,7 +74,8 @@ export class CommitBarrier implements Barrier {
   }
 
   async #round(): Promise<void> {
-    // A reading says nothing about mutations committed after it began, so a later writer waits for the next reading.
+    // A reading shows nothing about mutations that were committed after it began, so a later writer waits for the next
+    // reading.
     const asked = [...this.#writers];
     try {
       const [members] = await Promise.all([this.#parts.membership.read(), this.#catchUp(asked)]);
@@ -85,8 +86,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Makes this replica read the mutation from the log while the members are read. So a mutation costs only one round
-   * trip more if no other replica exists.
+   * Makes this replica read the mutation from the log while the members are read. If no other replica exists, a
+   * mutation thus costs only one more round trip.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -96,7 +97,7 @@ export class CommitBarrier implements Barrier {
 
   #check(writer: Writer, members: Members): void {
     if (members.incarnation !== writer.incarnation || members.seq < writer.seq) {
-      // The store has another history now; nobody knows whether it holds the mutation.
+      // The store has another history now, and nobody knows whether that contains the mutation.
       this.#done(writer).reject(unavailable());
       return;
     }
@@ -107,8 +108,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Number of pending replicas whose rows were deleted because their leases ran out. The age of a lease tells: a
-   * replica that leaves has renewed its lease just before; a killed or hanging one has not.
+   * Number of pending replicas whose rows were deleted because their leases ran out. The age of a lease shows this: a
+   * replica that leaves has renewed its lease just before, while a killed or hanging one has not.
    */
   #timedOut({ seen }: Writer, { rows }: Members): number {
     const gone = seen?.pending.filter(({ id }) => rows.every((row) => row.id !== id)) ?? [];

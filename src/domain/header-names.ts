@@ -91,11 +91,11 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // No meaningful name is longer, and a client without a key may send a name of any length.
+  // No meaningful name is longer, but a client without a key may send a name of any length.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
-  // An upstream could take such a header for the one with the API key, and so receive that key, or another one.
+  // An upstream could take such a header for the one with the API key, and so use another key than the gateway.
   if (names.apiKey.some((one) => foldHeaderName(one) === name)) return 'drop';
   // `Proxy` by itself becomes HTTP_PROXY in CGI-like environments.
   if (name === 'proxy' || name.startsWith('proxy-')) return 'drop';

@@ -1,7 +1,7 @@
 import type { Problem } from './problem.ts';
 
 /** Kind of a resource that is looked up by id. */
-export type Thing = 'account' | 'sub-account' | 'API key' | 'event';
+export type Thing = 'account' | 'sub-account' | 'API key' | 'event' | 'silent replica';
 
 /**
  * Returns the 404 for one kind of resource. Unknown ids, ids of another parent and malformed ids get the same response, so that

@@ -29,7 +29,7 @@ export function clientErrors(
   return (error, socket) => respond(error, socket, { requestId: newRequestId(noRequest), typeBase });
 }
 
-/** Placeholder for the missing request, for its id. */
+/** Stands in for the missing request, for which an id is made. */
 const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
 
 function respond(error: ClientError, socket: Socket, said: Said): void {

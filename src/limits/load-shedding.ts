@@ -55,7 +55,7 @@ export function shedLoad(
     const { active, shares } = shedding;
     shedding.active = level === 'all';
     if (shares === null) shedding.shares = tooMuch ? new FairShares() : null;
-    // After a window that rejected all requests, nobody knows which parents asked for how much: the capacity stays.
+    // After a window that rejected all requests, the demand of each parent is unknown, so the capacity stays.
     else if (!active && !shares.endWindow(tooMuch) && !tooMuch) shedding.shares = null;
   }, windowMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));

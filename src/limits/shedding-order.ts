@@ -5,7 +5,7 @@ import type { AccountId } from '../domain/ids.ts';
  * admitted.
  */
 const lessBy = 0.7;
-/** Factor by which capacity grows after a window that was not too much. */
+/** Factor by which capacity grows after a window in which the process could keep up. */
 const moreBy = 1.25;
 
 /**
@@ -44,7 +44,7 @@ export class FairShares {
     this.#capacity = tooMuch
       ? lessBy * Math.min(this.#capacity, parents.admitted + networks.admitted)
       : moreBy * this.#capacity + 1;
-    // A rejection costs as much as a stranger's 401. If most requests are strangers', rejecting parents cannot help.
+    // A rejection costs as much as a stranger's 401. So rejecting parents cannot help if most requests are strangers'.
     if (networks.asked > parents.asked) this.#capacity = Math.max(this.#capacity, parents.asked);
     const left = Math.max(0, this.#capacity - parents.asked);
     parents.divide(this.#capacity);
@@ -73,7 +73,7 @@ class Shares<Who> {
     return true;
   }
 
-  /** Divides the capacity of the next window by what was asked for in this one, which it ends. */
+  /** Divides the capacity of the next window by the demands in this one, and ends this window. */
   divide(capacity: number): void {
     this.#most = fairShare([...this.#asked.values()], capacity);
     this.#asked = new Map();

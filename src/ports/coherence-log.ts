@@ -92,7 +92,7 @@ export interface CoherenceLog {
   /**
    * Reads the log after `after`, in a snapshot that is taken after the call.
    *
-   * @param after `null` for a new replica: it gets the last `most` changes, and a floor to match
+   * @param after `null` for a new replica, which gets the last `most` changes and a floor to match
    * @param most maximum number of entries; exceeded if the last position has more entries, since a page never splits a
    * position
    */

@@ -108,6 +108,8 @@ export interface UsageBatch {
    * if unknown.
    */
   readonly throughMs: number | null;
+  /** Name of the machine or pod of the journal's own process; absent if another process replays the journal. */
+  readonly host?: string;
 }
 
 /** Writes of a parent without the acting header. */
@@ -128,6 +130,21 @@ export interface UsageCompleteness {
   readonly throughMs: number;
   /** Whether a replica has been silent for too long, so that counts of the period may be lost with it. */
   readonly incomplete: boolean;
+  /** Hosts, or ids without a host, of silent replicas whose counts a report on the period may lack. */
+  readonly silent: readonly string[];
+}
+
+/** A replica that has announced neither its end nor anything else for a minute, so that counts of it may be missing. */
+export interface SilentReplica {
+  /** Id of its journal. */
+  readonly id: string;
+  /** Name of its machine or pod, if known. */
+  readonly host: string | null;
+  readonly lastSeen: Date;
+  /** The store has all of its counts from before this time. */
+  readonly through: Date;
+  /** Whether reports no longer wait for it. */
+  readonly givenUp: boolean;
 }
 
 /** Usage in the store. */
@@ -175,4 +192,13 @@ export interface UsageStore {
    * @param parent parent in whose turn the call runs
    */
   completeness(period: UsagePeriod, lostAfterMs: number, parent?: AccountId): Promise<UsageCompleteness>;
+  /** The silent replicas. @param lostAfterMs as for {@link completeness} */
+  silent(lostAfterMs: number): Promise<readonly SilentReplica[]>;
+  /**
+   * Gives up the counts of silent replicas, until one of them is heard of again.
+   *
+   * @param replica id or host
+   * @returns number of silent replicas with that name
+   */
+  forget(replica: string): Promise<number>;
 }

@@ -9,6 +9,8 @@ export interface PendingBatchesParts extends DeliveryParts {
   readonly journal: Journal;
   /** Name of the journal. */
   readonly id: string;
+  /** Name of this machine or pod. */
+  readonly host: string;
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
 }
 
@@ -70,8 +72,8 @@ export class PendingBatches {
 
   /** Tells the store that this process has no more counts from before `throughMs` to add; `Infinity`: none at all. */
   async announce(throughMs: number): Promise<void> {
-    const { store, clock, id } = this.#parts;
-    await clock.during(() => store.add({ journal: id, from: 0, to: 0, rows: [], throughMs }));
+    const { store, clock, id, host } = this.#parts;
+    await clock.during(() => store.add({ journal: id, from: 0, to: 0, rows: [], throughMs, host }));
     this.#throughMs = throughMs;
   }
 

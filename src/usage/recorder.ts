@@ -19,6 +19,8 @@ export interface UsageRecorderParts {
   readonly logger: Pick<Logger, 'error' | 'warn' | 'info'>;
   /** Name of the journal. */
   readonly id: string;
+  /** Name of this machine or pod. */
+  readonly host: string;
   /** Called for every row that the store can never add. */
   readonly onSetAside?: () => void;
   /** Called for every request that is not counted because neither memory nor disk has room for another row. */
@@ -49,7 +51,7 @@ export class UsageRecorder implements UsageSink {
   readonly #health: JournalHealth;
   readonly #collectors = new Set<() => void>();
   #batch = new OpenBatch();
-  /** Hour in which bytes are counted. */
+  /** Hour to which bytes are counted. */
   #bytesHourMs: number | null = null;
   #storeId: string | null = null;
   /** Whether the open batch has {@link mostRows} rows on disk: it is then sealed before the next request is counted. */
@@ -198,7 +200,7 @@ export class UsageRecorder implements UsageSink {
       this.#callOff();
       this.#flushing = this.#tick();
       await this.#flushing;
-      // A batch that waited for the store kept the open one from being sealed.
+      // An earlier batch waited for the store, so the open one could not be sealed until now.
       if (this.#batch.rows.length === 0) return;
     }
   }

@@ -114,6 +114,8 @@ function reportsOf({ usage }: Pick<Store, 'usage'>): Services['deps']['usage'] {
     parentOf: (account, parent) => usage.parentOf(account, parent),
     kept: (parent) => usage.kept(parent),
     writesByDefault: (parent, nowMs) => usage.writesByDefault(parent, nowMs),
+    silent: (lostAfterMs) => usage.silent(lostAfterMs),
+    forget: (replica) => usage.forget(replica),
   };
 }
 

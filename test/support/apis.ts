@@ -120,6 +120,8 @@ export async function startApis(t: Scope, options: ApisOptions = {}): Promise<Ap
     usage: around({
       report: (parent, query) => store.usage.report(parent, query),
       completeness: (period, lostAfterMs, parent) => store.usage.completeness(period, lostAfterMs, parent),
+      silent: (lostAfterMs) => store.usage.silent(lostAfterMs),
+      forget: (replica) => store.usage.forget(replica),
       parentOf: (account, parent) => store.usage.parentOf(account, parent),
       kept: (parent) => store.usage.kept(parent),
       writesByDefault: (parent, nowMs) => store.usage.writesByDefault(parent, nowMs),

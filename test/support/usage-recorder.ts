@@ -93,7 +93,7 @@ export async function recorderInManualTime(t: Test, { journalBytes = 2 ** 30 } =
   };
   const id = randomUUID();
   const journal = new Journal({ dir: folder, id, mostBytes: journalBytes, lock });
-  const recorder = new UsageRecorder({ store, journal, clock, timers, logger, id });
+  const recorder = new UsageRecorder({ store, journal, clock, timers, host: 'test', logger, id });
   /** The process is gone, and its lock with it. */
   const killed = (): void => {
     world.waiting = [];

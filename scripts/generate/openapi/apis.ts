@@ -96,6 +96,7 @@ export const operatorApi: Api = {
     'ImportAccountApiKeys/properties/keys/items': 'ImportedApiKey',
     'ImportedRows/properties/data/items': 'ImportedRow',
     'ReplicaList/properties/data/items': 'Replica',
+    'ReplicaList/properties/silent/items': 'SilentReplica',
     'UsageReport/properties/data/items': 'UsageRow',
   },
   links: {

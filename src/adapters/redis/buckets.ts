@@ -37,7 +37,7 @@ for i = 1, #KEYS do
 end
 return answers`;
 const digest = createHash('sha1').update(script).digest('hex');
-/** A key that is never set, asked for to see whether Redis answers. */
+/** A key that is never set. A read of it shows whether Redis responds. */
 const noKey = 'tg:bucket:';
 
 /** Buckets in Redis, one short string for each limit in use. No request waits for it to connect. */
@@ -45,7 +45,7 @@ export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close
   const client = redisClient(options.address);
   const trouble = watchReachability(client, options);
   client.connect().catch(() => undefined);
-  // A script must have all its keys on one server.
+  // All keys of one script must be on one server.
   const most = options.address.kind === 'cluster' ? 1 : mostTogether;
   return {
     async ask(questions) {

@@ -15,6 +15,7 @@ import { anyKeyRoutes } from './keys.ts';
 import { operatorEventRoutes } from './events.ts';
 import { operatorUsageRoute } from './usage.ts';
 import { usageExportRoute } from './usage-export.ts';
+import { usageForgetRoute } from './usage-forget.ts';
 import type { AdminDeps } from './deps.ts';
 import { importRoutes } from './import/routes.ts';
 import { operatorOf, operatorTokens, requireOperator } from './operator-token.ts';
@@ -72,6 +73,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);
   usageExportRoute(app, deps);
+  usageForgetRoute(app, deps);
   operatorEventRoutes(app, deps);
   deps.more?.(app);
 }

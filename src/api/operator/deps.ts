@@ -19,7 +19,10 @@ export interface AdminDeps {
   };
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
-  readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
+  readonly usage: Pick<
+    UsageStore,
+    'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault' | 'silent' | 'forget'
+  >;
   /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   readonly barrier: Barrier;

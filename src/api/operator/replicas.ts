@@ -1,9 +1,13 @@
 import { Type, type Static } from 'typebox';
-import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts';
+import type { UsageConfig } from '../../config.ts';
+import type { SilentReplica, UsageStore } from '../../ports/usage.ts';
+import { closed, noQuery, nullableText, timestamp, type TypedApp } from '../rest/typebox.ts';
 import type { ListedReplica, ReplicaList, ReplicaListReading } from '../../ports/replica-list.ts';
 
 export interface ReplicasDeps {
   readonly replicaList: ReplicaList;
+  readonly usage: Pick<UsageStore, 'silent'>;
+  readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
   /** The id under which this replica is registered; `null` while it is not. */
   readonly ownReplicaId: () => string | null;
 }
@@ -21,21 +25,39 @@ const replicaBody = closed({
   lag: Type.Integer(),
 });
 
+const silentBody = closed({
+  id: Type.String(),
+  host: nullableText(),
+  last_seen: timestamp,
+  through: timestamp,
+  given_up: Type.Boolean(),
+});
+
 const replicaListBody = closed({
   position: Type.Integer(),
   incarnation: Type.String(),
   complete: Type.Boolean(),
   data: Type.Array(replicaBody),
+  silent: Type.Array(silentBody),
 });
 
-/** `GET /replicas`: every replica with the position it decides by and the state of its lease. */
-export function replicasRoute(app: TypedApp, { replicaList, ownReplicaId }: ReplicasDeps): void {
-  app.get('/replicas', { schema: { querystring: noQuery, response: { 200: replicaListBody } } }, async () =>
-    toBody(await replicaList.read(), ownReplicaId()),
-  );
+/**
+ * `GET /replicas`: every replica with the position it decides by and the state of its lease, and the replicas whose usage
+ * counts may be missing.
+ */
+export function replicasRoute(app: TypedApp, deps: ReplicasDeps): void {
+  const { replicaList, usage, config, ownReplicaId } = deps;
+  app.get('/replicas', { schema: { querystring: noQuery, response: { 200: replicaListBody } } }, async () => {
+    const silent = await usage.silent(config.usage.lostAfterMs);
+    return toBody(await replicaList.read(), silent, ownReplicaId());
+  });
 }
 
-function toBody({ seq, incarnation, complete, entries }: ReplicaListReading, own: string | null) {
+function toBody(
+  { seq, incarnation, complete, entries }: ReplicaListReading,
+  silent: readonly SilentReplica[],
+  own: string | null,
+) {
   return {
     position: seq,
     incarnation,
@@ -52,6 +74,13 @@ function toBody({ seq, incarnation, complete, entries }: ReplicaListReading, own
       applied: entry.applied,
       // A replica may have confirmed an entry that is later than the snapshot. Its lag is 0 then.
       lag: Math.max(0, seq - entry.applied),
+    })),
+    silent: silent.map(({ id, host, lastSeen, through, givenUp }) => ({
+      id,
+      host,
+      last_seen: lastSeen.toISOString(),
+      through: through.toISOString(),
+      given_up: givenUp,
     })),
   } satisfies Static<typeof replicaListBody>;
 }

@@ -26,7 +26,9 @@ export function operatorUsageRoute(app: TypedApp, deps: AdminDeps): void {
     account_id: Type.Optional(Type.String({ description: 'a parent account' })),
     group_by: Type.Optional(groupBy),
   });
-  const response = { 200: closed(reportFields(groupBy, reportRow)) };
+  const response = {
+    200: closed({ ...reportFields(groupBy, reportRow), silent: Type.Array(Type.String()) }),
+  };
   app.get('/usage', { schema: { querystring, response } }, async (request, reply) => {
     const { account_id: text, ...query } = request.query;
     const parent = text === undefined ? null : found(parseAccountId(text), 'account');

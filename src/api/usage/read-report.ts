@@ -108,7 +108,7 @@ export async function readReport<Group extends UsageGroup, Row>(
   const period = resumed?.period ?? wanted.period;
 
   // Completeness is read first, so that the rows read afterwards contain everything that it promises.
-  const { throughMs, incomplete } = await source.usage.completeness(
+  const { throughMs, incomplete, silent } = await source.usage.completeness(
     period,
     source.config.usage.lostAfterMs,
     parent ?? undefined,
@@ -126,6 +126,7 @@ export async function readReport<Group extends UsageGroup, Row>(
     group_by: groupBy,
     complete_through: isoDate(throughMs),
     incomplete,
+    silent: [...silent],
     ...writePage(
       page,
       list,

@@ -8,6 +8,7 @@ import type { Listing } from '../operator-api.ts';
 import type { UsageRow } from '../operator-types.ts';
 import { table } from '../output.ts';
 import { usageExportCommand } from './export.ts';
+import { usageForgetCommand } from './forget.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from '../pages.ts';
 import { pastForms, readPeriod, repeatable } from '../times.ts';
 
@@ -25,6 +26,8 @@ interface Report extends Listing<UsageRow> {
   readonly to: string;
   readonly complete_through: string;
   readonly incomplete: boolean;
+  /** Replicas whose counts may be missing; absent from replicas of earlier versions. */
+  readonly silent?: readonly string[];
 }
 
 /** `usage`: the usage report, over all parents or one. */
@@ -57,6 +60,7 @@ export function usageCommand(program: Command, context: Context): void {
     context.output().result(report, () => show(report, repeatable(options, period)));
   });
   usageExportCommand(usage, context);
+  usageForgetCommand(usage, context);
 }
 
 async function writeCsv(
@@ -79,7 +83,9 @@ async function writeCsv(
 
 function show(report: Report, times: string): string {
   const missing = report.incomplete ? ' Counts of a lost replica may be missing.' : '';
-  const said = `From ${report.from} to ${report.to}; complete through ${report.complete_through}.${missing}`;
+  const { silent = [] } = report;
+  const names = silent.length === 0 ? '' : ` Silent replicas: ${silent.join(', ')}.`;
+  const said = `From ${report.from} to ${report.to}; complete through ${report.complete_through}.${missing}${names}`;
   if (report.data.length === 0) return `There is no usage.\n\n${said}`;
   const byKey = report.data.some((row) => row.api_key_id !== undefined);
   const rows = report.data.map((row) => [

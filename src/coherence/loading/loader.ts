@@ -175,8 +175,8 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Returns the asker in whose turn a fact is loaded: the client's network for a key, else the account in the fact's name
- * (the account itself, or the parent of the `external_id` or count).
+ * Returns the asker whose turn the load of a fact takes: the client's network for a key, otherwise the account in the
+ * fact's name (the account itself, or the parent of the `external_id` or count).
  */
 function turnOf(key: FactKey, from: string): string {
   return isApiKey(key) ? from : key.slice(2, 2 + uuidLength);

@@ -15,8 +15,8 @@ export const usage = section('Counting of requests for reports (docs/usage.md).'
     { minimum: 1_048_576, maximum: 1_099_511_627_776, default: 268_435_456 },
   ),
   lost_after_s: integer(
-    'How long a replica that fell silent without a regular stop holds back `complete_through` of reports. Afterwards reports say `incomplete` for the hours whose counts it may have lost.',
-    { minimum: 60, maximum: 34_560_000, default: 86_400 },
+    'How long a replica that fell silent without a regular stop holds back `complete_through` of reports, after the end of its lease or until an operator forgets it. Afterwards reports say `incomplete` for the hours whose counts it may have lost.',
+    { minimum: 60, maximum: 34_560_000, default: 900 },
   ),
   hourly_retention_days: integer(
     'Days for which hourly usage is kept (docs/billing.md). Older usage is kept by the day.',

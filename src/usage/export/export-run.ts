@@ -30,7 +30,7 @@ interface During {
   readonly onPosition: (position: ExportPosition) => void;
   /**
    * Whether the receiver has rejected the next events for long enough and has accepted no later event. If so, this turn
-   * leaves out the events that the receiver rejects again.
+   * leaves out the events that are rejected again.
    */
   readonly isLastTry: boolean;
 }

@@ -91,7 +91,7 @@ export class Journal {
       renameSync(`${path}.new`, path);
     } catch (error) {
       closeSync(fd);
-      // A half-written file must not keep the little space that a full disk has left.
+      // A half-written file must not take up the little space that a full disk has left.
       tryTo(() => unlinkSync(`${path}.new`));
       throw error;
     }

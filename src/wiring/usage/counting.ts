@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import { FolderInUse, lockFolder } from '../../adapters/files/folder-lock.ts';
 import type { UsageConfig } from '../../config.ts';
@@ -64,7 +65,8 @@ export function makeCounting(parts: CountingParts): Counting {
     'Requests that were not counted, because the journal cannot be written and memory is full.',
   );
   const onSetAside = (): void => setAside.count();
-  const usage = new UsageRecorder({ ...parts, id, journal, onSetAside, onLost: () => lost.count() });
+  const host = hostname();
+  const usage = new UsageRecorder({ ...parts, id, host, journal, onSetAside, onLost: () => lost.count() });
   gauge(
     registry,
     'usage_lag_seconds',

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { configFile } from '../../support/config-files.ts';
 import { freshDatabase } from '../../support/postgres.ts';
 import { becomes, startProcess, tempFolder } from '../../support/process.ts';
+import { rawSql } from '../../support/store.ts';
 import type { Scope } from '../../support/servers.ts';
 import { startUpstream } from '../../support/upstreams.ts';
 
@@ -32,13 +33,18 @@ export async function startForPage(t: Scope): Promise<Run> {
   });
   const receiver = await startUpstream(t, (_, response) => response.writeHead(204).end());
   const yaml = `limits: { max_event_loop_delay_ms: 0 }\nusage: { export: { url: '${receiver.url}' } }\n`;
+  const database = await freshDatabase(t);
   const { url, internalUrl } = await startProcess(t, {
-    DATABASE_URL: await freshDatabase(t),
+    DATABASE_URL: database,
     UPSTREAM_URL: upstream.url,
     ADMIN_TOKEN: token,
     CONFIG: configFile(t, yaml),
   });
   await becomes(internalUrl, 200);
+  // A replica that was lost three days ago.
+  await rawSql(t, database)`
+    insert into usage_journal (id, host, through, at)
+    values ('3d0f4a52-53a4-4b39-a5f7-1de7a1a4c0f9', 'gateway-1', now() - interval '3 days', now() - interval '3 days')`;
 
   const folder = tempFolder(t);
   // The page shows commands without what shows heads of responses, which is for readers to choose.

@@ -181,7 +181,7 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
   HeldApiKey: heldKey,
   HeldApiKeyList: { data: [heldKey], ...lastPage },
   RotatedApiKey: { ...heldKey, id: newKey, rotated_from: accountKey, ...secrets },
-  UsageReport: { ...report, data: [{ account_id: account, ...row, ...counted }], ...lastPage },
+  UsageReport: { ...report, silent: [], data: [{ account_id: account, ...row, ...counted }], ...lastPage },
   ExportUsage: { from: '2026-03-01', to: '2026-03-02', dry_run: true },
   ExportedUsage: {
     from: '2026-03-01T00:00:00.000Z',
@@ -191,6 +191,8 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
     rejected: [],
     ...lastPage,
   },
+  ForgetUsage: { replica: 'tenancy-gateway-6c9f7d5b8-x2x9q' },
+  ForgottenUsage: { replica: 'tenancy-gateway-6c9f7d5b8-x2x9q', forgotten: 1 },
   ImportAccounts: { accounts: [{ external_id: 'cus_42', name: 'Acme Freight' }], plan: true },
   ImportSubAccounts: {
     sub_accounts: [{ account_external_id: 'cus_42', external_id: 'ada', name: 'Ada Logistics' }],
@@ -243,6 +245,15 @@ export const operatorExamples: Readonly<Record<string, unknown>> = {
         clock_offset_ms: 3,
         applied: 42,
         lag: 0,
+      },
+    ],
+    silent: [
+      {
+        id: '0d0f4a52-53a4-4b39-a5f7-1de7a1a4c0f9',
+        host: 'gateway-1',
+        last_seen: '2026-03-01T09:30:00.000Z',
+        through: '2026-03-01T09:29:58.000Z',
+        given_up: false,
       },
     ],
   },

@@ -131,6 +131,17 @@ export const operatorOperations: OperationTexts = {
     problems: ['upstream_unreachable'],
     noIdempotency: true,
   },
+  'POST /admin/v1/usage/forget': {
+    id: 'forgetUsage',
+    tag: 'Usage',
+    summary: 'Let reports go on without a replica that is gone',
+    description:
+      'For a silent replica that `GET /admin/v1/replicas` lists in `silent`, if its journal is lost. Reports on the time in which its counts may lie then say `incomplete`. Counts that come after all are corrections.',
+    request: 'ForgetUsage',
+    responses: { 200: ['ForgottenUsage', 'Reports no longer wait for the replica.'] },
+    problems: ['not_found'],
+    noIdempotency: true,
+  },
   'GET /admin/v1/events': {
     id: 'listEvents',
     tag: 'Events',

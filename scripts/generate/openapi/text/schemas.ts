@@ -16,6 +16,8 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   EventList: 'A page of events.',
   ExportUsage: 'The hours to send.',
   ExportedUsage: 'Usage events as they are sent.',
+  ForgetUsage: 'The replica whose counts reports go on without.',
+  ForgottenUsage: 'The silent replicas that were forgotten.',
   ExplainRequest: 'The request to explain.',
   ExplainedTarget: 'The request and its destination.',
   Explanation: 'The decision about a request that is not sent, with its reason.',
@@ -41,6 +43,8 @@ export const schemaTexts: Readonly<Record<string, string>> = {
   PutSubAccount: 'The sub-account after the call.',
   Replica: 'One replica of the gateway.',
   ReplicaList: 'The replicas of the gateway.',
+  SilentReplica:
+    'A replica that fell silent without a regular stop, so that its usage counts may be missing.',
   RevokedApiKeys: 'How many keys were revoked.',
   RotateApiKey: 'The ends of the old and the new key.',
   RotatedApiKey: 'An API key with its account and its secrets, which no later response has.',

@@ -1,7 +1,7 @@
 import type { AccountId } from '../../../domain/ids.ts';
 import type { KeptUsage } from '../../../domain/usage-kept.ts';
 import { dayMs } from '../../../domain/usage.ts';
-import { UnusableUsage, type UsageStore } from '../../../ports/usage.ts';
+import { UnusableUsage, type SilentReplica, type UsageStore } from '../../../ports/usage.ts';
 import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
 import { belowEveryId } from '../page.ts';
@@ -12,7 +12,10 @@ import { writesByDefault } from './writes-by-default.ts';
 const hoursOfPortion = 5_000;
 
 type Intake = Pick<UsageStore, 'about' | 'add'>;
-type Reports = Pick<UsageStore, 'report' | 'parentOf' | 'kept' | 'writesByDefault' | 'completeness'>;
+type Reports = Pick<
+  UsageStore,
+  'report' | 'parentOf' | 'kept' | 'writesByDefault' | 'completeness' | 'silent' | 'forget'
+>;
 type Retention = Pick<UsageStore, 'rollUp' | 'pruneHours' | 'pruneDays'>;
 
 /**
@@ -36,7 +39,7 @@ function intake(background: Runner): Intake {
       return { id: row.id, nowMs: row.at };
     },
 
-    async add({ journal, from, to, rows, throughMs }) {
+    async add({ journal, from, to, rows, throughMs, host = null }) {
       const counts = rows.map((row) => ({
         account_id: row.accountId,
         key_id: row.keyId,
@@ -58,7 +61,7 @@ function intake(background: Runner): Intake {
         .run(
           (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
             select rows_in as "rowsIn", now_ms as "nowMs"
-            from usage_add_rows(${journal}, ${from}, ${to}, ${sql.json(counts)}, ${throughMs})`,
+            from usage_add_rows(${journal}, ${from}, ${to}, ${sql.json(counts)}, ${throughMs}, ${host})`,
         )
         .catch((error: unknown) => {
           if (isRejectedValue(error))
@@ -98,12 +101,26 @@ function reportsOf(db: Runner, reports: Runner): Reports {
 
     async completeness({ fromMs, toMs }, lostAfterMs, parent) {
       const [row] = await db.run(
-        (sql) => sql<[{ readonly through: Date; readonly incomplete: boolean }]>`
-          select through, incomplete
+        (sql) => sql<[{ readonly through: Date; readonly incomplete: boolean; readonly silent: string[] }]>`
+          select through, incomplete, to_jsonb(silent) as silent
           from usage_completeness(${lostAfterMs} * interval '1 ms', ${new Date(fromMs)}, ${new Date(toMs)})`,
         parent,
       );
-      return { throughMs: row.through.getTime(), incomplete: row.incomplete };
+      return { throughMs: row.through.getTime(), incomplete: row.incomplete, silent: row.silent };
+    },
+
+    silent: (lostAfterMs) =>
+      db.run(
+        (sql) => sql<SilentReplica[]>`
+          select id, host, at as "lastSeen", through, given_up as "givenUp"
+          from usage_silent(${lostAfterMs} * interval '1 ms') order by at`,
+      ),
+
+    async forget(replica) {
+      const [row] = await db.run(
+        (sql) => sql<[{ readonly forgotten: number }]>`select usage_forget(${replica}) as forgotten`,
+      );
+      return Number(row.forgotten);
     },
   };
 }

@@ -48,7 +48,11 @@ create table usage_journal (
   position bigint not null default 0,
   -- The journal has nothing left to add from before this time; `infinity` once it has ended.
   through timestamptz not null,
-  at timestamptz not null default now()
+  at timestamptz not null default now(),
+  -- Name of the machine or pod of its process.
+  host text,
+  -- An operator gave its counts up, until it is heard of again.
+  forgotten boolean not null default false
 );
 
 -- Id of this store: a journal that was written for another store must not be replayed here.

@@ -1885,13 +1885,13 @@ end $$;
 
 -- usage/usage_add_rows.sql
 create or replace function usage_add_rows(
-  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision
+  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;
 begin
-  insert into usage_journal (id, through) values (journal, coalesce(to_timestamp(through_ms / 1000), now()))
-    on conflict (id) do update set at = now()
+  insert into usage_journal (id, through, host) values (journal, coalesce(to_timestamp(through_ms / 1000), now()), of_host)
+    on conflict (id) do update set at = now(), forgotten = false
     returning position into known;
   if from_position >= known and to_position > known then
     perform usage_count(counts);
@@ -1911,17 +1911,24 @@ end $$;
 
 -- usage/usage_completeness.sql
 create or replace function usage_completeness(lost_after interval, period_from timestamptz, period_to timestamptz)
-returns table (through timestamptz, incomplete boolean) language sql stable as $$
+returns table (through timestamptz, incomplete boolean, silent text[]) language sql stable as $$
+  with silent as (
+    select * from usage_silent(lost_after)
+  )
   select
     least(
       now(),
       (select min(r.through) from usage_replica r where r.at > now() - interval '5 minutes'),
-      (select min(j.through) from usage_journal j where j.at > now() - lost_after)
+      (select min(j.through) from usage_journal j where not exists (select from silent s where s.id = j.id and s.given_up))
     ),
     exists (
-      select from usage_journal j
-      where j.through < 'infinity' and j.at <= now() - lost_after
-        and j.through < period_to and j.at + interval '1 hour' > period_from
+      select from silent s
+      where s.given_up and s.through < period_to and s.at + interval '1 hour' > period_from
+    ),
+    array(
+      select coalesce(s.host, s.id) from silent s
+      where s.through < period_to and (not s.given_up or s.at + interval '1 hour' > period_from)
+      order by 1
     )
 $$;
 
@@ -2045,6 +2052,16 @@ set enable_seqscan = off as $$
     offset 0
   ) u
   order by a.id
+$$;
+
+-- usage/usage_forget.sql
+create or replace function usage_forget(replica text) returns bigint language sql as $$
+  with forgotten as (
+    update usage_journal j set forgotten = true from usage_silent(interval '1 minute') s
+      where s.id = j.id and replica in (s.id, s.host)
+      returning 1
+  )
+  select count(*) from forgotten
 $$;
 
 -- usage/usage_hourly_changed.sql
@@ -2244,3 +2261,11 @@ begin
   update usage_kept k set root_id = until.root_id, account_id = until.account_id, day = until.day;
   return until.account_id <> last_id;
 end $$;
+
+-- usage/usage_silent.sql
+create or replace function usage_silent(lost_after interval)
+returns table (id text, host text, at timestamptz, through timestamptz, given_up boolean) language sql stable as $$
+  select j.id, j.host, j.at, j.through, j.forgotten or j.at <= now() - lost_after - l.longest
+  from usage_journal j, (select coalesce(max(r.lease_ms), 0) * interval '1 ms' as longest from replica r) l
+  where j.through < 'infinity' and j.at <= now() - least(lost_after, interval '1 minute')
+$$;

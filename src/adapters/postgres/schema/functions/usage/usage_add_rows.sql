@@ -5,13 +5,13 @@
 -- A journal is remembered for 400 days, even if its process stopped normally: its folder may come back with a
 -- machine's disk, and its rows must not be counted again.
 create or replace function usage_add_rows(
-  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision
+  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;
 begin
-  insert into usage_journal (id, through) values (journal, coalesce(to_timestamp(through_ms / 1000), now()))
-    on conflict (id) do update set at = now()
+  insert into usage_journal (id, through, host) values (journal, coalesce(to_timestamp(through_ms / 1000), now()), of_host)
+    on conflict (id) do update set at = now(), forgotten = false
     returning position into known;
   if from_position >= known and to_position > known then
     perform usage_count(counts);

@@ -1,0 +1,9 @@
+-- Gives up the counts of silent journals with this id or host, and returns their number. A journal that is not silent is left alone.
+create or replace function usage_forget(replica text) returns bigint language sql as $$
+  with forgotten as (
+    update usage_journal j set forgotten = true from usage_silent(interval '1 minute') s
+      where s.id = j.id and replica in (s.id, s.host)
+      returning 1
+  )
+  select count(*) from forgotten
+$$;

@@ -1,0 +1,10 @@
+-- Returns the journals that have announced neither their end nor anything else for a minute, or for `lost_after` if that is shorter. Counts
+-- of them may be missing. A journal
+-- is given up if an operator forgot it, or if it has been silent for longer than `lost_after` since the end of its lease.
+-- The longest lease of any replica stands for its own.
+create or replace function usage_silent(lost_after interval)
+returns table (id text, host text, at timestamptz, through timestamptz, given_up boolean) language sql stable as $$
+  select j.id, j.host, j.at, j.through, j.forgotten or j.at <= now() - lost_after - l.longest
+  from usage_journal j, (select coalesce(max(r.lease_ms), 0) * interval '1 ms' as longest from replica r) l
+  where j.through < 'infinity' and j.at <= now() - least(lost_after, interval '1 minute')
+$$;

@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+import { found } from '../../http/not-found.ts';
+import { closed, noQuery, type TypedApp } from '../rest/typebox.ts';
+import type { AdminDeps } from './deps.ts';
+
+const body = closed({ replica: Type.String({ minLength: 1, maxLength: 255 }) });
+const response = closed({ replica: Type.String(), forgotten: Type.Integer() });
+
+/**
+ * `POST /usage/forget`: reports no longer wait for a silent replica, by its host or id. Its counts are corrections if they
+ * come after all. 404 if no silent replica has this name.
+ */
+export function usageForgetRoute(app: TypedApp, { usage }: Pick<AdminDeps, 'usage'>): void {
+  app.post(
+    '/usage/forget',
+    { schema: { body, querystring: noQuery, response: { 200: response } } },
+    async ({ body: { replica } }) => {
+      const forgotten = await usage.forget(replica);
+      found(forgotten > 0 ? forgotten : null, 'silent replica');
+      return { replica, forgotten };
+    },
+  );
+}
