@@ -203,6 +203,8 @@ function notFoundCall({ id, path }: Operation, call: Sent): Sent {
       return { ...call, path: `${path}?sub_account_id=${unknown}` };
     case 'explainRequest':
       return { ...call, body: { ...call.body, key_id: unknown } };
+    case 'forgetUsage':
+      return { ...call, body: { replica: unknown } };
     default:
       return { ...call, path: path.replaceAll(/\{\w+\}/g, unknown) };
   }

@@ -6,6 +6,7 @@ import { startApis, type Apis } from '../../support/apis.ts';
 import { systemClock } from '../../../src/ports/clock.ts';
 import type { UsageReplay } from '../../../src/ports/usage/replay.ts';
 import { documentedOperations, type Json, type Operation } from '../../support/openapi.ts';
+import { freshStore, rawSql } from '../../support/store.ts';
 import { makeWorld, type Sent } from '../../support/openapi-world.ts';
 import type { HttpResponse } from '../../support/http-client.ts';
 import { rawRequest, requestText } from '../../support/raw-client.ts';
@@ -39,15 +40,20 @@ const usageReplay: UsageReplay = {
   closedUntil: () => Promise.resolve(Date.now()),
   replay: () => Promise.resolve({ events: [], rejected: [], next: null }),
 };
+const { store, url } = await freshStore(t);
+/** The silent replica that the example of `forgetUsage` names. */
+await rawSql(t, url)`insert into usage_journal (id, host, through, at)
+  values (${randomUUID()}, 'tenancy-gateway-6c9f7d5b8-x2x9q', now(), now() - interval '2 minutes')`;
 const usual = await startApis(t, {
+  store,
   limits: { headTimeoutMs },
   around: failing,
   clock,
   deps: { usageReplay: failing(usageReplay) },
 });
-const strict = await startApis(t, { requireActingHeader: true, store: usual.store });
+const strict = await startApis(t, { requireActingHeader: true, store });
 const full = await startApis(t, {
-  store: usual.store,
+  store,
   limits: { subAccountsPerParent: 0, keysPerAccount: 0 },
 });
 const world = await makeWorld(usual, async (agoMs, act) => {
