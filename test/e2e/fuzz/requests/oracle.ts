@@ -47,10 +47,10 @@ function tenantOf(world: World, caller: Holder, acting: string | undefined, writ
   return null;
 }
 
-/** The route a path leads to, by its raw bytes. */
-export function kindOf(target: string): Kind {
+/** The upstream that a path leads to, by its raw bytes. Other paths than those of routes lead to nginx, or to `e` without it. */
+export function kindOf(target: string, kinds: readonly Kind[]): Kind {
   const [, letter] = /^\/up-([ebnh])(?:[/?]|$)/.exec(target) ?? [];
-  return (letter as Kind | undefined) ?? 'n';
+  return kinds.find((kind) => kind === letter) ?? kinds.find((kind) => kind === 'n') ?? 'e';
 }
 
 /** Whether it is so ordinary that it must be passed on, if its sender may send it. */

@@ -77,7 +77,7 @@ export class Session {
     else
       for (const fault of misreadings(sent.request, identity, sighting))
         this.#fault(`${sighting.kind}: ${fault}`, sent.of);
-    if (kindOf(sighting.target) !== sighting.kind)
+    if (kindOf(sighting.target, this.#kinds) !== sighting.kind)
       this.#fault(`${sighting.target} came to ${sighting.kind}`, sent.of);
     return sighting.id;
   }
@@ -104,7 +104,7 @@ export class Session {
     const strict = readRequests(bytes);
     const sent = strict.requests.map((request): Sent => ({ request, of: one, seen: null }));
     for (const each of sent) {
-      const key = keyOf({ kind: kindOf(each.request.target), ...each.request });
+      const key = keyOf({ kind: kindOf(each.request.target, this.#kinds), ...each.request });
       const list = this.#outstanding.get(key);
       if (list === undefined) this.#outstanding.set(key, [each]);
       else list.push(each);
@@ -147,7 +147,8 @@ export class Session {
     const tenant = valuesOf(fields, 'x-service-resolved-tenant').join();
     if (ids.length > 0) {
       // Where the fuzzer has changed the word that tells requests apart, several are alike: any of them may have been seen.
-      const alike = this.#outstanding.get(keyOf({ kind: kindOf(request.target), ...request })) ?? [];
+      const alike =
+        this.#outstanding.get(keyOf({ kind: kindOf(request.target, this.#kinds), ...request })) ?? [];
       if (seen?.id !== ids.join() && alike.every((each) => each.seen?.id !== ids.join()))
         fault('the response is to another request');
       if (tenant !== identityOf(this.#world, request)?.tenant) fault(`the response names tenant ${tenant}`);
