@@ -23,8 +23,8 @@ const callerBody = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and whether it has active sub-accounts, so that
- * writes need the acting header.
+ * `GET /v1/sub-accounts/caller`: shows the caller's account and key, and how many active sub-accounts it has. If it has
+ * any, writes need the acting header.
  */
 export function callerRoute(
   app: ManagementApp,
@@ -38,7 +38,7 @@ export function callerRoute(
     },
     async (request) => {
       const { accountId, keyId } = callerOf(request);
-      // Both exist, unless a backup without them was restored.
+      // The account and the key exist, unless a backup without them was restored.
       const account = found(await tenants.getParent(accountId, accountId), 'account');
       const key = found(await tenants.getKey(accountId, keyId, accountId), 'API key');
       return {

@@ -1,12 +1,12 @@
 import type { AccountId } from '../domain/ids.ts';
 import { operatorCaller, type ChangedBy, type IdempotencyClaim } from '../ports/changes.ts';
 
-/** Owner of the `Idempotency-Key` of a call. */
+/** Returns the owner of a call's `Idempotency-Key`: the id of the caller's API key, or the operator. */
 export function claimantOf(caller: ChangedBy): IdempotencyClaim['caller'] {
   return 'operator' in caller ? operatorCaller : caller.keyId;
 }
 
-/** Tenant whose turn a call of the store takes. Operators take no turns. */
+/** Returns the tenant in whose turn the store serves a call; `undefined` for operators, who do not take turns. */
 export function tenantOf(caller: ChangedBy): AccountId | undefined {
   return 'operator' in caller ? undefined : caller.accountId;
 }

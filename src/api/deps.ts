@@ -32,10 +32,10 @@ export interface ManagementDeps {
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: Pick<UsageStore, 'report' | 'completeness' | 'parentOf' | 'kept' | 'writesByDefault'>;
   readonly clock: Clock;
-  /** Requests that are rejected while the process is overloaded. */
+  /** Says which requests to reject while the process is overloaded. */
   readonly shedding: Shedding;
   readonly destinationOf: DestinationOf;
-  /** Receives the function that finds operations, for explanations. */
+  /** Called with the function that finds operations, which explanations need. */
   readonly onOperations?: (find: FindOperation) => void;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;

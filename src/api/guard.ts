@@ -24,14 +24,14 @@ type DecideAgain = () => Promise<ManagementDecision>;
 
 type GuardDeps = Pick<ManagementDeps, 'config' | 'directory' | 'clock' | 'shedding'>;
 
-/** Counts a change that replicas must confirm against its parent's rate limit. */
+/** Counts a change against the rate limit of its parent. Called only for changes that every replica must confirm. */
 export type CountChange = (request: FastifyRequest) => void;
 
 /**
- * Installs the guard before every operation of `app`. A write is decided before its body is read, and again
- * afterwards.
+ * Installs the guard, which decides about every call to `app`. It decides about a write twice: before the body is read,
+ * and afterwards.
  *
- * @returns function that operations call for each change
+ * @returns function that operations call for each change that every replica must confirm
  */
 export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange {
   const { changesPerSecond, readsPerSecond } = deps.config.limits;
@@ -40,12 +40,13 @@ export function installGuard(app: FastifyInstance, deps: GuardDeps): CountChange
   app.decorateRequest(decorator, null);
   app.decorateRequest(againDecorator, null);
   app.addHook('onRequest', guard);
-  // A body may take long to arrive. A caller whose access ends meanwhile must not make the write.
+  // A body may take long to arrive. If the caller loses its access meanwhile, the write must not happen.
   app.addHook('preHandler', (request, reply, next) => {
     if (writes(request)) guard.call(app, request, reply, next);
     else next();
   });
-  // A change costs every replica a read and a commit. Most creates do not, so changes are counted when they are made.
+  // A change that every replica must confirm costs each of them a read and a commit. Most creates need no confirmation,
+  // so only the operation knows whether to count.
   return (request) => rates.changes.count(callerOf(request).accountId, deps.clock.monotonicMs());
 }
 
@@ -60,8 +61,9 @@ function writes({ method }: FastifyRequest): boolean {
 }
 
 /**
- * Returns the parent that calls, and its origin. @throws if no decision was made, so that a route without the guard
- * fails
+ * Returns the calling parent and the origin of its request.
+ *
+ * @throws if no decision was made: a route without the guard fails instead of being open
  */
 export function callerOf(request: FastifyRequest): ParentCaller & RequestOrigin {
   const caller = request.getDecorator<(ParentCaller & RequestOrigin) | null>(decorator);
@@ -82,8 +84,7 @@ export async function decideAgain(request: FastifyRequest): Promise<void> {
 }
 
 /**
- * Notes the last use of the keys of known callers under `app`. Management calls are not counted as usage, but they use
- * a key.
+ * Records that callers of `app` have used their keys. Management calls do not count as usage, but they do use a key.
  */
 export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>): void {
   app.addHook('onSend', (request, _reply, _payload, done) => {
@@ -94,8 +95,8 @@ export function noteKeyUse(app: FastifyInstance, usage: Pick<UsageSink, 'touch'>
 }
 
 /**
- * Admits a call if {@link decideManagementCall} does and its parent is below its rate of reads or changes, and notes
- * the caller. It is synchronous if every fact is in memory.
+ * Admits a call if {@link decideManagementCall} permits it and the parent is below its rate limit of reads or changes.
+ * Notes the caller. It is synchronous if every fact is in memory.
  */
 function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rates): onRequestHookHandler {
   const { acting, resolvedTenant, apiKey } = config.headers;
@@ -105,7 +106,8 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   const actingName = acting.toLowerCase();
   const rule = { name: acting, required: config.management.requireActingHeader };
 
-  // A call without a known caller is shed if its network has used up its share; a call with one never is.
+  // While the process is overloaded, a call without a known caller is shed if its network has used up its share. A call
+  // with a known caller is never shed.
   const isShed = (request: FastifyRequest): boolean =>
     shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(request.raw)));
 
@@ -151,7 +153,7 @@ function guardHook({ config, directory, clock, shedding }: GuardDeps, rates: Rat
   };
 }
 
-/** Returns the problem of a call that exceeds its parent's rate. Otherwise counts the call if it is a read. */
+/** Returns a problem if the call exceeds its parent's rate limit. Otherwise counts the call if it is a read. */
 function beyondRate(
   { changes, reads }: Rates,
   isWrite: boolean,

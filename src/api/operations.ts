@@ -7,7 +7,7 @@ import { routerOptions } from '../http/router-options.ts';
 import type { RoutesWith } from './rest/typebox.ts';
 
 declare module 'fastify' {
-  /** A route's statement about access to it. Calls are decided by this statement. */
+  /** Says who may call a route. The guard decides about calls by these members. */
   interface FastifyContextConfig {
     readonly scope?: NonNullable<ManagementOperation['scope']>;
     readonly rejection?: NonNullable<ManagementOperation['rejection']>;
@@ -23,7 +23,7 @@ export interface ScopedAccess {
 /** App of the management API. A route without a scope would be open to every parent key, so it does not compile. */
 export type ManagementApp = RoutesWith<ScopedAccess>;
 
-/** The operation for a method and path, and the parameters in the path. */
+/** The operation that a method and path lead to, and the parameters in the path. */
 export interface FoundOperation {
   readonly operation: ManagementOperation;
   /** The operation is public: no key is checked. */
@@ -32,16 +32,16 @@ export interface FoundOperation {
 }
 
 /**
- * Finds an operation of the management API as its router does; `null` if the path is not UTF-8, which the router
- * rejects.
+ * Finds an operation as the router of the management API does. Returns `null` if the path is not UTF-8, because the
+ * router rejects such a path.
  */
 export type FindOperation = (method: string, path: string) => FoundOperation | null;
 
 /**
- * Collects the routes that are registered on `app` from now on, for a second router of Fastify's kind. Fastify's own
- * router serves only real requests, and explanations are about requests that were never sent.
+ * Collects the routes that are registered on `app` from now on, and returns a function that finds them. Explanations
+ * need it, because Fastify's own router serves only real requests.
  *
- * @param app claims its whole prefix, so that every path has a route for every known method
+ * @param app app that claims its whole prefix, so that every path has a route for every known method
  * @param open public paths under the prefix whose GET and HEAD another plugin serves
  */
 export function collectOperations(app: FastifyInstance, open: readonly string[] = []): FindOperation {
@@ -53,7 +53,7 @@ export function collectOperations(app: FastifyInstance, open: readonly string[] 
   app.addHook('onRoute', ({ url, method, config }) => {
     routes.push({ methods: [method].flat(), url, found: { operation: config ?? {} } });
   });
-  // Created lazily, because it takes a megabyte and most processes explain nothing.
+  // The router is created at the first use, because it takes a megabyte and most processes explain nothing.
   let find: FindOperation | null = null;
   return (method, path) => (find ??= finder(routes))(method, path);
 }

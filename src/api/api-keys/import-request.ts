@@ -23,7 +23,7 @@ export const importBody = closed({
 
 /** Context for reading an import. */
 export interface ImportRules extends KeyRules {
-  /** The account in the path. */
+  /** Account in the path; `undefined` if its id is malformed. */
   readonly parent: AccountId | undefined;
   readonly newId: () => KeyToImport['id'];
 }
@@ -52,7 +52,7 @@ export function readImport(
   return { keys: (list as readonly Sent[]).map((key) => toImport(key, rules)) };
 }
 
-/** Index of the key that a fault is about. */
+/** Returns the index in `keys` of the key that a fault is about; -1 for a fault of the whole body. */
 function indexOf({ pointer }: FieldFault): number {
   return Number(pointer.split('/')[2] ?? -1);
 }
@@ -67,12 +67,12 @@ function ownerFaults(list: readonly unknown[]): FieldFault[] {
 }
 
 /**
- * Fault of a `sub_account_id` that is not a sub-account of this account. It does not reveal whether the id exists
- * elsewhere.
+ * Detail of the fault if `sub_account_id` names no sub-account of this account. The text does not reveal whether the id
+ * exists elsewhere.
  */
 export const noSubAccount = 'is no sub-account of this account.';
 
-/** @param key without faults */
+/** Converts a sent key, which must have no faults, to input for the store. */
 function toImport(key: Sent, rules: ImportRules): KeyToImport {
   const { sub_account_id: sub } = key;
   const owner = (typeof sub === 'string' ? parseAccountId(sub) : rules.parent) as AccountId;

@@ -26,7 +26,7 @@ export interface ImportRouteDeps {
   /** Name of the receipt header. */
   readonly enforcedHeader: string;
   readonly keysPerAccount: number;
-  /** Prefix of new keys. An imported key with this prefix needs the gateway's checksum. */
+  /** Prefix of new keys. An imported key with this prefix must carry a correct checksum of the gateway. */
   readonly keyPrefix: string;
 }
 
@@ -53,7 +53,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
       },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // Faults of the schema and of further checks are reported together.
+      // The handler runs despite schema faults, so that it can report them together with the faults that it finds.
       attachValidation: true,
     },
     async (request, reply) => {
@@ -86,7 +86,7 @@ export function importRoute(app: TypedApp, deps: ImportRouteDeps): void {
   );
 }
 
-/** Writes a key with its parent, and with its sub-account if that is the owner. */
+/** Converts a key to its form in responses. A sub-account's key shows the sub-account and the parent. */
 function toBody(key: ApiKey, parent: AccountId, nowMs: number): Static<typeof apiKeyBody> {
   if (key.accountId === parent) return apiKeyToBody(key, 'account_id', nowMs);
   return { account_id: parent, ...apiKeyToBody(key, 'sub_account_id', nowMs) };

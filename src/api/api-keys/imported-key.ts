@@ -19,7 +19,7 @@ import { mostImported } from '../rest/import-size.ts';
 import { nullableText } from '../rest/typebox.ts';
 import { expiresAtField, scopesField } from './resource.ts';
 
-/** Members of a key to import, for a parent or a sub-account. */
+/** Schemas of the members of a key to import, for keys of parents and of sub-accounts. */
 export const importedKeyFields = {
   api_key: Type.Optional(
     Type.String({
@@ -45,7 +45,7 @@ export const importedKeyFields = {
 };
 
 type Sent = Static<TObject<typeof importedKeyFields>>;
-/** A key as it was sent: any member may be missing or of another type. */
+/** A key as the client sent it. Any member may be missing or have the wrong type. */
 type Unchecked = { readonly [name in keyof Sent]?: unknown };
 
 /** Context for reading keys. */
@@ -57,14 +57,14 @@ export interface KeyRules {
   readonly nowMs: number;
 }
 
-/** Faults of keys that no schema can express. */
+/** Faults of keys that a schema cannot find. */
 export interface KeyFaults {
-  /** Scopes that a key of a sub-account may not hold. */
+  /** Faults of scopes that a key of a sub-account may not hold. */
   readonly ungrantable: readonly FieldFault[];
   readonly others: readonly FieldFault[];
 }
 
-/** Returns the keys of a body; none if the body has no such list. */
+/** Returns the list `keys` of a body, cut to the size of the largest import; empty if `keys` is not a list. */
 export function keysIn(body: unknown): readonly unknown[] {
   const sent = (body as { readonly keys?: unknown } | null | undefined)?.keys;
   return Array.isArray(sent) ? (sent as readonly unknown[]).slice(0, mostImported) : [];
@@ -91,7 +91,7 @@ export function keyFaults(list: readonly unknown[], subMember: string, rules: Ke
   return { ungrantable, others };
 }
 
-/** Reads a key without faults into its stored form, without id and owner. */
+/** Converts a sent key, which must have no faults, to its stored form without id and owner. */
 export function readKey(key: Sent, { readApiKey, keyPrefix }: KeyRules): Omit<KeyToImport, 'id' | 'owner'> {
   const { api_key: text, name, scopes = [], expires_at: expiry } = key;
   return {
@@ -104,7 +104,7 @@ export function readKey(key: Sent, { readApiKey, keyPrefix }: KeyRules): Omit<Ke
   };
 }
 
-/** Finds faults of keys that are in the list twice. */
+/** Finds keys that repeat an earlier key of the list. Returns a fault for each. */
 export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyRules): FieldFault[] {
   const seen = new Map<KeyDigest, number>();
   return list.flatMap((element, index) => {
@@ -119,7 +119,7 @@ export function repeatedKeyFaults(list: readonly unknown[], { readApiKey }: KeyR
   });
 }
 
-/** Requires either a key or its digest, and a correct checksum. */
+/** Finds faults of `api_key` and `sha256`: just one of them must be sent, and the checksum of a key must be correct. */
 function secretFaults(
   { api_key: text, sha256 }: Unchecked,
   at: string,
@@ -129,7 +129,7 @@ function secretFaults(
     return [{ pointer: at, detail: 'needs `api_key` or `sha256`.' }];
   if (text !== undefined && sha256 !== undefined)
     return [{ pointer: `${at}/sha256`, detail: 'is sent together with `api_key`: send only one of them.' }];
-  // The schema reports a key with another form.
+  // If a key does not match the pattern, the schema reports it.
   const isMistyped = typeof text === 'string' && anyForm.test(text) && readApiKey(text) === undefined;
   return isMistyped ? [{ pointer: `${at}/api_key`, detail: mistyped }] : [];
 }
@@ -139,7 +139,7 @@ const mistyped =
   'begins with `keys.prefix`, but its checksum is wrong: it is mistyped or cut short. ' +
   'If another system made it, choose another `keys.prefix`.';
 
-/** Returns the digest of a key from its text or its SHA-256; `undefined` if that is malformed. */
+/** Returns the digest of a key that was sent as text or as SHA-256; `undefined` if it is malformed. */
 export function keyDigestOf(text: unknown, sha256: unknown, readApiKey: ReadApiKey): KeyDigest | undefined {
   if (typeof text === 'string') {
     const key = readApiKey(text);
@@ -157,10 +157,13 @@ function expiryFaults({ expires_at }: Unchecked, at: string, nowMs: number): Fie
     : [];
 }
 
-/** Fault of an expiry that has passed. */
+/** Detail of the fault if `expires_at` has passed. */
 export const pastExpiry = 'must lie in the future.';
 
-/** Requires hints to be a small part of the key. A digest alone leaves nothing to compare them with. */
+/**
+ * Requires `prefix` and `last4` to match the key and to show only a small part of it. They are not checked if only a
+ * digest was sent.
+ */
 function hintFaults(
   { api_key: text, prefix, last4 }: Unchecked,
   at: string,
@@ -199,7 +202,7 @@ function scopeFaults({ scopes }: Unchecked, at: string): FieldFault[] {
   );
 }
 
-/** Returns the given hints, or those of the key's text if none was given. */
+/** Returns the given hints. If there are none but the key itself was sent, takes the hints from the key. */
 function hintsOf({ api_key: text, prefix, last4 }: Sent): KeyHints {
   return text !== undefined && prefix === undefined && last4 === undefined
     ? hintsOfAnyKey(text)

@@ -37,9 +37,9 @@ export interface KeyLifeDeps {
   readonly keyPrefix: string;
 }
 
-/** A key and the account that holds it. */
+/** Ids of a key and of the account that has it. */
 export interface KeyPlace {
-  /** `null` if only the key is known. The changed key then has its `holding`. */
+  /** `null` if only the key's id is known. The changed key then includes its `holding`. */
   readonly account: AccountId | null;
   /** Parent that the account must have, as in `TenantStore.createKey`. */
   readonly parent?: AccountId | null;
@@ -48,23 +48,23 @@ export interface KeyPlace {
 
 /** A requested change of a key. */
 export interface KeyToChange {
-  /** Reads the path. Called after the request is validated. @throws ProblemError `not_found` */
+  /** Reads the ids in the path. Called after the request is validated. @throws ProblemError `not_found` */
   readonly find: () => KeyPlace;
-  /** Key of the parent that asks for the change, or the operator. */
+  /** Author of the change: a parent with its key, or an operator. */
   readonly caller: ChangedBy;
-  /** Counts changes; absent if there is no limit. */
+  /** Counts the change against the parent's rate limit; absent if there is no limit. */
   readonly countChange?: CountChange | undefined;
 }
 
-/** A new key with its secrets, which only the first response holds. */
+/** The key that a rotation made, with its secrets. A replayed response has no secrets. */
 export interface RotatedKey {
   readonly key: ChangedKey;
   readonly secrets: { readonly api_key?: string; readonly client_secret?: string };
-  /** Time of the state that is shown, milliseconds since 1970. */
+  /** Time as of which the response shows the status of the key, milliseconds since 1970. */
   readonly asOfMs: number;
 }
 
-/** Changes a key by the body of a PATCH. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
+/** Applies the body of a PATCH to a key. @throws ProblemError `not_found`, `key_not_active`, `invalid_request` */
 export async function updateKey(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange,
@@ -83,7 +83,11 @@ export async function updateKey(
   return enforced(made, deps.barrier, reply, deps.enforcedHeader, countChange);
 }
 
-/** Replaces a key by a new one. @throws ProblemError as {@link updateKey} */
+/**
+ * Replaces a key by a new one.
+ *
+ * @throws ProblemError as {@link updateKey}; `key_rotated` if two keys of this rotation are active already
+ */
 export async function rotateKey(
   deps: KeyLifeDeps,
   { find, caller, countChange }: KeyToChange,

@@ -23,7 +23,7 @@ import { closed, nullableText, nullableTimestamp, timestamp } from '../rest/type
 /** Member that names the account of a key: `account_id` in the operator API, `sub_account_id` in the management API. */
 export type OwnerField = 'account_id' | 'sub_account_id';
 
-/** Name of the owner of keys in a 404. */
+/** Returns the word for the owner of keys in the text of a 404. */
 export function ownerThing(field: OwnerField): Thing {
   return field === 'account_id' ? 'account' : 'sub-account';
 }
@@ -49,16 +49,16 @@ export const apiKeyFields = {
   limits: limitsBody,
 };
 
-/** A key in responses. The schema keeps secrets out: members that it does not name are not written. */
+/** A key in responses. Secrets cannot slip in, because members that the schema does not name are left out. */
 export const apiKeyBody = closed(apiKeyFields);
 
-/** Secrets of a key in the response to the request that made it; a replayed response lacks them. */
+/** Secrets in the response to the request that made a key. A replayed response does not have them. */
 export const secretFields = {
   api_key: Type.Optional(Type.String()),
   client_secret: Type.Optional(Type.String()),
 };
 
-/** The response to a mint or a rotation. Only these responses have the secrets (spec section 4, rule 1). */
+/** The response to a mint or a rotation. No other response has the secrets (spec section 4, rule 1). */
 export const mintedKeyBody = closed({ ...apiKeyFields, ...secretFields });
 
 /** The scopes of a new key. */
@@ -82,7 +82,7 @@ export const expiresAtField = Type.Optional(
   }),
 );
 
-/** Body of a mint. */
+/** Body of the request that mints a key. */
 export const mintBody = closed({
   name: displayName('name', nameMaxLength),
   scopes: scopesField,
@@ -90,7 +90,7 @@ export const mintBody = closed({
   limits: keyLimits,
 });
 
-/** Body of a change. */
+/** Body of the request that changes a key. */
 export const updateBody = closed(
   {
     name: Type.Optional(displayName('name', nameMaxLength)),
@@ -103,7 +103,7 @@ export const updateBody = closed(
 /** Longest time for which a key may work beside its replacement, in seconds: 30 days. */
 const longestOverlapS = 30 * 24 * 3600;
 
-/** Body of a rotation. */
+/** Body of the request that rotates a key. */
 export const rotateBody = closed({
   expires_in: Type.Integer({
     minimum: 0,
@@ -113,7 +113,7 @@ export const rotateBody = closed({
   expires_at: expiresAtField,
 });
 
-/** Writes a key. @param nowMs milliseconds since 1970 */
+/** Converts a key to its form in responses. @param nowMs time of its status, milliseconds since 1970 */
 export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Static<typeof apiKeyBody> {
   return {
     id: key.id,
@@ -132,7 +132,7 @@ export function apiKeyToBody(key: ApiKey, owner: OwnerField, nowMs: number): Sta
   };
 }
 
-/** Reads the expiry of a key. @throws ProblemError `invalid_request` unless it is in the future */
+/** Reads the expiry of a key; `null` means never. @throws ProblemError `invalid_request` if it is not in the future */
 export function readExpiry(text: string | null, nowMs: number): Date | null {
   const instant = text === null ? null : parseInstant(text);
   if (instant === null) return null;
@@ -140,7 +140,7 @@ export function readExpiry(text: string | null, nowMs: number): Date | null {
   return new Date(instant);
 }
 
-/** Reads the body of a mint. @throws ProblemError `invalid_request` unless its expiry is in the future */
+/** Reads the body of a mint. @throws ProblemError `invalid_request` if its expiry is not in the future */
 export function readMint(body: Static<typeof mintBody>, nowMs: number): Omit<NewApiKey, keyof Made> {
   const { name, scopes = [], expires_at: expiry = null, limits } = body;
   return {

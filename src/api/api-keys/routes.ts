@@ -35,17 +35,17 @@ export interface ApiKeyRoutesDeps {
 }
 
 /**
- * Differences between the keys of parents and of sub-accounts. `Access` is the type of a route's statement about
- * access.
+ * How the routes for keys of parents differ from those for keys of sub-accounts. `Access` is the type of the `config`
+ * in which a route says who may call it.
  */
 export interface ApiKeyRoutesRules<Access> {
   /** Path of the keys of an account, below the prefix of the app. */
   readonly path: `${string}/:owner_id/api-keys`;
   /** Member that names the owner in responses. */
   readonly ownerField: OwnerField;
-  /** Parent whose sub-accounts the paths name; `null` if they name parents. */
+  /** Returns the parent whose sub-accounts the paths name; `null` if the paths name parents. */
   readonly parent: (request: FastifyRequest) => AccountId | null;
-  /** Key of the parent that makes the call, or the operator. */
+  /** Returns who makes the call: a parent with its key, or an operator. */
   readonly caller: (request: FastifyRequest) => ChangedBy;
   readonly grantable: (scope: string) => boolean;
   readonly read: Access;
@@ -103,7 +103,7 @@ function mintRoute<Access>(
       );
       reply.code(201).header('cache-control', 'no-store');
       noteReplay(reply, key);
-      // Secrets are not stored, so only the request that made the key gets them, not a replay.
+      // Secrets are not stored, so a replay cannot show them.
       const secrets = key.replayed ? {} : { api_key: apiKey, client_secret: clientSecret };
       const asOfMs = key.replayed ? key.createdAt.getTime() : nowMs;
       return { ...apiKeyToBody(key, ownerField, asOfMs), ...secrets };
@@ -141,7 +141,7 @@ function listRoute<Access>(
     },
     async (request) => {
       const { status } = request.query;
-      // Without a filter the list has the name that it has in 0.1.0, so that cursors of 0.1.0 stay valid.
+      // Without a filter, the list has the same name as in version 0.1.0, so that cursors from there stay valid.
       const list = ['api-keys', request.params.owner_id.toLowerCase(), ...(status ? [status] : [])];
       const page = { ...readPage(request.query, list), ...(status && { status }) };
       const owner = await ownerOf(request, tenants, rules);
@@ -179,7 +179,7 @@ function getRoute<Access>(
   );
 }
 
-/** Looks up the owner for a call that only reads. A change looks it up in its own statement. */
+/** Looks up the owner for a call that only reads. Changes do not need this: their SQL statements find the owner. */
 async function ownerOf(
   request: FastifyRequest<{ Params: { readonly owner_id: string } }>,
   tenants: ApiKeyRoutesDeps['tenants'],

@@ -17,10 +17,10 @@ export const eventQuery = {
   to: Type.Optional(Type.String()),
 };
 
-/** Body of the response. */
+/** Body of a response with a page of events. */
 export const eventListBody = closed(pageOf(eventBody));
 
-/** Query of a client. Only operators name an account. */
+/** Query parameters as the client sent them. Only operators may send `account_id`. */
 interface EventQuery {
   readonly limit?: number;
   readonly cursor?: string;

@@ -9,8 +9,8 @@ import { subAccountToBody } from '../sub-accounts/resource.ts';
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * A resource at the time of the event. Older events may lack members. The writers below choose the members, not this
- * schema.
+ * A resource as it was at the time of the event. Older events may lack some members. The functions below choose the
+ * members, not this schema.
  */
 const resource = Type.Unsafe<Body>({ type: 'object', additionalProperties: true });
 
@@ -34,7 +34,7 @@ export const eventBody = closed({
   }),
 });
 
-/** Writes an event for operators. */
+/** Converts an event to its form in responses to operators. */
 export function eventToBody(event: Event): Static<typeof eventBody> {
   const { actor, subject } = event;
   const bodyOf = bodiesOf(event);
@@ -53,8 +53,8 @@ export function eventToBody(event: Event): Static<typeof eventBody> {
 }
 
 /**
- * Writes an event for the parent it is about, without the operator's name and origin and without the metadata of the parent,
- * which belongs to operators.
+ * Converts an event to its form in responses to its parent. Leaves out an operator's name and origin, and the parent's
+ * metadata, because both belong to operators.
  */
 export function eventToParentBody(event: Event): Static<typeof eventBody> {
   const body = eventToBody(event);
@@ -72,7 +72,9 @@ export function eventToParentBody(event: Event): Static<typeof eventBody> {
   };
 }
 
-/** Returns the writer for a kind of resource. It shows statuses as of the time of the event. */
+/**
+ * Returns the function that converts resources of this kind to bodies. They show statuses as of the time of the event.
+ */
 function bodiesOf({ subject, subAccountId, createdAt }: Event): (record: EventSubject['after']) => Body {
   switch (subject.kind) {
     case 'account':
@@ -97,7 +99,9 @@ function quotaToBody({ period, quota, used, startsAt }: QuotaUse): Body {
   return { per: period, quota, used, ...window };
 }
 
-/** Returns the former values of the members that changed, without `updated_at`, which the previous event shows. */
+/**
+ * Returns the former values of the members that changed. Leaves out `updated_at`, because the previous event shows it.
+ */
 function formerValues({ updated_at: _updatedAt, ...before }: Body, after: Body): Body {
   return Object.fromEntries(
     Object.entries(before).filter(([name, value]) => !isDeepStrictEqual(value, after[name])),

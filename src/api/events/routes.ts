@@ -11,7 +11,10 @@ import type { ManagementApp } from '../operations.ts';
 
 const read = { scope: managementScopes.read };
 
-/** `GET /events` and `GET /events/{id}`: changes of the parent and its sub-accounts, by its keys and by operators. */
+/**
+ * `GET /events` and `GET /events/{id}`: show changes of the parent and its sub-accounts, made by the parent's keys or
+ * by operators.
+ */
 export function eventRoutes(app: ManagementApp, { events }: Pick<ManagementDeps, 'events'>): void {
   app.get(
     '/events',

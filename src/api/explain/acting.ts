@@ -20,8 +20,9 @@ const question = closed({
 });
 
 /**
- * `GET /v1/sub-accounts/acting`: explains the decision about a request with the calling key, by the functions that decide
- * about real requests. Nothing is sent; limits on requests in flight and the upstream's response are not considered.
+ * `GET /v1/sub-accounts/acting`: explains how the gateway would decide about a request with the calling key. The same
+ * functions decide about real requests. No request is sent, so limits on requests in flight and responses of the
+ * upstream play no part.
  */
 export function actingRoute(app: ManagementApp, deps: ManagementDeps): void {
   app.get(

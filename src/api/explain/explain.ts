@@ -61,7 +61,10 @@ function explainedCaller() {
   });
 }
 
-/** `POST /explain`: explains the decision about a request, by the functions that decide about real requests. */
+/**
+ * `POST /explain`: explains how the gateway would decide about a request. The same functions decide about real
+ * requests.
+ */
 export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
   const schema = { querystring: noQuery, body: question, response: { 200: answer } };
   app.post('/explain', { schema }, async ({ body }) => {
@@ -82,8 +85,8 @@ export function explainRoute(app: TypedApp, deps: ExplainDeps): void {
 }
 
 /**
- * Looks at the limits that a request would count against, without taking units. A request that would be admitted is
- * rejected if one of them is used up.
+ * Looks at the limits that a request would count against, without taking units. Turns a permit into a rejection if one
+ * of these limits is used up.
  */
 async function lookAtLimits(
   explained: Explained,
@@ -130,7 +133,7 @@ function limitToBody({ kind, period, quota, windowS, remaining, resetS }: LimitS
   return { limited: kind, per: period, quota, window_s: windowS, remaining, reset_s: resetS };
 }
 
-/** Names of destinations other than routes. They are the names of 0.1.0. */
+/** Names of destinations other than routes, the same as in version 0.1.0. */
 const routeNames = { management: 'management', none: 'none', rejected: 'refused' } as const;
 
 function because(explained: Explained, { method }: ProxiedRequest): string {
@@ -150,5 +153,5 @@ function because(explained: Explained, { method }: ProxiedRequest): string {
   }
 }
 
-/** Reason of a 404, for operators. Clients get the same 404 for every path. */
+/** Reason for a 404. Only operators see it; clients get the same 404 for every path. */
 const noRoute = 'No route matches this path.';

@@ -27,7 +27,7 @@ export type Destination =
   | { readonly kind: 'none' }
   | { readonly kind: 'rejected'; readonly problem: Problem };
 
-/** Finds the destination for a method and path by the functions that real requests pass. */
+/** Finds the destination for a method and path with the functions that also serve real requests. */
 export type DestinationOf = (method: string, path: string) => Destination;
 
 /** Dependencies of {@link explain}. */
@@ -55,7 +55,9 @@ export type Explained =
   | { readonly caller: null; readonly open: true }
   | { readonly caller: Caller | null; readonly problem: Problem };
 
-/** Decides about a request without sending it, by the functions of `src/authz` that decide about real requests. */
+/**
+ * Decides about a request without sending it, with the functions of `src/authz` that also decide about real requests.
+ */
 export async function explain(
   destination: Destination,
   request: ProxiedRequest,
@@ -96,7 +98,10 @@ async function explainManagementCall(
   return { caller, permit: { resolvedTenant: caller.accountId, reason } };
 }
 
-/** The sub-account or the key that a path names, unless it is the caller's own. */
+/**
+ * Checks that the sub-account and the key in the path exist and belong to the parent. Returns the missing one, or
+ * `null`.
+ */
 async function missingThing(
   { sub_id, owner_id = sub_id, key_id }: FoundOperation['parameters'],
   parent: AccountId,
@@ -116,7 +121,7 @@ async function missingThing(
   return holder === owner ? null : 'API key';
 }
 
-/** Members of a decision in responses; `null` if they do not apply to it. */
+/** Members of a decision in responses. A member that does not apply is `null`. */
 export const decisionFields = {
   decision: Type.Enum(['permit', 'refuse']),
   resolved_tenant: nullableText(),
@@ -124,7 +129,7 @@ export const decisionFields = {
   problem: Type.Unsafe<ProblemMembers | null>({ type: ['object', 'null'], additionalProperties: true }),
 };
 
-/** Writes a decision. @param typeBase start of the `type` of a problem */
+/** Converts a decision to its form in responses. @param typeBase start of the `type` of a problem */
 export function decisionToBody(explained: Explained, typeBase: string) {
   const permit = 'permit' in explained ? explained.permit : null;
   const problem = 'problem' in explained ? explained.problem : null;

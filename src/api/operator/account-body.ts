@@ -22,7 +22,7 @@ export const accountBody = closed({
   updated_at: timestamp,
 });
 
-/** Body of a change. Its bounds are those of the configuration. */
+/** Body of the request that changes a parent account. The maximum of each limit is the same as in the configuration. */
 export const updateBody = closed(
   {
     ...changeable,
@@ -35,7 +35,7 @@ export const updateBody = closed(
   { minProperties: 1 },
 );
 
-/** Reads a change. */
+/** Converts a request body to a change of a parent account. */
 export function parentChangeOf({
   max_sub_accounts: maxSubAccounts,
   max_api_keys: maxApiKeys,
@@ -48,7 +48,7 @@ export function parentChangeOf({
   };
 }
 
-/** Writes a parent account. */
+/** Converts a parent account to its form in responses. */
 export function accountToBody(account: ParentAccount): Static<typeof accountBody> {
   return {
     id: account.id,

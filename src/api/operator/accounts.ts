@@ -136,7 +136,10 @@ function filterOf(query: Static<typeof listQuery>): ParentFilter {
   };
 }
 
-/** Names a list. Without filters the list has the name that it has in 0.1.0, so that cursors of 0.1.0 stay valid. */
+/**
+ * Returns the name of a list. Without filters, it is the same name as in version 0.1.0, so that cursors from there stay
+ * valid.
+ */
 function listName({ status, externalId, nameStart, subAccount, near }: ParentFilter): ListName {
   const filters = [
     status,

@@ -22,8 +22,9 @@ import { operatorOf, operatorTokens, requireOperator } from './operator-token.ts
 import { subAccountRoutes } from './sub-accounts.ts';
 
 /**
- * The operator API. Register it at the prefix `/admin/v1` of the internal listener, on an app that has
- * `installErrorReplies`. Without a token the API is off: every path under the prefix is 404, and the log says so once.
+ * Plugin for the operator API. Register it at the prefix `/admin/v1` of the internal listener, after
+ * `installErrorReplies`. If no token is set, the API is off: every path under the prefix answers 404, and the log says
+ * so once.
  */
 export function admin(app: FastifyInstance, deps: AdminDeps, done: () => void): void {
   const { config } = deps;
@@ -60,7 +61,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
     path: '/accounts/:owner_id/api-keys',
     ownerField: 'account_id',
     caller: operatorOf,
-    // Operators mint the keys that manage sub-accounts.
+    // Operators may grant any scope, because they mint the keys that manage sub-accounts.
     grantable: () => true,
     read: {},
     write: {},
@@ -68,7 +69,7 @@ function operatorRoutes(app: TypedApp, deps: AdminDeps): void {
   const keyRules = { ...anyAccount, parent: () => null };
   apiKeyRoutes(app, keyDeps, keyRules);
   keyLifeRoutes(app, keyDeps, keyRules);
-  // The account may also be a sub-account.
+  // Without `parent`, the account may also be a sub-account.
   revokeAllRoute(app, keyDeps, anyAccount);
   anyKeyRoutes(app, keyDeps);
   operatorUsageRoute(app, deps);

@@ -29,6 +29,6 @@ export interface AdminDeps {
   readonly clock: Clock;
   /** Cryptographically secure source of random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Further operations that the same token protects. */
+  /** Adds further operations that the same tokens protect. */
   readonly more?: (app: TypedApp) => void;
 }

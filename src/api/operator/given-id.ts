@@ -6,7 +6,7 @@ import { invalidField } from '../../http/invalid-request.ts';
 export const givenId = Type.Optional(Type.String({ maxLength: 36 }));
 
 /**
- * Reads a chosen id as members of the account to create; `undefined` if the gateway chooses the id.
+ * Converts a chosen id to members of the account to create; `undefined` if the gateway chooses the id.
  *
  * @throws ProblemError `invalid_request` if no account may have this id
  */

@@ -13,7 +13,7 @@ const usualOperator = 'operator';
 const decorator = 'operator';
 const bearer = /^bearer +(\S+)$/i;
 
-/** Tokens of the operator API, by operator; empty if the API is off. */
+/** Returns the tokens of the operator API by the name of the operator; empty if the API is off. */
 export function operatorTokens({ adminToken, adminTokens }: InternalConfig): ReadonlyMap<string, string> {
   return new Map([
     ...(adminToken === null ? [] : [[usualOperator, adminToken] as const]),
@@ -21,12 +21,12 @@ export function operatorTokens({ adminToken, adminTokens }: InternalConfig): Rea
   ]);
 }
 
-/** Whether the operator API is on. It is on if there is at least one token. */
+/** Whether the operator API is on, which needs at least one token. */
 export function operatorApiIsOn(config: InternalConfig): boolean {
   return operatorTokens(config).size > 0;
 }
 
-/** Rejects requests to `app` that have none of `tokens` as bearer token, and notes the operator. */
+/** Rejects requests to `app` whose bearer token is not in `tokens`. Notes the operator of every other request. */
 export function requireOperator(
   app: FastifyInstance,
   tokens: ReadonlyMap<string, string>,
@@ -38,8 +38,8 @@ export function requireOperator(
     const values = headerValues(request.raw.rawHeaders, 'authorization');
     const sent = values.length === 1 ? bearer.exec(values[0] ?? '')?.[1] : undefined;
     const sentDigest = digest(sent ?? '');
-    // Digests have one length, and a common prefix of two digests reveals nothing about a token. All digests are
-    // compared, so that the time does not reveal which one matched.
+    // Digests have the same length, as `timingSafeEqual` requires, and equal beginnings of two digests reveal nothing
+    // about a token. Every digest is compared, so that the time taken does not reveal which one matched.
     const matching = expected.filter((each) => timingSafeEqual(sentDigest, each.digest));
     const [operator] = sent === undefined ? [] : matching;
     if (operator === undefined) return done(new ProblemError(notTheOperator));
@@ -51,9 +51,9 @@ export function requireOperator(
 }
 
 /**
- * Returns the calling operator and its origin.
+ * Returns the calling operator and the origin of its request.
  *
- * @throws if the token was not checked, so that a route without the check fails
+ * @throws if the token was not checked: a route without the check fails instead of being open
  */
 export function operatorOf(request: FastifyRequest): Operator & RequestOrigin {
   const operator = request.getDecorator<(Operator & RequestOrigin) | null>(decorator);

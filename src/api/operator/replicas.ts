@@ -8,7 +8,7 @@ export interface ReplicasDeps {
   readonly replicaList: ReplicaList;
   readonly usage: Pick<UsageStore, 'silent'>;
   readonly config: { readonly usage: Pick<UsageConfig, 'lostAfterMs'> };
-  /** The id under which this replica is registered; `null` while it is not. */
+  /** Returns the id under which this replica is registered; `null` while it is not registered. */
   readonly ownReplicaId: () => string | null;
 }
 
@@ -42,8 +42,8 @@ const replicaListBody = closed({
 });
 
 /**
- * `GET /replicas`: every replica with the position it decides by and the state of its lease, and the replicas whose usage
- * counts may be missing.
+ * `GET /replicas`: shows every replica with the position that it has confirmed and the state of its lease. It also
+ * shows silent replicas, whose usage counts may be missing.
  */
 export function replicasRoute(app: TypedApp, deps: ReplicasDeps): void {
   const { replicaList, usage, config, ownReplicaId } = deps;
@@ -72,7 +72,7 @@ function toBody(
       lease_age_ms: entry.ageMs,
       clock_offset_ms: entry.clockAheadMs,
       applied: entry.applied,
-      // A replica may have confirmed an entry that is later than the snapshot. Its lag is 0 then.
+      // A replica may have confirmed a change that is newer than this snapshot. Its lag is then 0.
       lag: Math.max(0, seq - entry.applied),
     })),
     silent: silent.map(({ id, host, lastSeen, through, givenUp }) => ({
@@ -85,7 +85,10 @@ function toBody(
   } satisfies Static<typeof replicaListBody>;
 }
 
-/** State of a replica. Without a lease it decides nothing, so `lapsed` takes precedence over `leaving`. */
+/**
+ * Returns the state of a replica. A replica without a lease decides nothing, so `lapsed` takes precedence over
+ * `leaving`.
+ */
 function stateOf({ ageMs, leaseMs, leaving }: ListedReplica): 'live' | 'leaving' | 'lapsed' {
   if (ageMs > leaseMs) return 'lapsed';
   return leaving ? 'leaving' : 'live';

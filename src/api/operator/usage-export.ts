@@ -17,7 +17,7 @@ const body = closed({
   cursor: Type.Optional(Type.String()),
 });
 
-/** An event as it is sent. */
+/** A usage event as the receiver gets it. */
 const event = Type.Unsafe<UsageEvent>({ type: 'object', additionalProperties: true });
 
 const response = closed({
@@ -32,8 +32,9 @@ const response = closed({
 });
 
 /**
- * `POST /usage/export`: exports hours again with the same event ids, even hours from before the export was set up. With
- * `dry_run` it only shows the events. A call exports some hundred events and returns a cursor.
+ * `POST /usage/export`: exports hours of usage again, with the same event ids as the first time. Hours from before the
+ * export was set up are possible, too. With `dry_run`, the response only shows the events. A call exports some hundred
+ * events and returns a cursor for the next call.
  */
 export function usageExportRoute(
   app: TypedApp,
@@ -72,7 +73,7 @@ function readHour(name: string, text: string): number {
   return ms;
 }
 
-/** @throws ProblemError `invalid_request` */
+/** Checks that a period can be exported. @throws ProblemError `invalid_request` if it cannot */
 function mustBeAPeriod({ fromMs, toMs }: UsagePeriod, closedUntilMs: number, keptFromMs: number): void {
   if (toMs <= fromMs) throw invalidField('/to', 'must be later than `from`.');
   if (toMs - fromMs > usagePeriodMaxMs)

@@ -5,7 +5,7 @@ import { closed, noQuery, nullableText, type TypedApp } from '../rest/typebox.ts
 export interface WhoamiDeps {
   /** Version of this build. */
   readonly version: string;
-  /** The id under which this replica is registered; `null` while it is not. */
+  /** Returns the id under which this replica is registered; `null` while it is not registered. */
   readonly ownReplicaId: () => string | null;
 }
 

@@ -1,12 +1,12 @@
 import { escaped, inline } from './html.ts';
 import type { Described, SecurityScheme } from './operation-index.ts';
 
-/** Id of the section, for links. */
+/** HTML id of the section about authentication, for links to it. */
 export const authenticationId = 'authentication';
-/** Text of the section that the search of the page looks at. */
+/** Words by which the page's search finds the section about authentication. */
 export const authenticationWords = 'authentication authorization security credential bearer token api key';
 
-/** Renders the ways in which a call carries its credential. */
+/** Renders the section about authentication: the headers in which a call may carry its credential. */
 export function authenticationHtml({ components }: Described): string {
   const schemes = Object.values(components['securitySchemes'] ?? {}) as unknown as SecurityScheme[];
   const rows = schemes.map(

@@ -1,15 +1,15 @@
 import { preformattedHtml } from './html.ts';
 import type { Member, Place } from './operation-index.ts';
 
-/** Shell variables of a call, by the security scheme of its operation: the address of the API, and the credential. */
+/** Shell variables for the address of the API and for the credential, by the security scheme of an operation. */
 const variables: Readonly<Record<string, { readonly address: string; readonly credential: string }>> = {
   apiKey: { address: '$API_URL', credential: '$API_KEY' },
   operatorToken: { address: '$INTERNAL_URL', credential: '$ADMIN_TOKEN' },
 };
-/** A header that is optional and still worth sending. */
+/** Optional header that example calls send anyway. */
 const advised = 'Idempotency-Key';
 
-/** Renders a call of an operation with `curl`, from the examples of its parameters and body. */
+/** Renders an example call of an operation with `curl`, filled with the examples of its parameters and body. */
 export function callHtml(place: Place, parameters: readonly Member[], body: unknown): string {
   const { method, path, operation } = place;
   const [scheme = ''] = Object.keys(operation.security[0] ?? {});

@@ -41,7 +41,7 @@ interface Operation {
   security?: readonly Readonly<Record<string, readonly string[]>>[];
 }
 
-/** Adds the further headers that carry keys of parents. Tokens of operators come in `Authorization` alone. */
+/** Adds the configured headers that can carry keys of parents. Operators send their tokens only in `Authorization`. */
 function withKeyHeaders(document: Document, names: readonly string[]): Document {
   const { securitySchemes } = document.components;
   if (names.length === 0 || !('apiKey' in securitySchemes)) return document;
@@ -55,7 +55,7 @@ function withKeyHeaders(document: Document, names: readonly string[]): Document 
   return document;
 }
 
-/** Gives a document the title of the operator's own API, and removes the licence, which is the gateway's. */
+/** Gives a document the configured title. Removes the licence, because it is the gateway's and not the operator's. */
 function withTitle(document: Document, title: string | null): Document {
   if (title === null) return document;
   const { license: _, ...info } = document.info;

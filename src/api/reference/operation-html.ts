@@ -48,7 +48,7 @@ function bodyHtml(
   return `<h4>${title}</h4>${parts.join('')}`;
 }
 
-/** The first example of a JSON body. */
+/** Returns the first example of a JSON body. */
 function exampleOf(content: Readonly<Record<string, Member>>, resolve: (value: Member) => Member): unknown {
   const [example = {}] = Object.values(
     (content['application/json']?.['examples'] ?? {}) as Record<string, Member>,

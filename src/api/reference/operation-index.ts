@@ -13,13 +13,13 @@ export interface SecurityScheme {
   readonly description?: string;
 }
 
-/** An operation. */
+/** An operation as a document describes it. */
 export interface DescribedOperation {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
-  /** Names of the schemes, the usual one first, and the scopes that the credential must have. */
+  /** Security schemes by name, the usual one first, with the scopes that the credential must have. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Member[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Member>> };
@@ -36,7 +36,7 @@ export interface Place {
   readonly operation: DescribedOperation;
 }
 
-/** Text that the search of the page looks at. */
+/** Returns the text in which the page's search looks for an operation. */
 export function searchText({ method, path, operation }: Place): string {
   const { operationId, summary, description } = operation;
   return `${method} ${path} ${operationId} ${summary} ${description}`.toLowerCase();

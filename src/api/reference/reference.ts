@@ -5,24 +5,27 @@ import { described, type Named } from './described.ts';
 import { pageOf, pagePolicy } from './page.ts';
 import type { Described } from './operation-index.ts';
 
-/** Public paths of the API reference below each prefix. `claimPrefix` handles their other methods. */
+/**
+ * Public paths of the API reference, under the prefix of each API. `claimPrefix` handles methods other than GET and
+ * HEAD.
+ */
 export const referencePaths: readonly string[] = ['/openapi.json', '/docs'];
 
 type ReferenceOptions = Pick<Config, 'headers' | 'keys' | 'problems' | 'reference'>;
 
-/** API reference of `/v1/sub-accounts`. Register it at that prefix. */
+/** Plugin that serves the API reference of `/v1/sub-accounts`. Register it at that prefix. */
 export function parentReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
   serve(app, 'sub-accounts', config, config.reference.title);
   done();
 }
 
-/** API reference of the operator API. Register it at its prefix. */
+/** Plugin that serves the API reference of the operator API. Register it at that API's prefix. */
 export function operatorReference(app: FastifyInstance, config: ReferenceOptions, done: () => void): void {
   serve(app, 'operator', config, null);
   done();
 }
 
-/** Serves a document, which `npm run generate` writes from the schemas of the routes. */
+/** Serves a document and its HTML page. `npm run generate` writes the document from the schemas of the routes. */
 function serve(app: FastifyInstance, name: string, config: ReferenceOptions, title: string | null): void {
   const file = new URL(`documents/${name}.json`, import.meta.url);
   const names: Named = {
@@ -41,7 +44,7 @@ function serve(app: FastifyInstance, name: string, config: ReferenceOptions, tit
   );
   let page: string | undefined;
   app.get('/docs', (_request, reply) => {
-    // Rendered at the first request, because most gateways never serve the page.
+    // The page is rendered at the first request, because most gateways never serve it.
     page ??= pageOf(JSON.parse(document) as Described);
     return reply
       .type('text/html; charset=utf-8')

@@ -1,9 +1,9 @@
 /**
  * Whether a client prefers CSV to JSON by its `Accept` header (RFC 9110 section 12.5.1). Each of the two has the weight
- * of the most specific range that matches it. With equal weights the more specific range wins, then JSON. A client that
- * accepts neither gets JSON, as from every other operation.
+ * of the most specific range that matches it. If the weights are equal, the more specific range wins; if both are
+ * equally specific, JSON wins. A client that accepts neither gets JSON, as from every other operation.
  *
- * @param accept value of the header, several joined by commas; `undefined` if it is absent
+ * @param accept value of the header, or several values joined by commas; `undefined` if it is absent
  */
 export function prefersCsv(accept: string | undefined): boolean {
   if (accept === undefined) return false;
@@ -21,7 +21,7 @@ interface Range {
 
 interface Weighed {
   readonly weight: number;
-  /** 0 if no range matches, 1 for any type, 2 for a type, 3 for a type and subtype. */
+  /** 0 if no range matches, 1 for a range of all types, 2 for a range of all subtypes, 3 for an exact type. */
   readonly specificity: number;
 }
 

@@ -3,9 +3,9 @@ import type { AccountPageQuery, Page } from '../../ports/tenant-store.ts';
 import { readPage, writePage, type ListName } from './paging.ts';
 
 /**
- * Last character of cursors of this version, whose lists are sorted by (`created_at`, id). Cursors hold the id of the
- * last row. Lists of 0.1.0 are sorted by id. Its replicas ignore the space, and a cursor without the space continues by
- * id.
+ * Last character of the cursors that this version writes. Its lists are sorted by (`created_at`, id), but lists of
+ * version 0.1.0 only by id. A cursor without the space comes from 0.1.0, so its list continues by id. Replicas of 0.1.0
+ * ignore the space.
  */
 const mark = ' ';
 
@@ -23,7 +23,7 @@ export function readAccountPage(
   return byId ? { ...page, byId } : page;
 }
 
-/** Writes a page of accounts. @param asked result of {@link readAccountPage} */
+/** Converts a page of accounts to its form in responses. @param asked result of {@link readAccountPage} */
 export function writeAccountPage<Row extends { readonly id: AccountId }, Body>(
   page: Page<Row>,
   list: ListName,

@@ -10,7 +10,8 @@ import type { IdempotencyClaim, Replay } from '../../ports/changes.ts';
 import type { Committed, ExternalIdTaken, IdTaken, LimitReached } from '../../ports/tenant-store.ts';
 
 /**
- * Reads the claim of a request that has an `Idempotency-Key`, for the change in the store; `null` without the header.
+ * Reads the `Idempotency-Key` of a request as a claim, which the store checks along with the change. Returns `null` if
+ * the header is absent.
  *
  * @throws ProblemError `invalid_request` if the header is malformed or repeated
  */
@@ -30,7 +31,7 @@ export function noteReplay(reply: FastifyReply, { replayed }: Replay): void {
   if (replayed) reply.header('idempotency-replayed', 'true');
 }
 
-/** Fault of metadata that would hold too many pairs after a merge. */
+/** Detail of the fault if metadata would hold too many pairs after a merge. */
 export const tooManyPairs = `would hold more than ${metadataMaxPairs} pairs.`;
 
 /** Returns a change, or throws a 400 if its metadata would hold too many pairs. */
@@ -74,7 +75,8 @@ export function withinLimit<T extends object>(outcome: T | LimitReached, what: s
  *
  * @param header name of the receipt header, `X-Service-Enforced` unless configured
  * @param count called before a wait; absent for operators, who have no limit
- * @throws ProblemError `unavailable` if enforcement cannot be confirmed; the change is committed, and may be repeated
+ * @throws ProblemError `unavailable` if enforcement cannot be confirmed; the change is committed, and the client may
+ * repeat the request
  */
 export async function enforced<T>(
   { value, seq, incarnation }: Committed<T>,
@@ -90,7 +92,7 @@ export async function enforced<T>(
 }
 
 /**
- * Writes a receipt such as `replicas=3; ms=4`. It names replicas that timed out and streams that were ended only if
+ * Formats a receipt, such as `replicas=3; ms=4`. Replicas that timed out and streams that were ended appear only if
  * there are any.
  */
 export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt): string {
@@ -102,7 +104,7 @@ export function receiptText({ replicas, ms, timedOut, streamsClosed }: Receipt):
 
 const keyForm = /^[!-~]{1,255}$/;
 
-/** Canonical text of a request: ids in lower case, members of the body sorted, no white space. */
+/** Returns the canonical text of a request: ids in lower case, members of the body sorted, no white space. */
 function canonical({ method, url, body }: FastifyRequest): string {
   return JSON.stringify([method, withoutQuery(url).toLowerCase(), body ?? null], (_name, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

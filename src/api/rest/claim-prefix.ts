@@ -4,7 +4,8 @@ import { ProblemError, type Problem } from '../../domain/problem.ts';
 import { notFound } from '../../http/not-found.ts';
 
 /**
- * Claims every path and method under the prefix of `app`: an unsupported method gets 405 with `Allow`, an unknown path 404.
+ * Claims every path and method under the prefix of `app`: an unsupported method gets 405 with `Allow`, an unknown path
+ * 404.
  *
  * @param register adds the routes, all of them on `app` itself
  * @param unknown problem of unknown paths
@@ -52,7 +53,10 @@ function reject(app: FastifyInstance, url: string, rejection: Problem, except?: 
   });
 }
 
-/** Adds the methods that Node parses but Fastify does not route: they would skip the routes and their hooks. */
+/**
+ * Adds the methods that Node parses but Fastify does not route. Otherwise such requests would skip the routes and their
+ * hooks.
+ */
 function allowEveryMethod(app: FastifyInstance): void {
   const routed = new Set(app.supportedMethods);
   for (const method of METHODS) {

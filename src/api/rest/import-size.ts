@@ -1,14 +1,14 @@
-/** Most keys, or rows, of one import. */
+/** Maximum number of keys or rows in one import. */
 export const mostImported = 1_000;
 
 /**
- * Bytes for a thousand keys with names and scopes. A large import costs little, because a call takes one position in
- * the log.
+ * Maximum size of the body of an import in bytes, enough for a thousand keys with names and scopes. A large import
+ * costs little, because a call takes only one position in the log.
  */
 export const importBodyLimit = 8 * 1024 * 1024;
 
 /**
- * Most members and elements of the body of an import. A key has eight members and at most fifty scopes; a row has seven
- * members and at most fifty scopes, or 32 pairs of metadata (16 removed, 16 added).
+ * Maximum number of members and elements in the body of an import. A key or row has at most ten members. A key also has
+ * at most fifty scopes, and an account 32 pairs of metadata (16 removed, 16 added).
  */
 export const mostItems = mostImported * 60;

@@ -7,14 +7,14 @@ import { escapePointer, invalidField, invalidRequest } from '../../http/invalid-
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether the operation takes no body. It accepts none, an empty one or `{}`, with any content type. */
+    /** Set if the operation takes no body. It then accepts no body, an empty one or `{}`, with any content type. */
     readonly action?: true;
-    /** Most members and elements of the body, if the operation allows more than usual. */
+    /** Maximum number of members and elements in the body, if the operation allows more than usual. */
     readonly mostItems?: number;
   }
 }
 
-/** JSON with an optional charset. RFC 8259 has no parameters, but many clients send this one. */
+/** JSON with an optional charset. RFC 8259 defines no parameters, but many clients send this one. */
 const jsonType = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*)?$/i;
 
 /**
@@ -30,12 +30,11 @@ export function installJsonBodies(
   app.addHook('preParsing', (request, _reply, payload, done) => {
     const { config, schema } = request.routeOptions;
     const carries = hasBody(request.raw);
-    // Fastify would reject actions by their content type, which has no meaning for them.
+    // Fastify would reject an action by its content type, which means nothing without a body.
     if (config.action) delete request.raw.headers['content-type'];
     const problem = schema?.body && carries ? mediaProblem(request.raw.rawHeaders) : undefined;
     const giveUp = (): void => {
-      // Fastify rejects the request with this error, as with an error of the connection, because it listens for errors
-      // while it reads a body.
+      // While Fastify reads a body, it listens for errors of `payload` and rejects the request with them.
       if (payload.listenerCount('error') > 0) payload.emit('error', new ProblemError(bodyStopped));
     };
     if (carries) watchBody(request.raw, bodyIdleMs, giveUp);
@@ -63,7 +62,7 @@ function mediaProblem(rawHeaders: readonly string[]): Problem | undefined {
   return undefined;
 }
 
-/** Reads a body; `undefined` if it is empty. */
+/** Parses a body. Returns `undefined` if it is empty. */
 function readJson(bytes: Uint8Array, mostItems: number | undefined): unknown {
   if (bytes.length === 0) return undefined;
   let text: string;
@@ -85,12 +84,15 @@ function requireNothing(bytes: Uint8Array): undefined {
   throw invalidField('', 'must be empty: this operation takes no body.');
 }
 
-/** Deepest nesting of a document, far more than valid bodies need. */
+/** Maximum nesting depth of a document, far more than valid bodies need. */
 const maxDepth = 32;
-/** Most members and elements of a document, unless an operation allows more. Each of them may become a fault. */
+/**
+ * Maximum number of members and elements in a document, unless an operation allows more. Each of them may become a
+ * fault.
+ */
 const usualMostItems = 1000;
 
-/** Rejection of a document; `fault` names the place. */
+/** Thrown if a document is rejected. `fault` names the place. */
 export class JsonFault extends Error {
   readonly fault: FieldFault;
 
@@ -106,11 +108,11 @@ export class JsonFault extends Error {
  * U+0000, which PostgreSQL cannot store, names that reach an object's prototype, and documents that are too deep or too
  * large.
  *
- * @param mostItems most members and elements
+ * @param mostItems maximum number of members and elements
  * @throws JsonFault
  */
 export function parseStrictJson(text: string, mostItems = usualMostItems): unknown {
-  // The scan comes first, because it stops early at hostile depth, while the parser would build the whole document.
+  // The scan comes first, because it stops as soon as a limit is exceeded. The parser would build the whole document.
   const found = scan(text, mostItems);
   try {
     const value: unknown = JSON.parse(text);
@@ -124,7 +126,7 @@ export function parseStrictJson(text: string, mostItems = usualMostItems): unkno
 interface Level {
   /** Names seen in this object; `null` in an array. */
   readonly names: Set<string> | null;
-  /** The member or element being read. */
+  /** Name or index of the member or element that is being read. */
   at: string | number;
 }
 
@@ -133,8 +135,8 @@ const afterName = /\s*:/y;
 const loneSurrogate = /\p{Surrogate}/u;
 
 /**
- * Returns the first fault that `JSON.parse` does not report. Text that is not JSON may pass, since the parser rejects
- * it afterwards. Exceeded limits are thrown at once.
+ * Returns the first fault that `JSON.parse` does not report. Text that is not JSON may pass, because the parser rejects
+ * it afterwards. Throws at once if the text is too deep or too large.
  */
 function scan(text: string, mostItems: number): JsonFault | undefined {
   const levels: Level[] = [];
@@ -192,7 +194,7 @@ function stringFault(levels: readonly Level[], string: string): JsonFault | unde
   return string.includes('\0') ? new JsonFault(pointerTo(levels), 'holds the character U+0000.') : undefined;
 }
 
-/** Index after the closing quote, or the end of the text. */
+/** Returns the index after the closing quote, or the length of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let before = quote - 1;

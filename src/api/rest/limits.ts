@@ -4,8 +4,8 @@ import type { KeyLimits } from '../../ports/api-keys.ts';
 import { closed, nullableInteger } from './typebox.ts';
 
 /**
- * Greatest limits that can be set. They are more than a gateway can forward, and exact as JSON numbers in every
- * language.
+ * Maximum values of limits. They are more than a gateway can forward, and every language can read them as JSON numbers
+ * without loss.
  */
 const most = {
   perSecond: 1_000_000,
@@ -30,7 +30,7 @@ const requestFields = {
   requests_per_minute: Type.Optional(nullableInteger({ minimum: 1, maximum: most.perMinute })),
 };
 
-/** Limits of an account in requests: an absent member keeps a limit, `null` removes it. */
+/** Limits of an account in requests. An absent member leaves the limit unchanged, `null` removes the limit. */
 export const accountLimits = Type.Optional(
   closed({
     ...requestFields,
@@ -39,7 +39,10 @@ export const accountLimits = Type.Optional(
   }),
 );
 
-/** Limits of a key in requests. Keys have no quotas; `null` is accepted so that a response can be sent back. */
+/**
+ * Limits of a key in requests. Keys have no limits by the day or month, but `null` is accepted, so that a client can
+ * send back the limits from a response.
+ */
 export const keyLimits = Type.Optional(
   closed({
     ...requestFields,
@@ -50,7 +53,7 @@ export const keyLimits = Type.Optional(
 
 type AccountLimits = NonNullable<Static<typeof accountLimits>>;
 
-/** Reads the limits of an account. */
+/** Converts the limits of an account from a request body. */
 export function accountLimitsOf(body: AccountLimits): Partial<Limits> {
   const { requests_per_day: requestsPerDay, requests_per_month: requestsPerMonth } = body;
   return {
@@ -60,7 +63,7 @@ export function accountLimitsOf(body: AccountLimits): Partial<Limits> {
   };
 }
 
-/** Reads the limits of a key. */
+/** Converts the limits of a key from a request body. */
 export function keyLimitsOf({
   requests_per_second: requestsPerSecond,
   burst,

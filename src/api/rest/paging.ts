@@ -5,10 +5,10 @@ import type { Page } from '../../ports/tenant-store.ts';
 import { nullableText } from './typebox.ts';
 import { invalidField } from '../../http/invalid-request.ts';
 
-/** Rows of a page if the client asks for no number. */
+/** Number of rows on a page if the client does not send `limit`. */
 const defaultLimit = 50;
 
-/** Query parameters of every list. @param most largest page */
+/** Returns the query parameters of a list. @param most maximum number of rows on a page */
 export function pageQuery(most = 100) {
   return {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: most, description: 'rows of a page' })),
@@ -18,21 +18,21 @@ export function pageQuery(most = 100) {
   };
 }
 
-/** Body of a list of `row`. */
+/** Returns the members of a page whose rows have the schema `row`. */
 export function pageOf<Row extends TSchema>(row: Row) {
   return { data: Type.Array(row), has_more: Type.Boolean(), next_cursor: nullableText() };
 }
 
 /**
- * Identifies a list and its filters. A cursor is valid only for the list that it came from: with other filters it would
- * skip rows silently.
+ * Names a list and its filters. A cursor is valid only for the list that it came from, because with other filters it
+ * would skip rows silently.
  */
 export type ListName = readonly (string | undefined)[];
 
 /**
  * Reads the paging parameters of a list.
  *
- * @param isPosition whether a text is a position of this list, since a client may have made up the cursor
+ * @param isPosition whether a text can stand for a row of this list; a client may have made up the cursor
  * @throws ProblemError `invalid_request` if the cursor is not from this list
  */
 export function readPage(
@@ -55,7 +55,11 @@ function invalidCursor(): Error {
   return invalidField('?cursor', 'is not a cursor of this list with these filters.');
 }
 
-/** Writes a page. @param positionOf position of a row, which {@link readPage} returns as `after` for the next page */
+/**
+ * Converts a page to its form in responses.
+ *
+ * @param positionOf returns the text that stands for a row in a cursor; {@link readPage} returns this text as `after`
+ */
 export function writePage<Row, Body>(
   page: Page<Row>,
   list: ListName,
@@ -70,7 +74,7 @@ export function writePage<Row, Body>(
   };
 }
 
-/** Version of the contents of a cursor, its first member. */
+/** Version of the format of cursors. A cursor begins with it. */
 const version = 1;
 
 function cursor(position: string, list: ListName): string {
@@ -78,8 +82,8 @@ function cursor(position: string, list: ListName): string {
 }
 
 /**
- * Reads a cursor. The fingerprint guards against mistakes, not malice: a made-up position stays within the caller's own
- * list.
+ * Reads a cursor; returns `undefined` if it is not from this list. The fingerprint guards against mistakes, not malice:
+ * a made-up cursor only leads to other rows of the same list.
  */
 function positionOf(text: string, list: ListName): string | undefined {
   let content: unknown;

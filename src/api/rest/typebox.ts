@@ -13,7 +13,10 @@ import type {
 } from 'fastify';
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** Derives the types of handlers from their schemas, so that one declaration validates, serialises and types. */
+/**
+ * Derives the types of handlers from their schemas, so that one declaration serves validation, serialisation and
+ * typing.
+ */
 export interface TypeBoxProvider extends FastifyTypeProvider {
   readonly validator: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
   readonly serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown;
@@ -53,20 +56,20 @@ type AddRoute<Access> = <const Schema extends FastifySchema>(
   >,
 ) => unknown;
 
-/** A typed app that requires a statement about access (`config`) with every route. */
+/** A typed app on which each route must say in its `config` who may call it. */
 export type RoutesWith<Access> = Readonly<
   Record<'get' | 'post' | 'put' | 'patch' | 'delete', AddRoute<Access>>
 >;
 
 /**
- * A text or `null`. With a union of schemas, validators and serialisers would try each member, and report one fault for
- * each member.
+ * Schema of a text or `null`. It is not a union of schemas, because validators would report one fault for each member
+ * of a union.
  */
 export function nullableText(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options });
 }
 
-/** A whole number or `null`. */
+/** Schema of a whole number or `null`. */
 export function nullableInteger(options: Readonly<Record<string, unknown>> = {}) {
   return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options });
 }
@@ -75,7 +78,7 @@ export function nullableInteger(options: Readonly<Record<string, unknown>> = {})
 export const timestamp = Type.String({ format: 'date-time' });
 export const nullableTimestamp = nullableText({ format: 'date-time' });
 
-/** An object with the declared members and no others, in requests and responses. */
+/** Schema of an object with the declared members and no others, in requests and responses. */
 export function closed<P extends Parameters<typeof Type.Object>[0]>(properties: P, options: object = {}) {
   return Type.Object(properties, { ...options, additionalProperties: false });
 }

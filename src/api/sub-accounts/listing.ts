@@ -7,10 +7,10 @@ import { pageOf, pageQuery, type ListName } from '../rest/paging.ts';
 import { closed } from '../rest/typebox.ts';
 import { externalId, nameStart, statuses, subAccountBody, subAccountToBody } from './resource.ts';
 
-/** Filter by the part of a quota that an account has used: at least this much. */
+/** Filter for accounts that have used at least this part of a quota, from 0 to 1. */
 export const near = Type.Optional(Type.Number({ minimum: 0, maximum: 1 }));
 
-/** Query parameters of a list of sub-accounts. `metadata[key]=value` is given once for each pair. */
+/** Query parameters of a list of sub-accounts. A filter by metadata sends `metadata[name]=value` once for each pair. */
 export const listQuery = closed(
   {
     ...pageQuery(),
@@ -29,7 +29,7 @@ export const listQuery = closed(
   },
 );
 
-/** Body of the response. */
+/** Body of a response with a page of sub-accounts. */
 export const listBody = closed(pageOf(subAccountBody));
 
 /** Lists a page of the sub-accounts of a parent. */
@@ -65,8 +65,8 @@ function metadataOf(query: object): Metadata | undefined {
 }
 
 /**
- * Names a list. If 0.1.0 has all of its filters, the list has the name that it has there, so that cursors of 0.1.0 stay
- * valid.
+ * Returns the name of a list. If version 0.1.0 has all of its filters, it is the same name as there, so that cursors of
+ * 0.1.0 stay valid.
  */
 function listName(parent: AccountId, filter: SubAccountFilter): ListName {
   const { status, externalId, nameStart, metadata = {}, near } = filter;

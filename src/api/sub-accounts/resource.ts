@@ -23,7 +23,7 @@ export const externalId = {
   description: 'visible ASCII characters without space and comma',
 };
 
-/** Beginning of a name, in a query. */
+/** Schema of the beginning of a name, for a search. */
 export const nameStart = displayName('text', nameMaxLength);
 
 /** Metadata in responses. */
@@ -46,14 +46,14 @@ export const subAccountBody = closed({
   warnings: Type.Optional(Type.Array(warningBody)),
 });
 
-/** Members of the body that creates an account, parent or sub-account. */
+/** Members of the body that creates an account, whether a parent or a sub-account. */
 export const creatable = {
   name: displayName('name', nameMaxLength),
   external_id: Type.Optional(nullableText(externalId)),
   metadata: Type.Optional(pairs<string>('string', metadataMaxPairs)),
 };
 
-/** Members of the body that changes an account. */
+/** Members of the body that changes an account, whether a parent or a sub-account. */
 export const changeable = {
   name: Type.Optional(displayName('name', nameMaxLength)),
   external_id: Type.Optional(nullableText(externalId)),
@@ -83,7 +83,7 @@ export const putBody = closed({
   limits: changeable.limits,
 });
 
-/** Reads a change. */
+/** Converts a request body to a change of an account. */
 export function changeOf(body: {
   readonly name?: string;
   readonly external_id?: string | null;
@@ -99,14 +99,14 @@ export function changeOf(body: {
   };
 }
 
-/** Reads the limits in a body. Returns the member `limits`, or nothing if the body has none. */
+/** Converts the limits in a body to the member `limits`. Returns `{}` if the body has none. */
 export function limitsMember(
   limits: Static<typeof accountLimits> | undefined,
 ): Pick<AccountChange, 'limits'> {
   return limits === undefined ? {} : { limits: accountLimitsOf(limits) };
 }
 
-/** Writes a sub-account. */
+/** Converts a sub-account to its form in responses. */
 export function subAccountToBody(account: SubAccount): Static<typeof subAccountBody> {
   return {
     id: account.id,

@@ -16,25 +16,25 @@ export interface WarningDeps {
   readonly clock: Pick<Clock, 'wallMs'>;
 }
 
-/** Days back to which writes without the acting header count, to the beginning of a day, UTC. */
+/** Number of days for which writes without the acting header count, back to the beginning of a day in UTC. */
 const lookBackDays = 7;
 
-/** Milliseconds since 1970 from which writes without the acting header count. */
+/** Returns the time since which writes without the acting header count, milliseconds since 1970. */
 export function onboardingSinceMs(nowMs: number): number {
   return (Math.floor(nowMs / dayMs) - lookBackDays) * dayMs;
 }
 
 /**
  * Returns the member `warnings` of the response to a create. It warns if the first active sub-account makes the acting
- * header necessary while some of the parent's keys wrote without it recently. It returns nothing if there is no such
- * key, or if this cannot be found out, because the change is made.
+ * header necessary and some of the parent's keys recently wrote without the header. Returns `{}` if there is no such
+ * key. Errors also lead to `{}`, because the sub-account exists already.
  */
 export async function warningsOf(
   { tenants, usage, clock }: WarningDeps,
   parent: AccountId,
   { seq }: Pick<Committed<unknown>, 'seq'>,
 ): Promise<{ warnings?: Static<typeof warningBody>[] }> {
-  // Only the first sub-account concerns other replicas.
+  // The create of the first active sub-account has a `seq`, because it concerns other replicas.
   if (seq === null) return {};
   try {
     if ((await tenants.getParent(parent, parent))?.activeSubAccounts !== 1) return {};

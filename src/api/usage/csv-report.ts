@@ -16,14 +16,14 @@ import {
   type RowToBody,
 } from './read-report.ts';
 
-/** Lines read from the store at once. */
+/** Number of lines that are read from the store at once. */
 const linesOfPage = 1_000;
 /** Longest time for which a client may read nothing, milliseconds. */
 const stalledMs = 60_000;
 
 /**
- * Fault of a border within an hour. JSON reports round such a border and say so. CSV has no place to say so, and the
- * hour would be in two invoices.
+ * Detail of the fault if a period starts or ends within an hour. JSON reports round such a time and say so. CSV has no
+ * place to say so, and the hour could appear in two invoices.
  */
 const withinHour =
   'must be on the hour, UTC: usage is kept by the hour, and CSV does not say what was rounded.';
@@ -46,13 +46,13 @@ export function wantsCsv({ headers }: FastifyRequest, reply: FastifyReply): bool
 /**
  * Sends all lines of a report as CSV. Pages are read as the client consumes them: a slow client holds no connection to
  * the store, and at most two pages are in memory. Each line appears once, with its counts at the time of reading,
- * because positions consist of ids and times, which do not change.
+ * because the next page starts after an id and a time, which do not change.
  *
  * If a page cannot be read, or the client reads nothing for a minute, the connection is aborted, so that the report
  * does not look complete.
  *
- * @throws as {@link wantedReport}; ProblemError `invalid_request` if a border is within an hour; errors of the first
- * page
+ * @throws as {@link wantedReport}; ProblemError `invalid_request` if the period starts or ends within an hour; any
+ * error of the first page
  */
 export async function sendCsv<Group extends UsageGroup>(
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },

@@ -2,8 +2,8 @@
 export type Cell = string | number | null;
 
 /**
- * Places where a spreadsheet may read a formula (OWASP, CSV Injection): the start of a text, and after characters that
- * separate cells in some country or import.
+ * Places where a spreadsheet may see the start of a formula (OWASP, CSV Injection): the start of a text, and after any
+ * character that some country or import setting uses to separate cells.
  */
 const formulas = /(?<=^|[;|\t\r\n])(?= *[=+\-@\t\r])/g;
 

@@ -41,7 +41,7 @@ export const rowFields = {
   bytes_out: count,
 };
 
-/** Members of a report of `row`, grouped by `groupBy`. */
+/** Returns the members of a report. @param groupBy schema of the grouping @param row schema of a row */
 export function reportFields<Group extends TSchema, Row extends TSchema>(groupBy: Group, row: Row) {
   return {
     from: timestamp,
@@ -54,7 +54,7 @@ export function reportFields<Group extends TSchema, Row extends TSchema>(groupBy
   };
 }
 
-/** Query of a client. */
+/** Query parameters of a report, as the client sent them. */
 export interface ReportQuery<Group extends UsageGroup> {
   readonly limit?: number;
   readonly cursor?: string;
@@ -80,7 +80,7 @@ export interface ReportScope {
   readonly asker: string;
 }
 
-/** Writes a row, by the group of the report. */
+/** Converts a row to its form in responses, for the grouping of the report. */
 export type RowToBody<Group extends UsageGroup, Row> = (
   row: UsageReportRow,
   groupBy: Group | 'sub_account',
@@ -103,11 +103,11 @@ export async function readReport<Group extends UsageGroup, Row>(
   if (sub_account_id !== undefined) list.push(sub_account_id.toLowerCase());
   const wanted = await wantedReport(source, parent, query);
   const { limit, after } = readPage(query, list, (text) => readPosition(text) !== undefined);
-  // All pages cover the period of the first one. The default end is the present, which would differ on each page.
+  // All pages cover the period of the first one. The default end is the current time, which would differ on each page.
   const resumed = after === undefined ? undefined : readPosition(after);
   const period = resumed?.period ?? wanted.period;
 
-  // Completeness is read first, so that the rows read afterwards contain everything that it promises.
+  // Completeness is read first, so that the rows read afterwards contain everything that `complete_through` promises.
   const { throughMs, incomplete, silent } = await source.usage.completeness(
     period,
     source.config.usage.lostAfterMs,
@@ -143,7 +143,7 @@ export async function readKept(
   query: UsageQuery,
 ): Promise<Page<UsageReportRow>> {
   const page = await usage.report(parent, query);
-  // Retention is read last. Usage that is kept at that time was kept while the page was read.
+  // Retention is read last. Usage that is still kept by then was also kept while the page was read.
   const missing = missingUsage(query.period, query.granularity, await usage.kept(parent ?? undefined));
   if (missing !== null) throw new ProblemError(invalidRequest([missing]));
   return page;
@@ -165,7 +165,7 @@ export async function wantedReport(
   return { period, granularity, groupBy, account };
 }
 
-/** The counts of a row. */
+/** Converts the period and the counts of a row to their form in responses. */
 export function countsToBody(row: UsageReportRow) {
   return {
     period_start: isoDate(row.periodStartMs),

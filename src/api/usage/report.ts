@@ -16,12 +16,12 @@ const reportRow = closed({
   api_key_id: Type.Optional(Type.String()),
   ...rowFields,
 });
-/** Members of a row, in this order; `api_key_id` only if rows are by key. */
+/** Columns of CSV, in this order. A report has `api_key_id` only if it is grouped by key. */
 const columns = Object.keys(reportRow.properties);
 
 /**
- * `GET /v1/sub-accounts/usage` (spec section 4): requests of the parent and its sub-accounts, by the account that each
- * request operated on.
+ * `GET /v1/sub-accounts/usage` (spec section 4): reports requests of the parent and its sub-accounts. Each request
+ * counts for the account that it acted as.
  */
 export function usageReportRoute(app: ManagementApp, deps: ManagementDeps): void {
   const querystring = closed({ ...reportQuery, group_by: Type.Optional(groupBy) });

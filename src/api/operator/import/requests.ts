@@ -36,7 +36,7 @@ export interface RowRules {
   readonly keyPrefix: string;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** A new UUID. */
+  /** Returns a new UUID. */
   readonly newId: () => string;
 }
 
@@ -48,13 +48,13 @@ export interface RowKind<Name extends string, Read> {
   /** Member of the body that holds the rows. */
   readonly member: Name;
   readonly body: TSchema;
-  /** Members that a row may have. */
+  /** Names of the members that a row may have. */
   readonly columns: readonly string[];
   /** Finds faults of single rows that the schema cannot find. The rows may also have faults that the schema finds. */
   readonly faults: (rows: readonly unknown[], rules: RowRules) => readonly FieldFault[];
-  /** Claims of a row, which may have faults. */
+  /** Returns the claims of a row. The row may have faults. */
   readonly claims: (row: unknown, rules: RowRules) => readonly Claim[];
-  /** @param row without faults */
+  /** Converts a row, which must have no faults, to input for the store. */
   readonly read: (row: unknown, rules: RowRules) => Read;
 }
 
@@ -68,14 +68,14 @@ function rowKind<Name extends string, Read>(
   return { ...more, member, body, columns: Object.keys(row.properties) };
 }
 
-/** Parents: `POST …/accounts/import`. */
+/** Rows of parents, for `POST …/accounts/import`. */
 export const accountRows = rowKind<'accounts', ParentToImport>('accounts', account, {
   faults: (rows) => rows.flatMap((row, index) => idFaults(row, `/accounts/${index}`)),
   claims: (row) => accountClaims(row, ''),
   read: (row, rules) => readAccount(row as Account, rules),
 });
 
-/** Sub-accounts of any parents: `POST …/sub-accounts/import`. */
+/** Rows of sub-accounts of any parents, for `POST …/sub-accounts/import`. */
 export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_accounts', subAccount, {
   faults: (rows) =>
     rows.flatMap((row, index) => {
@@ -86,7 +86,7 @@ export const subAccountRows = rowKind<'sub_accounts', SubAccountToImport>('sub_a
   read: (row, rules) => ({ ...readAccount(row as SubAccount, rules), ...readParent(row as SubAccount) }),
 });
 
-/** Sub-accounts of the parent whose key the command line uses. The command line sends each row by a PUT. */
+/** Rows of sub-accounts of the parent whose key the command line uses. The command line sends each row by a PUT. */
 export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   'sub_accounts',
   closed({ external_id: accountFields.external_id, name: creatable.name, metadata: changeable.metadata }),
@@ -102,11 +102,11 @@ export const ownSubAccountRows = rowKind<'sub_accounts', ParentToImport>(
   },
 );
 
-/** Path segments that consist of dots, which clients and proxies resolve or remove. */
+/** Matches a path segment of only dots, which clients and proxies resolve or remove. */
 const dotSegment = /(?:^|[\\/])\.+(?:[\\/]|$)/;
 const asDots = 'has a segment of only dots, which no path can hold: create this sub-account by POST.';
 
-/** Keys of any accounts: `POST …/api-keys/import`. */
+/** Rows of keys of any accounts, for `POST …/api-keys/import`. */
 export const keyRows = rowKind<'keys', KeyRowToImport>('keys', key, {
   faults: (rows, rules) => {
     const { ungrantable, others } = keyFaults(rows, 'sub_account_external_id', rules);
@@ -160,7 +160,10 @@ function parentText(row: unknown): string {
   return typeof id === 'string' ? `id ${id.toLowerCase()}` : `ext ${String(name)}`;
 }
 
-/** @param parent text that identifies the parent under which an `external_id` is unique */
+/**
+ * Returns the claims of an account. Its `external_id` is unique only under the parent that the text `parent`
+ * identifies.
+ */
 function accountClaims(row: unknown, parent: string): readonly Claim[] {
   const { external_id: name, id } = record(row);
   const claims: Claim[] = [];
@@ -169,7 +172,7 @@ function accountClaims(row: unknown, parent: string): readonly Claim[] {
   return claims;
 }
 
-/** Finds faults of rows that repeat a claim of an earlier row. */
+/** Returns a fault for each claim that repeats a claim of an earlier row. */
 export function repeats(
   { member, claims }: Pick<RowKind<string, unknown>, 'member' | 'claims'>,
   rows: readonly unknown[],

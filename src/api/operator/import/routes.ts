@@ -30,8 +30,9 @@ const importedBody = closed({
 });
 
 /**
- * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: up to 1,000 rows each, for all parents. Each row is
- * created, updated, left unchanged or rejected on its own; with `plan` the response shows the outcome and nothing changes.
+ * `POST /accounts/import`, `/sub-accounts/import` and `/api-keys/import`: import up to 1,000 rows a call, for any
+ * parents. Each row succeeds or fails on its own. With `plan`, the response shows the outcome of each row, and nothing
+ * changes.
  */
 export function importRoutes(app: TypedApp, deps: AdminDeps): void {
   const { tenants, config } = deps;
@@ -62,7 +63,7 @@ function importRows<Read>(
       schema: { querystring: noQuery, body: kind.body, response: { 200: importedBody } },
       bodyLimit: importBodyLimit,
       config: { mostItems },
-      // Faults of the schema and of further checks are reported together.
+      // The handler runs despite schema faults, so that it can report them together with the faults that it finds.
       attachValidation: true,
     },
     async (request, reply) => {
