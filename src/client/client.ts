@@ -36,7 +36,10 @@ export interface CallOptions {
 
 /** Options of a call that creates or changes something. */
 export interface WriteOptions extends CallOptions {
-  /** `Idempotency-Key`: the change takes effect once, even if a later run of the program repeats the call. Random unless given. */
+  /**
+   * Value of `Idempotency-Key`, random by default. The change takes effect only once, even if a later run of the
+   * program repeats the call with the same value.
+   */
   readonly idempotencyKey?: string;
 }
 
@@ -45,7 +48,10 @@ interface Page<Row> {
   readonly next_cursor: string | null;
 }
 
-/** The management API with a parent's key. Every method throws a {@link ProblemError} if the gateway rejects the call. */
+/**
+ * Client of the management API with a parent's key. Every method throws a {@link ProblemError} if the gateway rejects
+ * the call.
+ */
 export class TenancyClient {
   readonly #transport: Transport;
 
@@ -58,7 +64,7 @@ export class TenancyClient {
     /** Creates or updates the sub-account with this external id. Repeated calls have the same effect as one. */
     put: (externalId: string, body: PutSubAccount, options?: CallOptions) =>
       this.#call<SubAccount>('PUT', `/by-external-id/${encodeURIComponent(externalId)}`, body, options),
-    /** All sub-accounts, newest first. Pages are fetched as the loop reaches them. */
+    /** Iterates over all sub-accounts, newest first. Pages are fetched as the loop reaches them. */
     list: (query: Omit<ListSubAccountsQuery, 'cursor'> = {}, options?: CallOptions) =>
       this.#all<SubAccount>('', query, options),
     get: (id: string, options?: CallOptions) => this.#call<SubAccount>('GET', pathOf(id), undefined, options),
@@ -71,7 +77,7 @@ export class TenancyClient {
   };
 
   readonly apiKeys = {
-    /** Only this result holds the key and its secret. A repetition with the same `idempotencyKey` leaves them out. */
+    /** The result holds the key and its secret. A repetition with the same `idempotencyKey` returns neither of them. */
     mint: (subAccountId: string, body: MintApiKey, options?: WriteOptions) =>
       this.#post<MintedApiKey>(keyPath(subAccountId), body, options),
     list: (subAccountId: string, query: Omit<ListApiKeysQuery, 'cursor'> = {}, options?: CallOptions) =>
@@ -96,12 +102,12 @@ export class TenancyClient {
       this.#call<Event>('GET', `/events${pathOf(id)}`, undefined, options),
   };
 
-  /** The rows of a usage report. */
+  /** Iterates over the rows of a usage report. Pages are fetched as the loop reaches them. */
   usage(query: Omit<GetUsageQuery, 'cursor'> = {}, options?: CallOptions): AsyncGenerator<UsageRow, void> {
     return this.#all<UsageRow>('/usage', query, options);
   }
 
-  /** The account and the key of the caller. */
+  /** Returns the account and the key of the caller. */
   caller(options?: CallOptions): Promise<Caller> {
     return this.#call<Caller>('GET', '/caller', undefined, options);
   }
@@ -111,16 +117,19 @@ export class TenancyClient {
     return this.#transport.call({ method: 'GET', path: '/acting', query, ...options });
   }
 
-  /** Keys that write without the acting header. Their writes fail after the first sub-account is created. */
+  /**
+   * Returns the keys that recently wrote without the acting header. Such writes fail after the first sub-account is
+   * created.
+   */
   onboarding(options?: CallOptions): Promise<Onboarding> {
     return this.#call<Onboarding>('GET', '/onboarding', undefined, options);
   }
 
   /**
-   * Calls the API behind the gateway as `acting`: `self`, the UUID of a sub-account, or `ext:` and its external_id.
-   * `fetch` takes a path and the options of the global `fetch`, and resolves to the response, whatever its status.
-   * Reads are retried after 429, 503 and a broken connection. Writes are retried only after 429, which means that
-   * nothing was done.
+   * Calls the API behind the gateway as `acting`: `self`, the UUID of a sub-account, or `ext:` followed by its
+   * external_id. `fetch` takes a path and the options of the global `fetch`, and resolves to the response, whatever its
+   * status. Reads are retried after 429, 503 and a broken connection. Writes are retried only after 429, which means
+   * that nothing was done.
    */
   actingAs(acting: string): { fetch(path: string, init?: RequestInit): Promise<Response> } {
     return {

@@ -1,9 +1,9 @@
 import type { Problem } from './types.ts';
 
-/** Rejection of a call by the gateway, with its problem (RFC 9457). */
+/** Thrown if the gateway rejects a call, with the problem of the response (RFC 9457). */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError';
-  /** Stable code of the problem: programs should use it, not the texts. */
+  /** Stable code of the problem. Programs should rely on the code, not on the texts. */
   readonly code: string;
   readonly status: number;
   /** Id of the request in the operator's logs. */
@@ -34,7 +34,10 @@ export async function problemIn(response: Response): Promise<ProblemError> {
   }
 }
 
-/** Seconds to wait by `Retry-After` (RFC 9110 §10.2.3); `null` without it. */
+/**
+ * Returns the seconds to wait according to `Retry-After` (RFC 9110 §10.2.3); `null` if the header is absent or
+ * malformed.
+ */
 export function retryAfterS({ headers }: Response): number | null {
   const value = headers.get('retry-after');
   if (value === null) return null;

@@ -5,9 +5,9 @@ export interface TransportOptions {
   readonly baseUrl: string;
   /** The API key of a parent account. */
   readonly apiKey: string;
-  /** Most retries of a call that may be repeated; 3 by default. */
+  /** Maximum number of retries of a call that may be repeated; 3 by default. */
   readonly retries?: number;
-  /** Longest `Retry-After` to wait for, in seconds; 60 by default. A longer one is an error at once. */
+  /** Maximum `Retry-After` for which a retry waits, in seconds; 60 by default. A longer one fails the call at once. */
   readonly mostRetryAfterS?: number;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -37,7 +37,7 @@ export class Transport {
   }
 
   /**
-   * Makes a call. Every call may be retried: a `POST` has an `Idempotency-Key`, so that it takes effect once.
+   * Makes a call. Every call may be retried, because a `POST` has an `Idempotency-Key` and so takes effect once.
    *
    * @throws {ProblemError} if the gateway rejects the call
    * @throws TypeError from `fetch` if the gateway cannot be reached
@@ -53,9 +53,9 @@ export class Transport {
   }
 
   /**
-   * Sends a request. If `mayRepeat` allows, retries it after 429, 503, 409 with `Retry-After`, and a broken connection.
+   * Sends a request. If `mayRepeat` allows it, retries after 429, 503, 409 with `Retry-After`, and a broken connection.
    *
-   * @param mayRepeat whether to retry after this status; 0 is a broken connection
+   * @param mayRepeat whether to retry after this status; 0 stands for a broken connection
    */
   async send(path: string, init: RequestInit, mayRepeat: (status: number) => boolean): Promise<Response> {
     const { apiKey, retries = 3, mostRetryAfterS = 60 } = this.#options;
@@ -79,7 +79,10 @@ export class Transport {
   }
 }
 
-/** 409 with `Retry-After` means that the first call with this `Idempotency-Key` is still running. */
+/**
+ * Whether a later attempt may succeed. 409 with `Retry-After` means that the first call with this `Idempotency-Key` is
+ * still running.
+ */
 function isBusy({ status, headers }: Response): boolean {
   return status === 429 || status === 503 || (status === 409 && headers.has('retry-after'));
 }
@@ -107,7 +110,7 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
-/** Writes a query; `metadata: { tier: '1' }` becomes `metadata[tier]=1`. */
+/** Encodes query parameters; `metadata: { tier: '1' }` becomes `metadata[tier]=1`. */
 function queryOf(query: object | undefined): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {}) as [string, unknown][]) {
