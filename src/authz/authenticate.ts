@@ -4,26 +4,29 @@ import type { Problem, ProblemCode } from '../domain/problem.ts';
 import { type AccountFact, type KeyFact, factKey } from '../ports/facts.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 
-/** Headers of a request that can carry its API key: every value of each, in order. */
+/** Values of the headers that can carry an API key, in the order of the request. */
 export interface CredentialHeaders {
   readonly authorization: readonly string[];
-  /** Values of the further headers whose whole value is a key (`authentication.headers`). */
+  /** Values of the headers that the setting `authentication.headers` names. The whole value is an API key. */
   readonly apiKeys: readonly string[];
 }
 
-/** Digest of the API key in those headers, or the problem with them. No look-up is made. */
+/**
+ * The digest of the API key in the headers, or the problem with the headers. The key may be unknown, because nothing
+ * was looked up.
+ */
 export type Credentials = { readonly digest: KeyDigest } | { readonly problem: Problem };
 
-/** The caller, and the facts that identify it. */
+/** A caller, and the facts that identify the caller. */
 export interface Authenticated {
   readonly caller: Caller;
   readonly key: KeyFact;
   readonly account: AccountFact;
-  /** Parent account of a sub-account; `null` for a parent. */
+  /** Parent of the caller's account; `null` if the caller is a parent. */
   readonly parent: AccountFact | null;
 }
 
-/** The caller, or the problem for which the key is rejected. */
+/** The caller, or the reason why the key is rejected. */
 export type Authentication = Authenticated | { readonly problem: Problem };
 
 const bearer = /^bearer +([^ ,]+)$/i;
@@ -32,8 +35,9 @@ const bearer = /^bearer +([^ ,]+)$/i;
 export type ReadCredentials = (sent: CredentialHeaders) => Credentials;
 
 /**
- * Makes the reader of credentials (spec section 5, rule 1; RFC 6750 §2.1). A key with a wrong checksum costs no look-up. Two
- * credentials in a request are always rejected: the upstream could take the other one.
+ * Returns a function that reads credentials (spec section 5, rule 1; RFC 6750 §2.1). It rejects a key with a wrong
+ * checksum, so that such a key costs no look-up. It also rejects a request with two credentials, because the upstream
+ * could use the one that the gateway did not check.
  *
  * @param prefix prefix of new keys
  * @param headers names of the further headers whose whole value is a key
@@ -59,8 +63,9 @@ export function credentialReader(prefix: string, headers: readonly string[]): Re
 }
 
 /**
- * Identifies the caller: the key must be known, not revoked and not expired; its account and that account's parent
- * must be active. Pure over `facts`; returns a {@link MissingFact} if one must be loaded first.
+ * Identifies the caller. The key must be known, not revoked and not expired, and its account must be active. The parent
+ * of that account must be active, too. Synchronous and without side effects. Returns a {@link MissingFact} if a fact
+ * must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */

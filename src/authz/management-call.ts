@@ -14,31 +14,34 @@ import { authenticate, type Credentials } from './authenticate.ts';
 import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey } from '../ports/facts.ts';
 
-/** The operation that the method and path of a call name. */
+/** Operation of a management call, found by its method and path. */
 export interface ManagementOperation {
-  /** Scope that the operation requires (spec section 5, rule 3); absent if none. */
+  /** Scope that the operation requires (spec section 5, rule 3); absent if it requires none. */
   readonly scope?: string;
   /** Set if there is no such operation: 405 on a path with other methods, 404 on an unknown path. */
   readonly rejection?: Problem;
 }
 
-/** The parts of a management call that decide about it, read without any look-up. */
+/** The parts of a management call on which the decision depends. Reading them needs no look-up. */
 export interface ManagementCall {
   readonly digest: KeyDigest;
   readonly header: ActingHeader;
-  /** An unknown method counts as a write; its operation is a rejection anyway. */
+  /** An unknown method counts as a write. Such a call is rejected anyway, because no operation has this method. */
   readonly method: MethodKind;
   readonly operation: ManagementOperation;
 }
 
-/** The caller of an admitted call; or a problem, with the caller and the id of the key if they are known. */
+/**
+ * The caller of an admitted call, or a problem. With a problem, the caller and the id of the key are given if they are
+ * known.
+ */
 export type ManagementDecision =
   | { readonly caller: ParentCaller }
   | { readonly problem: Problem; readonly caller: Caller | null; readonly keyId: KeyId | null };
 
-/** Settings of the acting header on management calls. */
+/** Settings for the acting header on management calls. */
 export interface HeaderRule {
-  /** The header's name. */
+  /** Name of the header. */
   readonly name: string;
   readonly required: boolean;
 }
@@ -61,8 +64,9 @@ export function readManagementCall(
 }
 
 /**
- * Decides about a management call. The order of the checks is fixed: caller, parent or not, operation, scope of the key,
- * acting header. Synchronous and pure over `facts`.
+ * Decides about a management call. The checks have a fixed order: the caller, whether the caller is a parent, the
+ * operation, the scope of the key, the acting header. Synchronous and without side effects. Returns a {@link
+ * MissingFact} if a fact must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -99,7 +103,7 @@ function headerProblem(
     if (count === undefined) return new MissingFact(factKey.activeSubAccounts(accountId));
     active = count;
   }
-  // A count of `null` means an unknown account: it is treated as one with active sub-accounts.
+  // A count of `null` means that the account is unknown. It is treated like an account with active sub-accounts.
   return managementHeaderFault(
     accountId,
     header,
@@ -110,8 +114,9 @@ function headerProblem(
 }
 
 /**
- * Checks the acting header of a management call. The path names the sub-account, so that the header may only say that the
- * parent acts as itself. With `required`, rule 1 of the spec (acting header) applies literally.
+ * Checks the acting header of a management call. The path names the sub-account, so the header may only say that the
+ * parent acts as itself. If `required` is set, a parent with active sub-accounts must send the header on every write,
+ * as the spec says literally (acting header, rule 1).
  *
  * @returns the problem, or `undefined` if the header is acceptable
  */

@@ -19,7 +19,10 @@ import { MissingFact, type Facts } from '../ports/directory.ts';
 import { factKey, type AccountFact, type FactKey } from '../ports/facts.ts';
 import type { LimitedBy } from '../ports/limits/rate-limiter.ts';
 
-/** The parts of a proxied request that decide about it, read from its head once, even if the decision is made several times. */
+/**
+ * The parts of a proxied request on which the decision depends. They are read once from the head of the request, even
+ * if the decision is made several times.
+ */
 export interface ProxiedRequest {
   readonly digest: KeyDigest;
   readonly acting: ActingHeader;
@@ -30,30 +33,37 @@ export interface ProxiedRequest {
 export interface Admission {
   readonly caller: Caller;
   readonly permit: Permit;
-  /** Expiry of the key, milliseconds since 1970, which ends an exchange that is still active; `null`: never. */
+  /**
+   * Time at which the key expires, milliseconds since 1970; `null` for never. An exchange that is still active at that
+   * time is ended.
+   */
   readonly expiresAtMs: number | null;
   /** Limits that the request counts against; `null` if there are none. */
   readonly limitedBy: readonly LimitedBy[] | null;
 }
 
-/** A request that is rejected. `caller` is known if the acting rules or a scope rejected it. */
+/**
+ * A request that is rejected. `caller` is set if the key is valid, and the acting rules or a scope rejected the
+ * request.
+ */
 export interface Rejection {
   readonly problem: Problem;
   readonly caller: Caller | null;
-  /** Id of the key that was sent, if that key exists: operators find uses of a revoked key in the log by it. */
+  /** Id of the key that was sent, if the key exists. Operators find uses of a revoked key in the log by this id. */
   readonly keyId: KeyId | null;
 }
 
-/** Rules of a route about its callers. */
+/** Rules by which a route decides about its callers. */
 export interface RouteRules {
-  /** Scope that a caller must hold, by kind of method; `null`: none is needed. */
+  /** Scope that a caller must hold, by kind of method; `null` if none is needed. */
   readonly scopes: Readonly<Record<MethodKind, string | null>>;
   /** Name of the acting header, for the details of problems. */
   readonly actingHeader: string;
 }
 
 /**
- * Reads the parts of a proxied request that decide about it, without any look-up.
+ * Reads the parts of a proxied request on which the decision depends, without any look-up. Returns a problem if the
+ * credentials are unusable.
  *
  * @param credentials as read from its headers
  * @param acting every value of the acting header
@@ -68,8 +78,9 @@ export function readProxiedRequest(
 }
 
 /**
- * Decides about a proxied request: caller, resolved tenant, scope of the route. Synchronous and pure over `facts`, so that
- * the decision takes effect in the same tick; returns a {@link MissingFact} if one must be loaded first.
+ * Decides about a proxied request. Checks the caller, then the resolved tenant, then the scope that the route needs.
+ * Synchronous and without side effects, so that the decision can take effect in the same tick. Returns a {@link
+ * MissingFact} if a fact must be loaded first.
  *
  * @param nowMs milliseconds since 1970
  */
@@ -100,7 +111,8 @@ export function decideProxiedRequest(
 }
 
 /**
- * The limits of the key, of the sub-account that the request is resolved to, and of the parent, in this order.
+ * Returns the limits of the key, of the resolved sub-account and of the parent, in this order; `null` if there are
+ * none.
  *
  * @param target account that the acting header names, if it is not the caller itself
  */
@@ -127,14 +139,20 @@ export function callerKnown(facts: Facts, { digest }: ProxiedRequest, nowMs: num
   return !(authenticate(facts, digest, nowMs) instanceof MissingFact);
 }
 
-/** Expiry of the key of a request: milliseconds since 1970, `null` for never, 0 for a key that is unknown or revoked. */
+/**
+ * Returns the expiry of the key of a request: milliseconds since 1970, `null` for never, 0 for a key that is unknown or
+ * revoked.
+ */
 export function expiryOf(facts: Facts, { digest }: ProxiedRequest): number | null | MissingFact {
   const key = facts.key(digest);
   if (key === undefined) return new MissingFact(factKey.key(digest));
   return key === null || key.revoked ? 0 : key.expiresAtMs;
 }
 
-/** Facts whose revocation ends the exchange: the key, its account, that account's parent, and the resolved tenant. */
+/**
+ * Returns the facts whose revocation ends the exchange: the key, its account, the parent of that account, and the
+ * resolved tenant.
+ */
 export function dependencies(digest: KeyDigest, { caller, permit }: Admission): readonly FactKey[] {
   const keys = [
     factKey.key(digest),
@@ -145,14 +163,14 @@ export function dependencies(digest: KeyDigest, { caller, permit }: Admission): 
   return keys;
 }
 
-/** Facts for the acting rules, with the whole target account, because its limits are needed, too. */
+/** Facts for the acting rules. They hold the whole target account, because its limits are needed, too. */
 interface FoundFacts extends ActingFacts {
   readonly target: AccountFact | null;
 }
 
 const nothingFound: FoundFacts = { ...rejectingFacts, target: null };
 
-/** @param caller account in whose turn a missing fact is loaded */
+/** Looks up the facts that the acting rules need. @param caller account in whose turn a missing fact is loaded */
 function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts | MissingFact {
   switch (needed.fact) {
     case 'none':
@@ -160,7 +178,7 @@ function look(facts: Facts, needed: FactNeeded, caller: AccountId): FoundFacts |
     case 'active-sub-accounts': {
       const count = facts.activeSubAccounts(needed.parentId);
       if (count === undefined) return new MissingFact(factKey.activeSubAccounts(needed.parentId));
-      // The parent exists, so a count of `null` is a contradiction: decide as if there were sub-accounts.
+      // The parent exists, so a count of `null` is a contradiction. The decision assumes that there are sub-accounts.
       return { ...nothingFound, hasActiveSubAccounts: count !== 0 };
     }
     case 'target-by-id': {
