@@ -6,10 +6,10 @@ type InFlightLimits = Pick<LimitsConfig, 'inFlightPerTenant' | 'maxConnections'>
 
 /**
  * Counts the requests and upstream connections of each tenant and parent, so that none can take everything. One object
- * serves all generations of the configuration: a reload gives no tenant more than before.
+ * serves all generations of the configuration, so that a tenant gets no more after a reload than before.
  */
 export class TenantConcurrency {
-  /** Limits in force. A reload may change them at any time; a request that has a place keeps it. */
+  /** Limits in force. A reload may change them at any time. A request that already has a place keeps it. */
   limits: InFlightLimits;
   /** Bytes of request bodies held in memory. */
   readonly heldBodies = new Shares();
@@ -21,15 +21,15 @@ export class TenantConcurrency {
   readonly #routes = new Map<string, RouteShares>();
   readonly #waitsOf: ((prefix: string) => ConnectionWaits) | undefined;
 
-  /** @param waitsOf returns the observer of requests that wait for a connection, by the prefix of their route */
+  /** @param waitsOf returns, for the prefix of a route, the observer of requests that wait for a connection */
   constructor(limits: InFlightLimits, waitsOf?: (prefix: string) => ConnectionWaits) {
     this.limits = limits;
     this.#waitsOf = waitsOf;
   }
 
   /**
-   * Takes a place for a request; `null` if its tenant or parent has none left. The caller gives each share back with
-   * {@link leave}.
+   * Takes a place for a request; returns `null` if its tenant or parent may take no more. The caller gives the place
+   * back with {@link leave}.
    */
   enter(tenancy: Tenancy): Share | null {
     const share = this.#inFlight.find(tenancy);
@@ -43,7 +43,7 @@ export class TenantConcurrency {
     this.#inFlight.giveBack(share);
   }
 
-  /** Shares of a route. After a reload, a route with the same prefix and upstream keeps its shares. */
+  /** Returns the shares of a route. After a reload, a route with the same prefix and upstream keeps its shares. */
   sharesOf({ prefix, upstream }: { readonly prefix: string; readonly upstream: string }): RouteShares {
     const route = `${prefix} ${upstream}`;
     let shares = this.#routes.get(route);
@@ -57,7 +57,7 @@ export class TenantConcurrency {
   }
 }
 
-/** Shares of the tenants in one route. */
+/** Shares of all tenants in one route. */
 export interface RouteShares {
   /** Connections that carry a request or are being made for one. */
   readonly connections: Shares;

@@ -13,32 +13,35 @@ export interface Pressure {
   readonly delayMs: number;
   readonly heapBytes: number;
   /**
-   * Bytes of the heap and of buffers outside it. RSS is not used: as the system counts it, it stays high long after
-   * both are free again.
+   * Bytes of the heap and of buffers outside the heap. RSS is not used, because it stays high long after this memory is
+   * free again.
    */
   readonly memoryBytes: number;
 }
 
-/** Requests that are rejected now, for code outside Fastify's hooks. */
+/** Says which requests to reject now. Code outside the hooks of Fastify reads it. */
 export interface Shedding {
   /** Whether all requests are rejected. */
   readonly active: boolean;
-  /** Shares of parents and of strangers' networks, while time is short; a request is admitted only if its share has room. */
+  /**
+   * Shares of parents and of the networks of strangers; `null` while no shares are needed. A request is admitted only
+   * if its share has room.
+   */
   readonly shares: FairShares | null;
 }
 
 const windowMs = 1_000;
 const resolutionMs = 10;
 /**
- * Number of overloaded windows in a row before anything is shed. One window says little: a single long pause (a garbage
- * collection, a sleeping machine) fills it, and is over when the window ends.
+ * Number of windows in a row in which memory must be short before all requests are rejected. One window says little,
+ * because a garbage collection may free the memory.
  */
 const windowsInARow = 2;
 /**
- * Rejects requests with 503 while the process cannot keep up: some responses in time are worth more than all of them
- * late. If time is short, it rejects requests without a known caller first, then those of the parents that ask for most,
- * and never management calls with a valid key, which revoke access. If memory is short, it rejects all. Call it on the
- * root, before all hooks that work on requests.
+ * Rejects requests with 503 while the process cannot keep up, because some responses in time are worth more than all of
+ * them late. If only CPU time is short, it first rejects requests without a known caller, then those of the parents
+ * that ask for most. Management calls with a valid key pass, because they may revoke access. If memory is short, it
+ * rejects all requests. Call it on the root app, before any hook that works on requests.
  *
  * @param look returns the pressure since the last call
  */
@@ -65,7 +68,10 @@ export function shedLoad(
   return shedding;
 }
 
-/** Requests that are shed: none, those without room in their share (none in the first window), or all. */
+/**
+ * Which requests are shed: none, those beyond the share of their parent or network, or all. Shares have no limit in
+ * their first window, because one overloaded window may be a single long pause, such as a garbage collection.
+ */
 export type ShedLevel = 'none' | 'shares' | 'all';
 
 /** Returns a function that decides after each window which requests to shed. A limit of 0 means no limit. */

@@ -1,16 +1,17 @@
 import type { AccountId } from '../domain/ids.ts';
 
-/** A parent may make as many calls at once as the rate allows in this many seconds. */
+/** Length of a burst: a parent may make as many calls at once as the rate allows in this many seconds. */
 const burstS = 10;
 const leastRoom = 1_000;
 /** Waits shorter than this, in milliseconds, are rounding errors. */
 const nothingMs = 0.001;
 
 /**
- * Rate limit on management calls in one process: a token bucket per parent, stored as the time at which it is full again.
+ * Rate limit on management calls in one process: a token bucket for each parent, stored as the time at which the bucket
+ * is full again.
  *
- * A call may be counted later than it was admitted. Concurrent calls may thus exceed the rate together; later calls then wait
- * longer.
+ * A call may be counted some time after it was admitted. So concurrent calls may exceed the rate together, and later
+ * calls then wait longer.
  */
 export class ParentRate {
   readonly perSecond: number;
@@ -29,7 +30,9 @@ export class ParentRate {
     return this.#fullAtMs.size;
   }
 
-  /** Milliseconds until a parent may make another call; 0 if it may now. @param nowMs monotonic time */
+  /**
+   * Returns the milliseconds until a parent may make another call; 0 if it may call now. @param nowMs monotonic time
+   */
   waitMs(parent: AccountId, nowMs: number): number {
     if (this.perSecond === 0) return 0;
     const emptyMs = (this.#fullAtMs.get(parent) ?? nowMs) - nowMs;
@@ -45,7 +48,7 @@ export class ParentRate {
     this.#fullAtMs.set(parent, fullAtMs);
   }
 
-  /** Removes the parents whose buckets are full, if memory holds many parents. */
+  /** Removes parents whose buckets are full again, if there are many parents in memory. */
   #makeRoom(nowMs: number): void {
     if (this.#fullAtMs.size < this.#room) return;
     this.#fullAtMs = new Map([...this.#fullAtMs].filter(([, fullAtMs]) => fullAtMs > nowMs));

@@ -9,7 +9,7 @@ export type Tenancy = Pick<Permit, 'resolvedTenant' | 'parentTenant'>;
 interface ParentShare {
   readonly parent: AccountId | null;
   held: number;
-  /** Number of its tenants' shares in memory. */
+  /** Number of shares in memory that belong to tenants of this parent. */
   tenants: number;
 }
 
@@ -19,41 +19,45 @@ export interface Share {
   readonly tenant: AccountId | null;
   readonly parent: ParentShare;
   held: number;
-  /** Number of users; each keeps the share in memory even if it holds nothing. */
+  /** Number of users of this object. While there are any, the share stays in memory even if it holds nothing. */
   users: number;
 }
 
-/** Connections of one generation of the configuration; requests may wait for them. */
+/** Pool of connections that one generation of the configuration makes. Requests may wait for a connection. */
 export interface SharingPool {
   /** Serves waiting requests after connections were given back, perhaps by another pool. */
   serveWaiting(): void;
 }
 
-/** Part of the total that requests without a key may hold; they may always hold one. */
+/** Part of the total that all requests without a key may hold together. They may always hold one thing. */
 const withoutKey = 1 / 8;
 
-/** Empty shares are dropped when memory holds at least this many shares. */
+/** Minimum number of shares in memory before empty shares are dropped. */
 const leastRoom = 10_000;
 
 const unseen: ConnectionWaits = { began: () => undefined, ended: () => undefined };
 
 /**
  * Divides a number of things (connections, WebSockets, requests in flight, bytes) among parents, and each parent's part
- * among its tenants: its sub-accounts and itself. A parent's part is at most three quarters of what the other parents
- * leave. A tenant holds at most two thirds of what the other tenants of its parent leave of that part; so a parent's
- * only tenant holds at most half of what the other parents leave. A tenant that holds nothing may take one thing
- * whenever its parent may. A parent that holds nothing may take one while any is left. So there is always room for a
- * parent that comes late, however many sub-accounts another parent has. Within a parent, there is always room for a
- * sub-account that comes late (dynamic thresholds, Choudhury and Hahne 1998).
+ * among its tenants: the parent itself and its sub-accounts.
+ *
+ * - A parent holds at most three quarters of the things that other parents do not hold.
+ * - A tenant holds at most two thirds of its parent's part, after the holdings of the parent's other tenants are
+ * subtracted. So the only tenant of a parent holds at most half of the things that other parents do not hold.
+ * - A parent that holds nothing may take one thing while any is left. A tenant that holds nothing may take one whenever
+ * its parent may.
+ *
+ * So a parent that comes late finds room, however many sub-accounts another parent has. Within a parent, a sub-account
+ * that comes late finds room, too (dynamic thresholds, Choudhury and Hahne 1998).
  */
 export class Shares {
-  /** Number held by all tenants together. */
+  /** Number of things that all tenants hold together. */
   taken = 0;
   /** Observer of requests that wait because there is no room. */
   readonly waits: ConnectionWaits;
   readonly #shares = new Map<AccountId | null, Share>();
   readonly #parents = new Map<AccountId | null, ParentShare>();
-  /** Pools that take from these shares, the latest last. */
+  /** Pools that take from these shares, in the order in which they joined. */
   readonly #pools: SharingPool[] = [];
   #room = leastRoom;
 
@@ -61,7 +65,7 @@ export class Shares {
     this.waits = waits;
   }
 
-  /** Adds a pool; from now on it takes from these shares in place of the previous pool. */
+  /** Adds a pool. From now on this pool takes from these shares in place of the previous pool. */
   join(pool: SharingPool): void {
     this.#pools.push(pool);
   }
@@ -80,13 +84,17 @@ export class Shares {
     return this.taken === 0 && this.#pools.length === 0;
   }
 
-  /** Share of a tenant; it may leave memory as soon as it holds nothing. @param tenancy `null` without a key */
+  /**
+   * Returns the share of a tenant. The share may leave memory as soon as it holds nothing.
+   *
+   * @param tenancy `null` for requests without a key
+   */
   find(tenancy: Tenancy | null): Share {
     const tenant = tenancy === null ? null : tenancy.resolvedTenant;
     return this.#shares.get(tenant) ?? this.#add(tenant, tenancy === null ? null : tenancy.parentTenant);
   }
 
-  /** Share of a tenant that stays in memory until {@link release}, which must follow each call. */
+  /** Returns the share of a tenant and keeps it in memory. The caller must later call {@link release}. */
   use(tenancy: Tenancy | null): Share {
     const share = this.find(tenancy);
     share.users += 1;
@@ -99,9 +107,9 @@ export class Shares {
   }
 
   /**
-   * Whether a tenant may take more.
+   * Whether a tenant may take more things.
    *
-   * @param most total number
+   * @param most number of things in total
    * @param more number that the tenant wants to take
    */
   hasRoom({ tenant, held, parent }: Share, most: number, more = 1): boolean {

@@ -12,10 +12,10 @@ const moreBy = 1.25;
  * Divides capacity while the process is overloaded: first among parents, each with its sub-accounts, then among the
  * networks of strangers. A stranger is a request without a known caller. Both use max-min fairness (Bertsekas and
  * Gallager, Data Networks, 6.5.2): a parent that asks for less than an equal share gets all it asks for, and the rest
- * is divided among the others. So strangers are rejected first, and then the parents that ask for most. Shares per
- * sub-account would favour the parent with the most of them.
+ * is divided among the others. So strangers are rejected first, and then the parents that ask for most. Shares for each
+ * sub-account would favour the parent with the most sub-accounts.
  *
- * It counts in windows of time; the caller ends them. Each window decides the capacity of the next.
+ * Requests are counted in windows of time, which the caller ends. Each window decides the capacity of the next one.
  */
 export class FairShares {
   readonly #parents = new Shares<AccountId>();
@@ -34,7 +34,7 @@ export class FairShares {
   }
 
   /**
-   * Ends the window. Returns whether shares are still needed: requests were rejected, or will be.
+   * Ends the window. Returns whether shares are still needed, because requests were rejected or will be.
    *
    * @param tooMuch whether the process could not keep up with the admitted requests
    */
@@ -44,7 +44,8 @@ export class FairShares {
     this.#capacity = tooMuch
       ? lessBy * Math.min(this.#capacity, parents.admitted + networks.admitted)
       : moreBy * this.#capacity + 1;
-    // A rejection costs as much as a stranger's 401. So rejecting parents cannot help if most requests are strangers'.
+    // A rejection costs as much as a stranger's 401. So rejecting parents cannot help if strangers send most of the
+    // requests.
     if (networks.asked > parents.asked) this.#capacity = Math.max(this.#capacity, parents.asked);
     const left = Math.max(0, this.#capacity - parents.asked);
     parents.divide(this.#capacity);
@@ -53,7 +54,7 @@ export class FairShares {
   }
 }
 
-/** Requests of one window, and the most that each of those who ask may have of the next. */
+/** Requests of the present window, counted by who sends them, and the maximum that each sender may have admitted. */
 class Shares<Who> {
   #asked = new Map<Who, number>();
   #most = Infinity;
@@ -73,7 +74,7 @@ class Shares<Who> {
     return true;
   }
 
-  /** Divides the capacity of the next window by the demands in this one, and ends this window. */
+  /** Ends this window, and divides the capacity of the next window according to the demands in this one. */
   divide(capacity: number): void {
     this.#most = fairShare([...this.#asked.values()], capacity);
     this.#asked = new Map();

@@ -1,53 +1,56 @@
 import type { BucketFigures } from '../../domain/limits/bucket.ts';
 
-/** What a replica knows while it cannot reach the store. */
+/** State by which a replica decides while it cannot reach the store. */
 interface AloneState {
-  /** Replicas that decide, this one included. */
+  /** Number of replicas that decide, this one included. */
   readonly replicas: number;
-  /** Tokens in the store, as last answered. */
+  /** Tokens in the store, according to its last answer. */
   readonly left: number;
-  /** Monotonic, milliseconds. */
+  /** Milliseconds of the monotonic clock. */
   readonly nowMs: number;
 }
 
-/** Part of a limit that a replica may admit while it cannot reach the store. */
+/** Share of a limit that a replica may admit while it cannot reach the store. */
 export interface Alone {
-  /** Tokens that were taken while the store was away. The store does not know of them. */
+  /** Tokens that were taken while the store was away. The store does not know of them yet. */
   readonly debt: number;
-  /** Notes tokens that the store gave and that were used; a negative number for tokens that were put back. */
+  /** Counts tokens from the store that were used. A negative number counts tokens that were put back. */
   noteUse(tokens: number): void;
-  /** Takes a token, if there is one. */
+  /** Takes a token from the share. Returns `false` if none is left. */
   take(figures: BucketFigures, state: AloneState): boolean;
-  /** Returns the debt. The next question reports it to the store. */
+  /** Returns the debt, which the next question reports to the store. */
   pay(): number;
-  /** Adds to the debt again what the store did not receive. */
+  /** Called if the question got no answer: adds the reported tokens to the debt again. */
   owe(tokens: number): void;
   /** Called when the store has answered. The next outage begins with a new share. */
   end(figures: BucketFigures, nowMs: number): void;
-  /** Most tokens at hand, because a killed replica loses them. */
+  /** Maximum number of tokens at hand. A replica that is killed loses the tokens at hand. */
   mostAtHand(figures: BucketFigures, replicas: number): number;
 }
 
 /**
- * Time over which a replica's use of a limit is averaged: `fills` times the time in which the bucket fills, and at
- * least `leastMs`. With it the averages of all replicas add up to at most 1.1 times the rate, even after a burst.
+ * Time over which a replica's use of a limit is averaged: `fills` times the time in which the bucket fills, but at
+ * least `leastMs`. With these figures, the averages of all replicas add up to at most 1.1 times the rate, even after a
+ * burst.
  */
 const average = { leastMs: 10_000, fills: 10 };
 /**
- * Factor between a replica's share and its average use, as room for chance. With it all shares are at most 1.32 times
- * the rate.
+ * Ratio of a replica's share to its average use, greater than 1 to leave room for chance. With this ratio, all shares
+ * together are at most 1.32 times the rate.
  */
 const growth = 1.2;
-/** Least share of a replica, as a part of an equal share. With it all shares are at most 1.5 times the rate. */
+/**
+ * Minimum share of a replica, as a part of an equal share. With it, all shares together are at most 1.5 times the rate.
+ */
 const least = 0.18;
-/** Part of its share of the burst that a replica admits at once. */
+/** Part of its share of the burst that a replica may admit at once. */
 const atOnce = 0.4;
 
 /** A replica's share of a bucket: its recent use, and a little more. */
 export class AloneBucket implements Alone {
   debt = 0;
   #used = 0;
-  /** Average use per second. */
+  /** Average number of tokens used per second. */
   #useRate = 0;
   #sinceMs: number;
   #tokens: number | null = null;
@@ -104,11 +107,11 @@ export class AloneBucket implements Alone {
   }
 }
 
-/** Part of a quota that all replicas together may admit beyond it. */
+/** Part of a quota by which all replicas together may exceed the quota. */
 const beyond = 0.001;
 /**
- * Part of a quota that must be left before replicas may admit more than the quota, because they do not use it up while
- * the store is away.
+ * If more than this part of a quota is left, all replicas together admit at most a quarter of the rest while the store
+ * is away. If less is left, they admit at most the part `beyond` of the quota.
  */
 const far = 0.1;
 

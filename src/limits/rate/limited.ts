@@ -3,7 +3,7 @@ import type { LimitedBy } from '../../ports/limits/rate-limiter.ts';
 import { AloneBucket, AloneQuota } from './alone.ts';
 import { bucketPace, Portion, quotaPace } from './portion.ts';
 
-/** State of an account or key with limits on this replica. */
+/** State on this replica of an account or key that has limits. */
 export interface Limited {
   readonly kind: LimitKind;
   readonly id: string;
@@ -13,12 +13,14 @@ export interface Limited {
   lastUseMs: number;
 }
 
-/** Makes a state without limits. */
+/** Makes a state that has no portions yet. {@link applyLimits} adds them. */
 export function newLimited({ kind, id }: LimitedBy, limits: Limits, nowMs: number): Limited {
   return { kind, id, limits, portions: [], lastUseMs: nowMs };
 }
 
-/** Applies limits. Limits that stay keep their tokens. Returns the portions of limits that are gone. */
+/**
+ * Applies new limits. A limit keeps its tokens if it is still set. Returns the portions of the limits that are gone.
+ */
 export function applyLimits(limited: Limited, limits: Limits, nowMs: number): readonly Portion[] {
   const before = limited.portions;
   const { kind, id } = limited;
@@ -35,7 +37,8 @@ export function applyLimits(limited: Limited, limits: Limits, nowMs: number): re
 }
 
 /**
- * Accounts and keys whose limits are in use, about `most` of them. A sweep forgets those that were not used recently.
+ * Accounts and keys whose limits are in use, about `most` of them. A sweep forgets accounts and keys without recent
+ * use.
  */
 export class LimitedByKind {
   readonly #most: number;

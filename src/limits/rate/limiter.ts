@@ -17,36 +17,36 @@ import { retryAfterS, scarcer, stateOf } from './states.ts';
 import { WaitingRequest, type WaitingParts } from './waiting-request.ts';
 
 export interface LimiterParts {
-  /** Store of limits by the second and minute. */
+  /** Store that holds limits by the second and minute. */
   readonly buckets: TokenStore;
-  /** Store of limits by the day and month. */
+  /** Store that holds limits by the day and month. */
   readonly quotas: TokenStore;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Number of replicas that decide, as far as known; `null` if it is unknown. */
+  /** Returns the number of replicas that decide; `null` if it is unknown. */
   readonly replicas: () => number | null;
   readonly events?: LimiterEvents;
-  /** Approximate maximum of accounts and keys in memory. */
+  /** Approximate maximum number of accounts and keys in memory. */
   readonly mostTracked?: number;
 }
 
-/** Replicas assumed while their number is unknown. */
+/** Number of replicas that is assumed while the real number is unknown. */
 const unknownReplicas = 4;
 /** Interval in milliseconds at which the limiter forgets unused limits. */
 const lookMs = 500;
 const lookedAt = 5_000;
-/** Milliseconds without use after which limits are forgotten; less if memory is short. */
+/** Milliseconds without use after which limits are forgotten. If memory is short, `forgetShortMs` applies. */
 const forgetMs = 10_000;
 const forgetShortMs = 2_000;
 
-/** Part of a quota that is left when the quota is near its end. */
+/** A quota is near its end if at most this part of it is left. */
 const nearEnd = 0.1;
 
 const order: Record<LimitKind, number> = { api_key: 0, sub_account: 1, parent: 2 };
 
 /**
- * Limits over all replicas. Each limit is a bucket or a quota in a shared store, and this replica has a few of its
- * tokens at hand; see `docs/limits.md` and `docs/decisions/rate-limits.md`.
+ * Enforces limits over all replicas. Each limit is a bucket or a quota in a shared store, and this replica has a few of
+ * its tokens at hand. See `docs/limits.md` and `docs/decisions/rate-limits.md`.
  */
 export class SharedRateLimiter implements RateLimiter {
   readonly #parts: LimiterParts;
@@ -74,7 +74,7 @@ export class SharedRateLimiter implements RateLimiter {
     };
   }
 
-  /** Begins to forget unused limits. Requests can be taken before this call. */
+  /** Starts to forget unused limits at intervals. Requests can be taken before this call. */
   start(): void {
     this.#stopLooking = this.#parts.timers.after(lookMs, () => {
       this.#limited.sweep(lookedAt);
@@ -82,13 +82,13 @@ export class SharedRateLimiter implements RateLimiter {
     });
   }
 
-  /** Gives back the tokens at hand, and ends. */
+  /** Gives the tokens at hand back to the stores, and stops. */
   async stop(): Promise<void> {
     this.#stopLooking();
     await Promise.all([this.#buckets.stop(), this.#quotas.stop()]);
   }
 
-  /** Whether this replica admits requests by its last shares, because a store cannot be reached. */
+  /** Whether this replica admits requests by its own shares, because a store cannot be reached. */
   get degraded(): boolean {
     return this.#buckets.isDegraded || this.#quotas.isDegraded;
   }
@@ -98,7 +98,7 @@ export class SharedRateLimiter implements RateLimiter {
     return this.#limited.size;
   }
 
-  /** Number of quotas, recently used here, with a tenth or less left. */
+  /** Number of quotas of which at most a tenth is left. Only quotas that this replica used recently count. */
   get quotasNearEnd(): number {
     let near = 0;
     for (const { portions } of this.#limited.all()) {
@@ -140,7 +140,10 @@ export class SharedRateLimiter implements RateLimiter {
     return portions.map((portion) => stateOf(portion, this.#parts.clock.monotonicMs()));
   }
 
-  /** Takes units after the stores have answered, or at once if they cannot be reached. */
+  /**
+   * Takes units after the stores have answered, and then calls `later`. If the stores are away, returns the result at
+   * once.
+   */
   #takeLater(
     by: readonly LimitedBy[],
     found: Found,
@@ -185,7 +188,7 @@ export class SharedRateLimiter implements RateLimiter {
     return isQuota(figures.period) ? this.#quotas : this.#buckets;
   }
 
-  /** Returns the limits of an account or key, with their present figures. */
+  /** Returns the portions of an account or key, with its limits brought up to date. */
   #of(by: LimitedBy, nowMs: number): readonly Portion[] {
     const { kind, id, limits } = by;
     const there = this.#limited.get(kind, id);
@@ -212,10 +215,10 @@ export class SharedRateLimiter implements RateLimiter {
   }
 }
 
-/** Limits of a request, by account or key. */
+/** Portions of the limits of a request, grouped by account or key. */
 type Found = readonly (readonly Portion[])[];
 
-/** Returns the limit that a rejection names: the shortest one of the first kind that is used up. */
+/** Returns the limit that a rejection names: the first kind in `order`, and of this kind the shortest period. */
 function first(before: Portion | null, portion: Portion): Portion {
   return before === null || rank(portion) < rank(before) ? portion : before;
 }

@@ -3,34 +3,34 @@ import type { LimitFigures, LimitKind } from '../../domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion } from '../../ports/limits/token-store.ts';
 import type { Alone } from './alone.ts';
 
-/** Times that decide how far ahead of its requests a replica asks. All figures are milliseconds. */
+/** Times that decide how early a replica asks for tokens and how long it keeps them, in milliseconds. */
 export interface Pace {
-  /** Demand of this many milliseconds is covered by tokens at hand. */
+  /** Tokens at hand cover the demand that is expected in this time. */
   readonly aheadMs: number;
   /** Time without use after which tokens at hand are given back. */
   readonly keptMs: number;
-  /** Time over which demand is averaged; a longer pause is a rest. */
+  /** Time over which demand is averaged. After a longer pause, the average starts at 0 again. */
   readonly averageMs: number;
-  /** Time for which a store without a token is not asked again, if it cannot tell when there will be one. */
+  /** Time for which a store without tokens is not asked again, if it cannot tell when the next token comes. */
   readonly emptyMs: number;
 }
 
 /**
- * Buckets have a token at hand from 40 requests a second on, so that a burst does not miss tokens that lie unused
- * elsewhere.
+ * A replica has tokens of a bucket at hand only from 40 requests a second on. At lower rates tokens stay in the store,
+ * where a burst on another replica finds them.
  */
 export const bucketPace: Pace = { aheadMs: 25, keptMs: 50, averageMs: 250, emptyMs: 0 };
-/** Quotas are asked less often, because their store is PostgreSQL. */
+/** The store of quotas is asked less often, because it is PostgreSQL. */
 export const quotaPace: Pace = { aheadMs: 5_000, keptMs: 10_000, averageMs: 10_000, emptyMs: 250 };
 
-/** Least time between two looks at demand, milliseconds. */
+/** Minimum time between two updates of the demand, in milliseconds. */
 const leastMs = 5;
-/** Milliseconds before tokens are requested in advance again, if the store had none to spare. */
+/** Milliseconds for which no tokens are requested in advance after the store had none to spare. */
 const noneSpareMs = 25;
-/** Part of the time until a token comes after which the replica asks for it, because clocks differ. */
+/** A replica asks for a token after this part of the time until the token comes, because clocks differ. */
 const sooner = 0.95;
 
-/** Called once, with whether the waiting request has a token. */
+/** Called once: with `true` if the waiting request has got a token, otherwise with `false`. */
 export type Waiting = (hasToken: boolean) => void;
 
 export interface PortionParts {
@@ -43,8 +43,8 @@ export interface PortionParts {
 }
 
 /**
- * The tokens of one limit that this replica has at hand, and the requests that wait for one. All times are milliseconds of this
- * machine's monotonic clock.
+ * The tokens of one limit that this replica has at hand, and the requests that wait for a token. All times are
+ * milliseconds of this machine's monotonic clock.
  */
 export class Portion {
   readonly kind: LimitKind;
@@ -55,9 +55,9 @@ export class Portion {
   readonly #pace: Pace;
   readonly #alone: Alone;
   #hand = 0;
-  /** Tokens in the store, as last answered. */
+  /** Tokens in the store, according to its last answer. */
   #left: number;
-  /** Series of the quota, and tokens of it that were spent. */
+  /** Tokens that were spent of the present series of a quota, and the number of that series. */
   #spent = 0;
   #series: number | null = null;
   /** Tokens that the store counts as spent. */
@@ -76,13 +76,13 @@ export class Portion {
   #isLeaving = false;
   /** Time of the present or the last question. */
   #sentMs = 0;
-  /** Requests since `#sinceMs`, and their average before that, per millisecond. */
+  /** Requests since `#sinceMs`. `#demand` is their average per millisecond before that time. */
   #requests = 0;
   #sinceMs: number;
   #demand = 0;
   /** Number of tokens at hand below which more are requested. */
   #low = 0;
-  /** Debt in the present question. It counts again if there is no answer. */
+  /** Debt that the present question reports. It is owed again if there is no answer. */
   #paying = 0;
 
   constructor({ kind, id, figures, pace, alone }: PortionParts, nowMs: number) {
@@ -101,17 +101,17 @@ export class Portion {
     return Math.min(this.figures.capacity, this.#hand + this.#left);
   }
 
-  /** Length of a quota's window, and the time until its end. */
+  /** Returns the length of a quota's window, and the time until its end. */
   windowAt(nowMs: number): { readonly lengthMs: number; readonly endsInMs: number } {
     return { lengthMs: this.#windowMs, endsInMs: Math.max(0, this.#endsMs - nowMs) };
   }
 
-  /** Whether the portion may be forgotten: no request waits, and the store knows all use of a quota. */
+  /** Whether the portion may be forgotten: no request or question waits, and the store knows all use of a quota. */
   get isForgettable(): boolean {
     return this.#waiting.length === 0 && !this.#isAsking && !(this.#isQuota && this.isHolding);
   }
 
-  /** Whether tokens at hand are to be given back, or the store must be told of them or of a debt. */
+  /** Whether a question is due that gives back tokens, or reports spent tokens or a debt to the store. */
   hasSomethingToSay(nowMs: number): boolean {
     if (this.#isAsking) return false;
     const { keptMs } = this.#pace;
@@ -119,7 +119,7 @@ export class Portion {
     return this.#alone.debt > 0 || (this.isHolding && isOld);
   }
 
-  /** Whether tokens are at hand, or some were spent that the store does not know of. */
+  /** Whether tokens are at hand, or tokens were spent of which the store does not know yet. */
   get isHolding(): boolean {
     return this.#hand > 0 || this.#alone.debt > 0 || (this.#isQuota && this.#spent !== this.#told);
   }
@@ -130,7 +130,7 @@ export class Portion {
 
   /** Counts a request as demand. */
   noteRequest(nowMs: number): void {
-    // Requests after a rest may be a burst, and say nothing about demand.
+    // After a long pause the demand starts at 0, because the requests may be a burst and say nothing about demand.
     if (nowMs - this.askedMs >= this.#pace.averageMs)
       [this.#demand, this.#requests, this.#sinceMs] = [0, 0, nowMs];
     this.#requests += 1;
@@ -153,8 +153,9 @@ export class Portion {
   }
 
   /**
-   * Takes a token from the share of a replica that cannot reach the store. @param replicas number of replicas that
-   * decide
+   * Takes a token from this replica's own share, because the store cannot be reached. Returns `false` if none is left.
+   *
+   * @param replicas number of replicas that decide
    */
   takeAlone(nowMs: number, replicas: number): boolean {
     const hasToken = this.#alone.take(this.figures, { replicas, left: this.#left, nowMs });
@@ -162,7 +163,7 @@ export class Portion {
     return hasToken;
   }
 
-  /** Puts a token back that was not used. */
+  /** Puts back a token that was not used. */
   putBack(): void {
     this.#hand += 1;
     this.#spend(-1);
@@ -179,15 +180,15 @@ export class Portion {
     };
   }
 
-  /** Expects no more requests, so that the next question gives back everything at hand. */
+  /** Prepares for the end: the next question gives back all tokens at hand, because no more requests are expected. */
   leave(): void {
     this.#isLeaving = true;
   }
 
-  /** Applies changed figures. */
+  /** Applies new figures of the limit. */
   change(figures: LimitFigures): void {
     if (this.#isQuota) {
-      // The number of tokens that are left is known, but not whether it includes those at hand.
+      // It is unknown whether the smaller quota still includes the tokens at hand, so they are dropped.
       if (figures.capacity < this.figures.capacity) this.#hand = 0;
       this.#left += figures.capacity - this.figures.capacity;
     }
@@ -197,7 +198,7 @@ export class Portion {
     this.#hand = Math.min(this.#hand, figures.capacity);
   }
 
-  /** Milliseconds until there may be a token, as far as known. */
+  /** Returns the milliseconds until there may be a token, as far as this replica knows. */
   emptyForMs(nowMs: number): number {
     return Math.max(0, this.#emptyUntilMs - nowMs);
   }
@@ -209,8 +210,9 @@ export class Portion {
   }
 
   /**
-   * Returns the question to send now. {@link answered} or {@link failed} follows. @param replicas number of replicas
-   * that decide
+   * Returns the question to send now. The caller must call {@link answered} or {@link failed} afterwards.
+   *
+   * @param replicas number of replicas that decide
    */
   question(nowMs: number, replicas: number): TokenQuestion {
     this.#isAsking = true;
@@ -229,18 +231,18 @@ export class Portion {
     return this.#questionOf(0, 0, 0);
   }
 
-  /** Learns the number of tokens that are left, from the answer to a {@link look}. */
+  /** Applies the answer to the question of {@link look}. */
   looked({ left, window }: TokenAnswer, nowMs: number): void {
     this.#left = left;
     this.#emptyUntilMs = -Infinity;
     if (window !== undefined) [this.#windowMs, this.#endsMs] = [window.lengthMs, nowMs + window.endsInMs];
   }
 
-  /** @returns whether requests are waiting, so that another question is needed */
+  /** Applies an answer and serves waiting requests. Returns whether some still wait and need another question. */
   answered({ granted, left, window }: TokenAnswer, nowMs: number): boolean {
     if (window !== undefined) {
       if (window.series !== this.#series) {
-        // Units that were spent before the first answer belong to this series; those of another series do not.
+        // Tokens that were spent before the first answer belong to this series. Tokens of an earlier series do not.
         this.#spent = window.spent + (this.#series === null ? this.#spent : 0);
         this.#series = window.series;
         this.#hand = 0;
@@ -259,7 +261,7 @@ export class Portion {
     const served = Math.min(this.#waiting.length, this.#hand);
     const isEmpty = untilTokenMs(left, 1) > 0;
     if (isEmpty && this.#hand - served < 1) this.#emptyUntilMs = this.#nextTokenMs(left, nowMs);
-    // If nothing is left for anybody, requests that came after the question are rejected together with those before it.
+    // If the store is empty, requests that came after the question are rejected together with those before it.
     const settled = isEmpty
       ? this.#waiting.length
       : Math.max(served, Math.min(included, this.#waiting.length));
@@ -270,7 +272,7 @@ export class Portion {
     return this.#waiting.length > 0;
   }
 
-  /** The store has not answered, so this replica's share serves the waiting requests. */
+  /** Called if the store has not answered: serves the waiting requests from this replica's own share. */
   failed(nowMs: number, replicas: number): void {
     this.#isAsking = false;
     this.#alone.owe(this.#paying);
@@ -278,7 +280,7 @@ export class Portion {
     for (const waiting of this.#waiting.splice(0)) waiting(this.takeAlone(nowMs, replicas));
   }
 
-  /** This is a literal, because an object made by spread would cost several times as much. */
+  /** Makes a question. The object is a literal, because a spread would cost several times as much. */
   #questionOf(back: number, needed: number, ahead: number): TokenQuestion {
     const { capacity, perSecond, period } = this.figures;
     return {
@@ -303,13 +305,13 @@ export class Portion {
   #nextTokenMs(left: number, nowMs: number): number {
     const { perSecond } = this.figures;
     if (this.#isQuota) return nowMs + this.#pace.emptyMs;
-    // The store answered at some time between the question and now.
+    // The store answered at some time between the question and now, so the middle is assumed.
     return (this.#sentMs + nowMs) / 2 + untilTokenMs(left, perSecond) * sooner;
   }
 
   /**
-   * Returns the tokens for requests that are expected soon. A burst is not expected to continue: tokens at hand for it
-   * would be missing on the replica that gets the rest of it.
+   * Returns the number of tokens for requests that are expected soon. A burst is not expected to continue: another
+   * replica may get the rest of it, and would miss the tokens that are kept here.
    */
   #expected(nowMs: number, replicas: number): number {
     const { aheadMs, keptMs, averageMs } = this.#pace;

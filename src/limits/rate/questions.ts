@@ -3,39 +3,39 @@ import type { TokenAnswer, TokenStore } from '../../ports/limits/token-store.ts'
 import type { Timers } from '../../ports/timers.ts';
 import type { Portion } from './portion.ts';
 
-/** Milliseconds for which a request waits for an answer. Afterwards the store counts as away. */
+/** Milliseconds for which a request waits for an answer of the store. After that time the store counts as away. */
 export const patienceMs = 25;
-/** Milliseconds after which a call is abandoned. */
+/** Milliseconds after which a call to the store is abandoned. */
 const giveUpMs = 300;
 /** Milliseconds between two checks whether the store is back. */
 const retryMs = 1_000;
 /** Milliseconds between two checks for tokens to give back. */
 const sweepMs = 25;
-/** Most questions in one call. */
+/** Maximum number of questions in one call. */
 const mostTogether = 1_000;
 
 export interface QuestionsParts {
   readonly store: TokenStore;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly timers: Timers;
-  /** Replicas that decide, this one included. */
+  /** Returns the number of replicas that decide, this one included. */
   readonly replicas: () => number;
   readonly onAway: (away: boolean, error: unknown) => void;
   readonly onAnswered: (questions: number, ms: number) => void;
 }
 
 /**
- * The questions of this replica to the store. Calls run one after the other, and each holds the questions about all
- * limits that have one.
+ * Sends this replica's questions about limits to the store. Calls run one after the other, and each call holds all the
+ * questions that are due, up to a maximum.
  */
 export class Questions {
   readonly #parts: QuestionsParts;
   readonly #due = new Set<Portion>();
   readonly #holding = new Set<Portion>();
-  /** Limits in a part of the store that cannot be reached while other parts can. */
+  /** Limits whose part of the store cannot be reached while other parts can, and the time of the next attempt. */
   readonly #unreached = new Map<Portion, number>();
   #isCalling = false;
-  /** Start of the present call. */
+  /** Time at which the present call began; `Infinity` if there is none. */
   #beganMs = Infinity;
   #call: Promise<void> = Promise.resolve();
   #isAway = false;
@@ -47,47 +47,47 @@ export class Questions {
     this.#parts = parts;
   }
 
-  /** Whether the store, or the part of it with some limits in use, cannot be reached. */
+  /** Whether the store, or a part of it that holds limits in use, cannot be reached. */
   get isDegraded(): boolean {
     return this.#isAway || this.#unreached.size > 0;
   }
 
-  /** Whether a question about the limit would not be answered in time. */
+  /** Whether the store would not answer a question about this limit in time. */
   isAway(portion: Portion, nowMs: number): boolean {
     if (this.#isAway || nowMs - this.#beganMs > patienceMs) return true;
     const until = this.#unreached.size === 0 ? undefined : this.#unreached.get(portion);
     return until !== undefined && nowMs < until;
   }
 
-  /** Asks the portion's question in the next call. */
+  /** Asks the store about the portion's limit in the next call. */
   ask(portion: Portion): void {
     this.#due.add(portion);
     if (this.#isCalling || this.#isAway || this.#isStopped) return;
     this.#isCalling = true;
-    // Questions about the other limits of the same request come first.
+    // The call starts in a microtask, so that questions about other limits of the same request join it.
     queueMicrotask(() => this.#next());
   }
 
-  /** Gives back tokens at hand that were not used recently. */
+  /** Watches a portion, so that its tokens at hand are given back if they are not used for a while. */
   watch(portion: Portion): void {
     this.#holding.add(portion);
     this.#stopSweeping ??= this.#parts.timers.after(sweepMs, () => this.#sweep());
   }
 
-  /** Learns how many tokens the store has. If it cannot be reached, the known figures stay. */
+  /** Asks how many tokens are left in the store. If the store cannot be reached, the portion keeps its figures. */
   async refresh(portion: Portion): Promise<void> {
     const [answer] = await this.#inTime(this.#parts.store.ask([portion.look()])).catch(() => []);
     if (answer !== undefined && !(answer instanceof Error))
       portion.looked(answer, this.#parts.clock.monotonicMs());
   }
 
-  /** Forgets a limit. Tokens at hand are lost to its bucket, which fills again. */
+  /** Forgets a limit. Tokens at hand are lost, but their bucket fills again. */
   forget(portion: Portion): void {
     this.#holding.delete(portion);
     this.#unreached.delete(portion);
   }
 
-  /** Gives back everything at hand. */
+  /** Gives all tokens at hand back to the store, and stops. */
   async stop(): Promise<void> {
     this.#stopLooking();
     this.#stopSweeping?.();
@@ -151,7 +151,7 @@ export class Questions {
     if (portion.isHolding) this.watch(portion);
   }
 
-  /** Serves waiting requests by this replica's shares until the store answers again. */
+  /** Marks the store as away. Requests are served by this replica's own shares until the store answers again. */
   #beAway(error: unknown, waiting: Iterable<Portion>): void {
     const { clock, replicas, onAway } = this.#parts;
     if (!this.#isAway) onAway(true, error);
@@ -176,7 +176,7 @@ export class Questions {
     this.#parts.onAway(false, null);
   }
 
-  /** Rejects when the answer takes too long. */
+  /** Settles like `answer`, or rejects after `giveUpMs`. */
   #inTime<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const callOff = this.#parts.timers.after(giveUpMs, () => reject(new Error('the store is too slow')));

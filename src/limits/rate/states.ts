@@ -4,10 +4,10 @@ import type { LimitState } from '../../ports/limits/rate-limiter.ts';
 import type { Portion } from './portion.ts';
 
 /**
- * State of a limit. The window of a bucket is the time in which the whole quota is used and given again: a second, or
- * longer for a larger burst.
+ * Returns the state of a limit. The window of a bucket is the time in which an empty bucket fills, but at least a
+ * second.
  *
- * @param nowMs monotonic
+ * @param nowMs milliseconds of the monotonic clock
  */
 export function stateOf(portion: Portion, nowMs: number): LimitState {
   const { kind, figures, known } = portion;
@@ -35,12 +35,16 @@ export function scarcer(a: LimitState | null, b: LimitState): LimitState {
   return a === null || b.remaining * a.quota < a.remaining * b.quota ? b : a;
 }
 
-/** Longest Retry-After for a bucket, in seconds. */
+/** Maximum `Retry-After` for a bucket, in seconds. */
 const mostRetryS = 60;
 
-/** Whole seconds until a full limit may have room, at least 1. @param nowMs monotonic */
+/**
+ * Returns the whole seconds until a limit that is used up may have room, at least 1.
+ *
+ * @param nowMs milliseconds of the monotonic clock
+ */
 export function retryAfterS(portion: Portion, nowMs: number): number {
-  // The rest of a quota may be at hand on other replicas.
+  // If tokens of a quota are left, other replicas may have them at hand and give them back soon.
   if (isQuota(portion.figures.period))
     return portion.known >= 1 ? 1 : Math.max(1, Math.ceil(portion.windowAt(nowMs).endsInMs / 1000));
   return Math.min(Math.max(1, Math.ceil(portion.emptyForMs(nowMs) / 1000)), mostRetryS);

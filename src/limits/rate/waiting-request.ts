@@ -3,23 +3,23 @@ import type { Portion } from './portion.ts';
 import { patienceMs, type Questions } from './questions.ts';
 
 export interface WaitingParts {
-  /** Questions to the store of this limit. */
+  /** Returns the {@link Questions} to the store that holds this limit. */
   readonly questionsOf: (portion: Portion) => Questions;
   readonly timers: Timers;
   readonly nowMs: () => number;
-  /** Replicas that decide, this one included. */
+  /** Returns the number of replicas that decide, this one included. */
   readonly replicas: () => number;
 }
 
 /**
  * A request without a token at hand for some of its limits. It takes the tokens that are at hand, and waits for the
- * others. If it has waited long enough, or no token can come, it takes from this replica's share.
+ * others. If the store does not answer in time or is away, it takes the others from this replica's own shares.
  */
 export class WaitingRequest {
   readonly #parts: WaitingParts;
   readonly #taken: Portion[] = [];
   readonly #empty: Portion[] = [];
-  /** Functions that cancel the waits. */
+  /** Portions for which the request waits, each with a function that cancels the wait. */
   readonly #open = new Map<Portion, () => void>();
   #later: (() => void) | null = null;
   #callOff: () => void = () => undefined;
@@ -30,12 +30,15 @@ export class WaitingRequest {
     for (const portion of portions) this.#begin(portion);
   }
 
-  /** Limits that had no token; none after the request has all of its tokens. */
+  /** Limits that had no token. If there are none when the request has ended, it has all of its tokens. */
   get empty(): readonly Portion[] {
     return this.#empty;
   }
 
-  /** Calls `later` when the result is known. Returns whether it is known now; `later` is not called then. */
+  /**
+   * If the result is already known, returns `true` and never calls `later`. Otherwise returns `false`, and calls
+   * `later` once it is known.
+   */
   end(later: () => void): boolean {
     if (this.#open.size === 0) return true;
     this.#later = later;
