@@ -4,7 +4,7 @@ import type { EventStore } from '../ports/events.ts';
 import type { Timers } from '../ports/timers.ts';
 
 const everyMs = 10 * 60_000;
-/** Most events that one statement deletes. */
+/** Maximum number of events that one statement deletes. */
 const mostAtOnce = 1_000;
 
 export interface EventRetentionParts {
@@ -18,7 +18,7 @@ export interface EventRetentionParts {
   readonly onDeleted: (events: number) => void;
 }
 
-/** Deletes events past their retention at intervals, in portions. Returns a function that stops it. */
+/** Deletes events past their retention every ten minutes, in portions. Returns a function that stops this. */
 export function pruneEvents(parts: EventRetentionParts): () => void {
   return repeat(parts.timers, everyMs, () => prune(parts));
 }

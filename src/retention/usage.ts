@@ -5,7 +5,7 @@ import type { Timers } from '../ports/timers.ts';
 import type { UsageStore } from '../ports/usage.ts';
 
 const everyMs = 10 * 60_000;
-/** Most rows that one statement deletes. */
+/** Maximum number of rows that one statement deletes. */
 const mostAtOnce = 1_000;
 
 export interface UsageRetentionParts {
@@ -22,8 +22,8 @@ export interface UsageRetentionParts {
 }
 
 /**
- * Works at intervals and in portions: adds up the days of hours that an earlier version stored, and deletes hours and
- * days past their retention. Returns a function that stops it.
+ * Deletes hours and days of usage past their retention every ten minutes, in portions. Before that, it adds up into
+ * days the hours that an earlier version stored. Returns a function that stops this.
  */
 export function pruneUsage(parts: UsageRetentionParts): () => void {
   return repeat(parts.timers, everyMs, async () => {
