@@ -13,9 +13,9 @@ export class Alarm {
   #underWay: Promise<void> = Promise.resolve();
 
   /**
-   * @param run the task; never rejects. It resolves to a function, which is called when {@link wakeAt} works again.
-   * That function returns the time of the next run, in milliseconds on the monotonic clock; `Infinity` if there is none
-   * until {@link wakeAt} asks for it
+   * @param run the task, which must never reject. It resolves to a function, which is called right after the run. That
+   * function returns the time of the next run, in milliseconds of the monotonic clock; `Infinity` if the next run waits
+   * for {@link wakeAt}
    */
   constructor(clock: Pick<Clock, 'monotonicMs'>, timers: Timers, run: () => Promise<() => number>) {
     this.#clock = clock;
@@ -23,7 +23,10 @@ export class Alarm {
     this.#run = run;
   }
 
-  /** Asks for a run at `atMs` at the latest. Has no effect during a run, which decides itself when the next one is. */
+  /**
+   * Asks for a run at `atMs` at the latest. A call during a run has no effect, because that run decides when the next
+   * one is.
+   */
   wakeAt(atMs: number): void {
     if (this.#stopped || this.#busy || atMs >= this.#dueMs) return;
     this.#callOff();

@@ -1,4 +1,4 @@
-/** Pauses in milliseconds; each failure doubles the next one, up to `longestMs`. */
+/** Computes the pause before the next attempt, in milliseconds. Each failure in a row doubles it, up to `longestMs`. */
 export class Backoff {
   readonly #firstMs: number;
   readonly #longestMs: number;
