@@ -21,16 +21,16 @@ export interface BarrierParts {
   readonly events: CoherenceEvents;
 }
 
-/** A writer has committed its mutation; its client has no response yet. */
+/** A committed mutation whose client still waits for the response. */
 interface Writer {
   readonly seq: Seq;
-  /** Moment on the monotonic clock at which this replica learned of the commit. */
+  /** Time at which this replica learned of the commit, in milliseconds on the monotonic clock. */
   readonly sinceMs: number;
   /** History (incarnation) that the mutation belongs to. */
   readonly incarnation: string;
-  /** Members in the newest reading after the commit, and the rows that have not confirmed the mutation. */
+  /** Members in the newest reading after the commit, and the rows of those that have not confirmed the mutation. */
   seen: { readonly members: Members; readonly pending: readonly ReplicaRow[] } | undefined;
-  /** Number of replicas whose lease ran out without a confirmation and whose rows are deleted by now. */
+  /** Number of replicas whose lease ran out before they confirmed and whose rows have since been deleted. */
   timedOut: number;
   resolve(receipt: Receipt): void;
   reject(error: unknown): void;
@@ -43,7 +43,10 @@ interface Writer {
 const shortestPauseMs = 1;
 const longestPauseMs = 50;
 
-/** Makes writers wait until no replica can decide by older facts. One loop reads the members for all writers. */
+/**
+ * Makes writers wait until no replica can decide by facts older than their mutations. One loop reads the members for
+ * all writers.
+ */
 export class CommitBarrier implements Barrier {
   readonly #parts: BarrierParts;
   readonly #writers = new Set<Writer>();
@@ -86,8 +89,8 @@ export class CommitBarrier implements Barrier {
   }
 
   /**
-   * Makes this replica read the mutation from the log while the members are read. If no other replica exists, a
-   * mutation thus costs only one more round trip.
+   * Makes this replica read the writers' mutations from the log while the members are read. So if there is no other
+   * replica, a mutation costs only one more round trip.
    */
   async #catchUp(asked: readonly Writer[]): Promise<void> {
     const { lease, view, timers } = this.#parts;
@@ -97,7 +100,7 @@ export class CommitBarrier implements Barrier {
 
   #check(writer: Writer, members: Members): void {
     if (members.incarnation !== writer.incarnation || members.seq < writer.seq) {
-      // The store has another history now, and nobody knows whether that contains the mutation.
+      // The store has another history now, which may lack the mutation.
       this.#done(writer).reject(unavailable());
       return;
     }
@@ -123,7 +126,10 @@ export class CommitBarrier implements Barrier {
     else this.#confirm(writer);
   }
 
-  /** Whether the row is this replica's own and its view contains the mutation. Then the row need not confirm it. */
+  /**
+   * Whether the row is this replica's own and this replica has already applied the mutation. Then the row need not show
+   * a confirmation.
+   */
   #isOwnAndThere(row: ReplicaRow, { seq, incarnation }: Writer): boolean {
     const { lease, view } = this.#parts;
     return row.id === lease.id && view.incarnation === incarnation && view.applied >= seq;

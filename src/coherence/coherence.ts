@@ -28,7 +28,7 @@ export interface CoherenceParts {
   readonly timers: Timers;
   readonly config: { readonly leaseMs: number; readonly maxFacts: number };
   readonly logger: CoherenceLogger;
-  /** Makes fresh random text, different with each call. */
+  /** Returns a new random text at each call. */
   readonly randomId: () => string;
   readonly events?: CoherenceEvents;
   /** Details about this replica for operators. */
@@ -46,12 +46,12 @@ export interface CoherenceLogger {
 export interface Coherence {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** Wall time of the store, by which everything expires, and monotonic time of this machine. */
+  /** A clock with the store's wall time, by which everything expires, and this machine's monotonic time. */
   readonly clock: Clock;
   /** Whether this replica may decide right now. */
   ready(): boolean;
   snapshot(): CoherenceSnapshot;
-  /** Tells operators that this replica is about to end; it decides as before. */
+  /** Tells operators that this replica is about to end. The replica decides as before. */
   leave(): void;
   /** Stops deciding and deregisters, so that no writer waits for this replica. */
   stop(): Promise<void>;
@@ -61,7 +61,7 @@ export interface Coherence {
 export interface CoherenceSnapshot {
   readonly replica: string;
   readonly incarnation: string | null;
-  /** Log position that this replica decides by. */
+  /** Log position up to which this replica has applied every change. */
   readonly applied: Seq;
   /** Milliseconds for which this replica may still decide without the store; negative if the lease has run out. */
   readonly leaseRemainingMs: number;
@@ -69,7 +69,7 @@ export interface CoherenceSnapshot {
   readonly facts: number;
   /** Milliseconds by which this machine's wall clock is ahead of the store's; `null` before the first renewal. */
   readonly clockAheadMs: number | null;
-  /** Age of the oldest reading of a fact in memory, in milliseconds; 0 if memory holds no fact. */
+  /** Milliseconds since the least recently read fact in memory was read; 0 if memory holds no fact. */
   readonly oldestFactMs: number;
   readonly unknownKeys: number;
   /** Number of facts whose newest change is remembered. */
@@ -82,7 +82,7 @@ export interface CoherenceSnapshot {
   }[];
 }
 
-/** Maximum number of digests of keys that do not exist, as a fraction of `maxFacts`. */
+/** Maximum number of absent keys to remember, as a fraction of `maxFacts`. */
 const unknownKeysShare = 1 / 16;
 
 /** Maximum number of facts that one log line names. */
@@ -96,7 +96,10 @@ function ownerOf(key: FactKey): string {
   return key.startsWith('k:') ? 'k' : key.split(':', 2).join(':');
 }
 
-/** Returns the caller's listeners, with warnings in the log about the clock and about facts that differed. */
+/**
+ * Returns the caller's listeners, extended so that they also log warnings about the clock and about facts that
+ * differed.
+ */
 function reporting({ logger, events }: CoherenceParts, storeClock: StoreClock): CoherenceEvents {
   const warnOfClock = clockWarnings((fields, message) => logger.warn(fields, message));
   return {

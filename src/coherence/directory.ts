@@ -24,15 +24,18 @@ export interface DirectoryParts {
 }
 
 /**
- * Maximum number of loads and renewals for one request: a decision needs at most five facts, and each may change
- * meanwhile.
+ * Maximum number of loads and renewals for one request. A decision needs at most five facts, but a fact may change
+ * while others are loaded.
  */
 const mostRounds = 24;
 
-/** Network of requests whose client is not known: they share one turn when their keys are looked up. */
+/**
+ * Stands for the network of clients whose address is not known. Their requests share one turn when API keys are looked
+ * up.
+ */
 const anyNetwork = '';
 
-/** Provides facts for decisions; none is older than the position that this replica has confirmed. */
+/** Provides facts for decisions. No fact is older than the position that this replica has confirmed. */
 export class CoherentDirectory implements Directory {
   readonly #parts: DirectoryParts;
   readonly #events: CoherenceEvents;
@@ -83,7 +86,7 @@ class CoherentLookup implements Lookup {
   readonly #parts: DirectoryParts;
   readonly #facts: LoadedFacts;
   readonly #from: string;
-  /** Moment of the request's arrival. A fact counts as absent only if its load began after that. */
+  /** Moment of the request's arrival. A fact counts as absent only if its load began later. */
   readonly #arrived: number;
   readonly #giveUpMs: number;
   #missing: MissingFact | null = null;
@@ -154,9 +157,9 @@ class FactsInMemory implements Facts {
   }
 
   /**
-   * Returns the value of a fact that is not in memory, if it is known.
+   * Returns the value of a fact that memory does not hold; `undefined` if the value is not known.
    *
-   * @param kind start of the fact's key, before `name`
+   * @param _kind start of the fact's full name; `_name` is the rest
    */
   protected elsewhere(_kind: 'k:' | 'a:' | '', _name: string): FactValue | undefined {
     return undefined;
@@ -170,8 +173,9 @@ class FactsInMemory implements Facts {
 }
 
 /**
- * Facts in memory, and facts loaded for one request. The loaded ones are kept here because memory holds no absences but
- * those of keys, and may be too small for all facts. Each loaded fact is checked by its stamp at every use.
+ * Facts in memory, and facts loaded for one request. Loaded facts are kept here because memory may be too small for
+ * them and does not record that something is absent, except for API keys. The stamp of a loaded fact is checked at
+ * every use.
  */
 class LoadedFacts extends FactsInMemory {
   readonly #view: View;

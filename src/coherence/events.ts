@@ -1,8 +1,8 @@
 import type { FactKey } from '../ports/facts.ts';
 
 /**
- * Events of this folder, for metrics and limits. Any listener may be missing. Listeners run on the hot path: they must
- * not throw and not wait.
+ * Events of coherence, for metrics, readiness and usage. Any listener may be missing. Listeners run on the hot path, so
+ * they must neither throw nor block.
  */
 export interface CoherenceEvents {
   /** A request was decided from memory, without a wait. */
@@ -24,8 +24,8 @@ export interface CoherenceEvents {
   /** The lease ran out before it was renewed. */
   leaseLapsed?(): void;
   /**
-   * An account got a quota. This replica confirms the change when the result has resolved, which must be well before its lease
-   * ends.
+   * An account got a quota. This replica confirms the change only after the promise has resolved, so the promise must
+   * resolve well before the lease ends.
    */
   quotaSet?(): Promise<void>;
   /**

@@ -21,15 +21,15 @@ export interface LeaseParts {
   readonly timers: Timers;
   readonly timing: Timing;
   /**
-   * Returns the least number of milliseconds between the starts of two passes that hints cause. Renewals do not wait
-   * for it.
+   * Returns the minimum time between the starts of two passes that hints cause, in milliseconds. Renewals do not wait
+   * for this time.
    */
   readonly paceMs: () => number;
   readonly events: CoherenceEvents;
-  /** Makes fresh random text, unguessable and different with each call. */
+  /** Returns a new random text at each call, which nobody can guess. */
   readonly randomId: () => string;
   readonly about?: ReplicaNote | undefined;
-  /** Called after this replica began anew: all facts in memory are unproven. */
+  /** Called after this replica has begun anew. All facts in memory are unproven then. */
   readonly onBegunAnew?: () => void;
   /** Called with the error of a failed renewal, and with `undefined` after the next success. */
   readonly onHealth: (error: unknown) => void;
@@ -56,12 +56,12 @@ export class Lease {
   #nonce = '';
   #acked: Seq = -1;
   #streamsEnded = 0;
-  /** Whether the lease was granted and has not been given up since. It may have run out. */
+  /** Whether the lease was granted and has not been given up since. Such a lease may have run out. */
   #granted = false;
   #renewAt = -Infinity;
   #pauseUntil = -Infinity;
   #hinted = false;
-  /** Start of the last pass, monotonic. */
+  /** Start of the last pass, in milliseconds on the monotonic clock. */
   #passedMs = -Infinity;
   #renewalWaiters: Waiter[] = [];
   #passWaiters: (() => void)[] = [];
@@ -76,17 +76,19 @@ export class Lease {
     this.#id = parts.randomId();
   }
 
-  /** Id of this replica. It gets a new one after it has forgotten everything. */
+  /** Id of this replica, which gets a new id after it has forgotten everything. */
   get id(): string {
     return this.#id;
   }
 
-  /** Number of streams that the last pass with new changes ended. This replica's row shows it a little later. */
+  /**
+   * Number of streams that the last pass with new changes ended. This replica's row shows the number a little later.
+   */
   get streamsEnded(): number {
     return this.#streamsEnded;
   }
 
-  /** Milliseconds left; negative after the lease ran out. */
+  /** Milliseconds until the lease runs out; negative afterwards. */
   get remainingMs(): number {
     return this.#parts.view.remainingMs(this.#parts.clock);
   }
@@ -100,7 +102,9 @@ export class Lease {
     this.#running ??= this.#run();
   }
 
-  /** Notes in this replica's row that it is about to end. It decides as before, until {@link stop}. */
+  /**
+   * Notes in this replica's row that this replica is about to end. The replica decides as before, until {@link stop}.
+   */
   leave(): void {
     this.#leaving = true;
     this.#renewAt = -Infinity;
@@ -117,7 +121,9 @@ export class Lease {
     if (this.#nonce !== '') await this.#deregister().catch(() => undefined);
   }
 
-  /** Resolves after a renewal, which may have begun earlier; rejects with `unavailable` if the renewal fails. */
+  /**
+   * Resolves after the next renewal, which may have begun already. Rejects with `unavailable` if renewals keep failing.
+   */
   renewed(): Promise<void> {
     // While the store is known to be down, a request is rejected at once and does not wait for the next attempt.
     if (this.#stopped || this.#backoff.failures > 1) return Promise.reject(unavailable());
@@ -127,7 +133,7 @@ export class Lease {
     });
   }
 
-  /** Makes this replica read the log soon and confirm its position. The lease does not get longer. */
+  /** Makes this replica read the log soon and confirm the position that it reaches. This does not extend the lease. */
   hint(): void {
     this.#hinted = true;
     this.#wake();
@@ -190,9 +196,10 @@ export class Lease {
   }
 
   /**
-   * Makes one pass. The order of its steps makes it safe (`docs/coherence.md`). The lease counts from a moment before
-   * this replica's row is committed. The log is read in later snapshots, until a page ends at the position of its own
-   * snapshot: an earlier page lacks facts that have changed again. Streams end before the position is confirmed.
+   * Makes one pass. Its steps are safe only in this order (`docs/coherence.md`). The lease counts from a moment before
+   * this replica's row is committed. After that commit the log is read page by page, until a page ends at the newest
+   * position of its snapshot, because an earlier page may lack changes that later changes have replaced. Streams end
+   * before the position is confirmed.
    */
   async #pass(renewing: boolean): Promise<void> {
     const { log, view, revocations, clock, timing, events } = this.#parts;
@@ -217,8 +224,8 @@ export class Lease {
     } while (reading.through < reading.seq);
     if (reading.seq !== this.#acked) this.#streamsEnded = ended;
     if (hasNewQuota) await events.quotaSet?.();
-    // A crash of the store may have undone a confirmation: then the row shows an older position than this replica
-    // confirmed last. The row may also have been deleted, but only if the lease had run out.
+    // The row must be written again if a crash of the store has undone the last confirmation, so that the row shows an
+    // older position. The same holds if the row was deleted, which happens only after the lease has run out.
     if (reading.seq !== this.#acked || confirmed !== this.#acked || !wasHeld) {
       await log.ack(this.#id, reading.seq, this.#streamsEnded);
       this.#acked = reading.seq;
@@ -233,7 +240,7 @@ export class Lease {
 
   /**
    * Ends the exchanges that depend on facts whose values in memory were wrong, as a revocation does. Returns the number
-   * of exchanges.
+   * of ended exchanges.
    */
   #endDiffered(differed: ReadonlySet<FactKey>): number {
     if (differed.size === 0) return 0;

@@ -3,8 +3,8 @@ import type { CoherenceLog, ReplicaReading, ReplicaRow } from '../ports/coherenc
 import type { Timing } from './timing.ts';
 
 /**
- * Replicas that may hold a lease. `complete` is also true after this replica has waited until every lease of an earlier
- * incarnation has run out.
+ * Replicas that may hold a lease. `complete` is true if the store says so, or if this replica has itself waited until
+ * every lease of an earlier incarnation had run out.
  */
 export interface Members extends ReplicaReading {
   /** Longest lease that may still run, in milliseconds. */
@@ -26,9 +26,15 @@ export class Membership {
   readonly #clock: Clock;
   readonly #timing: Timing;
   #lastSeen = new Map<string, LastSeen>();
-  /** Present incarnation while leases of earlier ones may still run, and the time at which it was first seen. */
+  /**
+   * The present incarnation, and when this replica first saw it, in milliseconds on the monotonic clock. Set while the
+   * store does not rule out leases of earlier incarnations.
+   */
   #incomplete: { readonly incarnation: string; readonly sinceMs: number } | undefined;
-  /** Longest lease ever seen: an earlier incarnation may have granted leases that no row shows any more. */
+  /**
+   * Longest lease ever seen, in milliseconds, because an earlier incarnation may have granted leases that no row shows
+   * any more.
+   */
   #longestLeaseMs: number;
   #last: Members | undefined;
 
@@ -39,7 +45,7 @@ export class Membership {
     this.#longestLeaseMs = timing.leaseMs;
   }
 
-  /** Newest reading, however old. */
+  /** Newest reading of the members, however old; `undefined` before the first. */
   get last(): Members | undefined {
     return this.#last;
   }

@@ -5,7 +5,8 @@ type ChangedListener = (keys: ReadonlySet<FactKey>) => void;
 type ForgottenListener = () => number;
 
 /**
- * Listeners of the code that keeps exchanges open. They are called for each revocation before this replica confirms it.
+ * Tells the code that keeps exchanges open about revocations and changed keys. Listeners are called before this replica
+ * confirms the change.
  */
 export class Revocations {
   readonly #revoked = new Set<RevocationListener>();
@@ -27,7 +28,7 @@ export class Revocations {
     return () => void this.#forgotten.delete(listener);
   }
 
-  /** Ends the exchanges that depend on `keys`. Returns their number. */
+  /** Ends the exchanges that depend on these facts. Returns the number of ended exchanges. */
   announce(keys: ReadonlySet<FactKey>): number {
     let ended = 0;
     if (keys.size > 0) for (const listener of this.#revoked) ended += listener(keys);
@@ -39,7 +40,7 @@ export class Revocations {
     if (keys.size > 0) for (const listener of this.#changed) listener(keys);
   }
 
-  /** Ends every exchange. Returns their number. */
+  /** Ends every exchange. Returns the number of ended exchanges. */
   announceAll(): number {
     let ended = 0;
     for (const listener of this.#forgotten) ended += listener();

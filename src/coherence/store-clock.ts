@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 
 /**
  * The store's clock, as this replica learns it with each renewal of its lease. Everything expires by this clock, on all
- * replicas and in the store; the wall clock of a replica decides nothing.
+ * replicas and in the store. A replica's own wall clock can only end the replica's lease early.
  */
 export class StoreClock implements Clock {
   readonly #own: Clock;
@@ -23,8 +23,9 @@ export class StoreClock implements Clock {
   /**
    * Learns the time from a response that has just arrived.
    *
-   * The store read its clock somewhere between `sentMs` and now. This clock takes that reading for the time at
-   * `sentMs`, so it is ahead by at most the round trip and never behind: no key is accepted after it has expired.
+   * The store read its clock at some time between `sentMs` and now. This clock assumes that it was at `sentMs`, so this
+   * clock is at most a round trip ahead of the store's clock, and never behind. So no key is accepted after it has
+   * expired.
    *
    * @param storeMs time on the store's clock
    * @param sentMs time at which the store was asked, on this machine's monotonic clock
@@ -39,14 +40,14 @@ export class StoreClock implements Clock {
     return this.#own.monotonicMs();
   }
 
-  /** Returns the store's time, or this machine's time before the first renewal, when nothing is decided. */
+  /** Returns the store's time. Before the first renewal, when nothing is decided yet, returns this machine's time. */
   wallMs(): number {
     const aheadMs = this.#aheadOfMonotonicMs;
     return aheadMs === undefined ? this.#own.wallMs() : Math.floor(this.#own.monotonicMs() + aheadMs);
   }
 }
 
-/** Operators are warned if the clocks differ by at least this many milliseconds. */
+/** Operators are warned if the clocks differ by more than this many milliseconds. */
 const worthAWarningMs = 1_000;
 
 /**

@@ -1,6 +1,9 @@
 import { ProblemError } from '../domain/problem.ts';
 
-/** Problem for "no safe decision can be made"; a client may try again in a second. `cause` is for the log. */
+/**
+ * Returns the problem of a request that cannot be decided safely now. The client may try again in a second. `cause`
+ * goes only to the log; if it is a problem itself, it is returned unchanged.
+ */
 export function unavailable(cause?: unknown): ProblemError {
   if (cause instanceof ProblemError) return cause;
   return new ProblemError(
@@ -13,7 +16,7 @@ export function unavailable(cause?: unknown): ProblemError {
   );
 }
 
-/** Problem for too many look-ups of facts that are not in memory: more than the stores can serve. */
+/** Returns the problem of a request that needs facts from the stores while too many other look-ups wait. */
 export function overloaded(): ProblemError {
   return new ProblemError({
     code: 'overloaded',
@@ -22,7 +25,7 @@ export function overloaded(): ProblemError {
   });
 }
 
-/** Problem for a tenant with more look-ups at once than its turns allow. */
+/** Returns the problem of a request whose tenant already has too many look-ups waiting. */
 export function tooManyLookUps(): ProblemError {
   return new ProblemError({
     code: 'too_many_requests',

@@ -21,13 +21,13 @@ export interface LoaderParts {
   readonly events: CoherenceEvents;
 }
 
-/** Keys name no tenant, so the networks of clients take turns. */
+/** Limits on readings of API keys. A key names no tenant, so the networks of clients take turns instead. */
 const keyLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 128, turn: 8, waitingOfOne: 2_000, waiting: 4_000 },
   ...{ gatherMs: 5, pauseMs: 0, tooMuchOfOne: overloaded },
 };
 
-/** Accounts, external ids and counts are read in the turn of a tenant. */
+/** Limits on readings of accounts, external ids and counts, for which tenants take turns. */
 const factLimits: ReadsLimits = {
   ...{ readings: 4, facts: 128, ofOne: 32, turn: 8, waitingOfOne: 2_000, waiting: 10_000 },
   ...{ gatherMs: 0, pauseMs: 50, tooMuchOfOne: tooManyLookUps },
@@ -42,12 +42,16 @@ interface Flight extends Named {
   readonly fact: Promise<StampedFact>;
 }
 
-/** Fetches facts that memory does not hold: from the shared cache, else from the source, once for all callers. */
+/**
+ * Loads facts that memory does not hold, from the shared cache or else from the source. Callers that need the same fact
+ * at the same time share one load.
+ */
 export class Loader {
   readonly #parts: LoaderParts;
   /**
-   * Loads by the digest of the fact's name. This is not a Map, because each outgrown table of a Map points to the next
-   * one: under a flood of made-up keys all loads would stay in memory until the old generation is collected.
+   * The loads that are running, each under a digest of its fact's name. This is not a Map, because each outgrown table
+   * of a Map points to the next one: under a flood of made-up keys, all loads would stay in memory until the garbage
+   * collector cleans up the old generation.
    */
   readonly #flights = new DigestTable<Flight>();
   readonly #keyReads: Reads;
@@ -77,8 +81,8 @@ export class Loader {
   }
 
   /**
-   * Loads a fact, and puts it into memory if it is admitted. The caller checks the result in the tick that uses it.
-   * Rejects with `unavailable`, `overloaded` or `too_many_requests`.
+   * Loads a fact, and puts it into memory if it is admitted. The caller must check the stamp of the result in the tick
+   * that uses it. Rejects with `unavailable`, `overloaded` or `too_many_requests`.
    *
    * @param missing the fact, and the tenant in whose turn it is loaded
    * @param arrived moment at which the request arrived. A mutation that creates something does not wait for replicas,
@@ -86,7 +90,7 @@ export class Loader {
    * @param from the network of the request's client, in whose turn a key is loaded
    */
   async load({ key, tenant }: MissingFact, arrived: Moment, from: string): Promise<StampedFact> {
-    // A load is shared within one tenant only: another tenant would have to wait for the first one's turns.
+    // Only requests of one tenant share a load, because another tenant would have to wait for the first tenant's turns.
     const name = hash('sha256', tenant === undefined ? key : `${key} ${tenant}`, 'base64url');
     for (;;) {
       const flight = this.#flights.get(name) ?? this.#begin(key, tenant ?? turnOf(key, from), name);
@@ -175,7 +179,7 @@ function isApiKey(key: FactKey): key is ApiKeyName {
 }
 
 /**
- * Returns the asker whose turn the load of a fact takes: the client's network for a key, otherwise the account in the
+ * Returns the asker in whose turn a fact is loaded: the client's network for an API key, otherwise the account in the
  * fact's name (the account itself, or the parent of the `external_id` or count).
  */
 function turnOf(key: FactKey, from: string): string {

@@ -22,10 +22,10 @@ const most = { evenly: { fewest: 128, facts: 1_000 }, inBulk: 500 };
 const longestPauseMs = 60_000;
 
 /**
- * Reads every fact in memory again, the one with the oldest reading first: at an even pace, so that each is read within
- * {@link Timing.proveMs}, and in bulk while some are unproven. The log tells of every change; these readings catch
- * differences that it cannot tell of, such as those from a bug in the gateway or a manual change in the database. A
- * fact that differs is replaced and reported.
+ * Reads every fact in memory again and again, oldest reading first. The pace is even, so that each fact is read within
+ * {@link Timing.proveMs}, but while some facts are unproven, they are read in bulk. The log contains every change that
+ * the gateway makes. These readings find differences that the log does not show, such as those from a bug in the
+ * gateway or a manual change in the database. A fact that differs is replaced and reported.
  */
 export class Proofs {
   readonly #parts: ProofsParts;
@@ -41,7 +41,7 @@ export class Proofs {
     this.#in(this.#pauseMs());
   }
 
-  /** Proves unproven facts at once; called after this replica began anew. */
+  /** Begins to read the unproven facts at once. Called after this replica has begun anew. */
   wake(): void {
     if (!this.#proving) this.#in(0);
   }
@@ -77,8 +77,7 @@ export class Proofs {
   }
 
   /**
-   * Forgets the keys that do not exist, once every {@link Timing.proveMs}. Unlike other facts, they are not proved by
-   * reading them again.
+   * Forgets which keys do not exist, once every {@link Timing.proveMs}. Unlike facts, absent keys are not read again.
    */
   #forgetUnknownKeys(): void {
     const { view, clock, timing } = this.#parts;

@@ -11,7 +11,8 @@ export interface ReadsLimits {
   /** Maximum number of readings at once. */
   readonly readings: number;
   /**
-   * Maximum number of facts in one reading: of all askers together, of one asker, and of an asker at each of its turns.
+   * Maximum number of facts in one reading: `facts` of all askers together, and `ofOne` of one asker, which adds at
+   * most `turn` facts at each of its turns.
    */
   readonly facts: number;
   readonly ofOne: number;
@@ -22,8 +23,8 @@ export interface ReadsLimits {
   /** Milliseconds between the starts of two readings, unless enough facts wait for a full one. */
   readonly gatherMs: number;
   /**
-   * Longest pause in milliseconds for an asker that has more facts waiting after a reading. Such an asker has one
-   * reading at a time, and pauses for as long as that one took. 0: no pause, and any number of readings at a time.
+   * Maximum pause in milliseconds for an asker that still has facts waiting after a reading. Such an asker has one
+   * reading at a time, and pauses for as long as the reading took. 0: no pause, and any number of readings at a time.
    */
   readonly pauseMs: number;
   /** Makes the error for an asker that has too many facts waiting. */
@@ -52,7 +53,7 @@ export class Reads {
   readonly #limits: ReadsLimits;
   readonly #read: (keys: readonly [FactKey, ...FactKey[]]) => Promise<FactReading>;
   readonly #waiting = new RoundRobin<Waiting>();
-  /** Askers whose facts are being read, and askers in a pause after that. */
+  /** Askers whose facts are being read, and askers that pause after a reading. */
   readonly #busy = new Set<string>();
   #readings = 0;
   #nextMs = -Infinity;
@@ -74,12 +75,12 @@ export class Reads {
   }
 
   /**
-   * Returns a reading that contains the fact, among others. It begins after this call.
+   * Returns a reading that contains the fact, and perhaps others. The reading begins after this call.
    *
-   * Rejects if this asker or all askers together have too much waiting, with `unavailable` if the fact would take
-   * longer than {@link Timing.lookUpMs}, and with the reading's own error.
+   * Rejects if this asker, or all askers together, have too many facts waiting. Rejects with `unavailable` if the fact
+   * cannot be read within {@link Timing.lookUpMs}, and with the reading's own error if the reading fails.
    *
-   * @param asker in whose turn the fact is read: a tenant, or the network of the client that sent a key
+   * @param asker tenant in whose turn the fact is read, or the network of the client that sent a key
    */
   read(key: FactKey, asker: string): Promise<FactReading> {
     const { waitingOfOne, waiting, tooMuchOfOne } = this.#limits;
@@ -141,7 +142,7 @@ export class Reads {
   }
 
   /**
-   * Lets askers take part in the next reading. If `pauseMs` is set, those with more facts waiting take part only after
+   * Lets askers take part in the next reading. If `pauseMs` is set, askers with more facts waiting take part only after
    * a pause.
    */
   #release(askers: readonly string[], tookMs: number): void {

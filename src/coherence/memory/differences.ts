@@ -3,20 +3,24 @@ import type { FactKey, FactValue, Seq } from '../../ports/facts.ts';
 import type { RecentChanges } from './recent-changes.ts';
 
 interface Difference {
-  /** Position of the reading. */
+  /** Log position of the reading that differed from memory. */
   readonly seq: Seq;
-  /** Log position that this replica had applied at that time; a later change explains the difference. */
+  /** Log position up to which this replica had read at that time. A later change explains the difference. */
   readonly since: Seq;
 }
 
 /**
- * Facts whose value in a reading differs from memory. A reading may be ahead of the log as this replica knows it. So a
- * difference is judged only after the log was read up to the same position; only a logged change explains it.
+ * Facts whose value in a reading differed from memory. A reading may be ahead of the part of the log that this replica
+ * has read. So a difference is judged only after this replica has read the log up to the position of the reading. Only
+ * a logged change can explain it.
  */
 export class Differences {
   readonly #waiting = new Map<FactKey, Difference>();
 
-  /** @param since log position that this replica had applied */
+  /**
+   * @param seq log position of the reading
+   * @param since log position up to which this replica has read
+   */
   note(key: FactKey, seq: Seq, since: Seq): void {
     // Keeps the first difference of a fact: a later one could be explained by a change that does not explain the first.
     if (!this.#waiting.has(key)) this.#waiting.set(key, { seq, since });
@@ -24,7 +28,7 @@ export class Differences {
 
   /**
    * Removes every difference whose reading is not ahead of `applied`, the position up to which the log was applied.
-   * Returns those that no logged change explains.
+   * Returns the facts whose difference no logged change explains.
    */
   unexplained(applied: Seq, changes: RecentChanges): ReadonlySet<FactKey> {
     const unexplained = new Set<FactKey>();
@@ -42,8 +46,8 @@ export class Differences {
 }
 
 /**
- * Whether two values would lead to different decisions. An unproven fact has no value. For a count only zero or not
- * zero matters, because other changes of it are not logged.
+ * Whether two values of a fact would lead to different decisions. An unproven fact has no value, so it never differs.
+ * Of a count, only whether it is zero matters, because other changes of a count are not logged.
  */
 export function differ(key: FactKey, held: FactValue | undefined, read: FactValue): boolean {
   if (held === undefined) return false;

@@ -6,11 +6,10 @@ import { makeEntry, noSeq, type Entry, type Table } from './tables.ts';
 const passes = 64;
 
 /**
- * Facts in memory. The clock algorithm chooses the one to drop: its hand goes round over the entries and takes the
- * first that was not asked for since the last round.
+ * Facts in memory. The clock algorithm chooses the fact to drop: its hand goes round over the entries and takes the
+ * first entry that was not looked up since the last round.
  */
 export class LocalCache {
-  /** Table of the entries. */
   readonly table: Table;
   readonly #makeRoom: () => void;
   readonly #order = new ProofOrder();
@@ -31,17 +30,21 @@ export class LocalCache {
     return this.#unproven;
   }
 
-  /** Entry with the oldest reading; while some are {@link unproven}, one of those. */
+  /** Entry with the oldest reading. While there are {@link unproven} entries, it is one of them. */
   get oldest(): Entry | undefined {
     return this.#order.oldest;
   }
 
-  /** Names of up to `most` entries, beginning with {@link oldest}. */
+  /** Names of up to `most` entries, oldest reading first. */
   oldestNames(most: number): string[] {
     return this.#order.first(most).map(({ name }) => name);
   }
 
-  /** Stores a value, unless the entry has a newer one. @param readS start of its reading, in monotonic seconds */
+  /**
+   * Stores a value, unless the cache holds a newer value.
+   *
+   * @param readS start of the reading, in seconds on the monotonic clock
+   */
   put(name: string, value: FactValue, seq: Seq, readS: number): void {
     let entry = this.table.get(name);
     if (entry === undefined) {

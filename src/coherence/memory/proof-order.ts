@@ -16,7 +16,7 @@ export class ProofOrder {
     return this.#end.newer === this.#end ? undefined : this.#end.newer;
   }
 
-  /** Up to `most` entries, the one with the oldest reading first. */
+  /** Up to `most` entries, oldest reading first. */
   first(most: number): Entry[] {
     const entries: Entry[] = [];
     for (let entry = this.#end.newer; entries.length < most; entry = entry.newer) {
@@ -26,7 +26,7 @@ export class ProofOrder {
     return entries;
   }
 
-  /** Moves or adds an entry to the end, since it was read just now. */
+  /** Moves an entry to the end, or adds it there, because its fact was read just now. */
   proven(entry: Entry): void {
     this.remove(entry);
     const newest = this.#end.older as Entry;

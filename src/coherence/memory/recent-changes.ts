@@ -1,15 +1,15 @@
 import type { FactKey, Seq } from '../../ports/facts.ts';
 
-/** Maximum number of facts remembered, unless the constructor gets another one. */
+/** Maximum number of facts remembered, unless the constructor gets another maximum. */
 const usualMost = 100_000;
 
 /**
- * Log position of the newest change of each fact. It tells whether a value that was read at some position may still be
- * used: it may not if the fact changed later, or if that is unknown.
+ * Remembers the log position of the newest change of each fact. A value that was read at some position may be used only
+ * if the fact has certainly not changed after that position.
  */
 export class RecentChanges {
   readonly #most: number;
-  /** Facts by the position of their last change, the oldest first. */
+  /** Position of the last change of each fact, oldest change first. */
   readonly #touched = new Map<FactKey, Seq>();
   #floor: Seq = 0;
   #evictedBelow: Seq = 0;
@@ -24,7 +24,7 @@ export class RecentChanges {
     return this.#touched.size;
   }
 
-  /** All changes from this position on are remembered. */
+  /** Log position from which on all changes are remembered. */
   get floor(): Seq {
     return this.#floor;
   }
@@ -34,7 +34,7 @@ export class RecentChanges {
     return this.#evictedBelow;
   }
 
-  /** Remembers an entry of the log; positions never go down. */
+  /** Remembers a change. Changes must be recorded in the order of their positions. */
   record(key: FactKey, seq: Seq): void {
     this.#touched.delete(key);
     this.#touched.set(key, seq);
@@ -52,14 +52,14 @@ export class RecentChanges {
   }
 
   /**
-   * Whether a value read at `stamp` includes all remembered changes of `key`, and no later change can have been
-   * forgotten.
+   * Whether a value that was read at the position `stamp` includes every change of the fact. It does not if a later
+   * change is remembered, or may have been forgotten.
    */
   admits(key: FactKey, stamp: Seq): boolean {
     return stamp + 1 >= this.#floor && stamp >= (this.#touched.get(key) ?? 0);
   }
 
-  /** Whether a change of `key` after `seq` is remembered or may be forgotten. */
+  /** Whether the fact changed after the position `seq`, or may have changed, because later changes were forgotten. */
   mayHaveTouched(key: FactKey, seq: Seq): boolean {
     return seq + 1 < this.#floor || (this.#touched.get(key) ?? 0) > seq;
   }
@@ -71,8 +71,8 @@ export class RecentChanges {
   }
 
   /**
-   * Evicts many at a time: the more entries were deleted before the first entry of a Map, the longer it takes to find
-   * that entry.
+   * Evicts many facts at a time: the more entries were deleted before the first entry of a Map, the longer it takes to
+   * find that entry.
    */
   #evictOldest(count: number): void {
     let left = count;

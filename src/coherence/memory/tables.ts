@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { FactValue, Seq } from '../../ports/facts.ts';
 
-/** Name that a {@link Table} finds a thing by. */
+/** A thing that a {@link Table} finds by its name. */
 export interface Named {
   readonly name: string;
 }
@@ -9,14 +9,17 @@ export interface Named {
 /** A fact in memory. */
 export interface Entry extends Named {
   /**
-   * `undefined` while the fact is unproven, and after it was dropped, even if a look-up still refers to the entry: it
-   * decides nothing then.
+   * `undefined` while the fact is unproven and after it was dropped. The entry decides nothing then, even if a look-up
+   * still refers to the entry.
    */
   value: FactValue | undefined;
   seq: Seq;
-  /** Whether the entry was asked for since the clock hand last passed. */
+  /** Whether the entry was looked up since the clock hand last passed it. */
   recent: boolean;
-  /** Entry that was asked for after this one, and its name: the account after a key, the parent after an account. */
+  /**
+   * Entry that was looked up after this one, and the name of that entry: the account after a key, the parent after an
+   * account.
+   */
   next: Entry | undefined;
   nextName: string;
   /** Start of the fact's last reading, in whole seconds on the monotonic clock. */
@@ -41,10 +44,10 @@ export function makeEntry(name: string): Entry {
   };
 }
 
-/** Position before all others. */
+/** Position below every position of the log. */
 export const noSeq = -1;
 
-/** Things by name, and the hand of the clock algorithm, which goes round over them. */
+/** A table of things by name, with the hand of the clock algorithm, which goes round over the things. */
 export interface Table<T extends Named = Entry> {
   readonly size: number;
   get(name: string): T | undefined;
@@ -59,7 +62,7 @@ export interface Table<T extends Named = Entry> {
   turn(): T | undefined;
 }
 
-/** Facts under names of any kind. */
+/** A table of facts whose names may have any form. */
 export class NameTable implements Table {
   readonly #entries = new Map<string, Entry>();
   /** The clock hand. A Map's iterator keeps its place through insertions and deletions. */
@@ -99,14 +102,15 @@ const smallest = 1_024;
 const wholeCharacters = 42;
 
 /**
- * Things under SHA-256 digests in base64url: a hash table with open addressing and linear probing, at most half full.
+ * A table of things by SHA-256 digest in base64url. It is a hash table with open addressing and linear probing, at most
+ * half full.
  *
- * A large Map is slow to search, since each of several steps waits for main memory. A digest is as good as random and
- * needs no hashing; if its mark agrees, the entry is nearly always the right one. With a million keys, all of them in
- * use, a decision takes 1.7 µs with this table and 2.5 with a Map (`bench/coherence.ts`). Unlike a Map, it does not
- * keep old entries alive through outgrown tables.
+ * A large Map is slow to search, since each of several steps waits for main memory. A digest is as good as random, so
+ * it needs no hashing, and an entry with the same mark (a small part of the digest) is nearly always the right one.
+ * With a million keys, all of them in use, a decision takes 1.7 µs with this table and 2.5 with a Map
+ * (`bench/coherence.ts`). Unlike a Map, this table does not keep old entries alive through outgrown tables.
  *
- * The mark is made from a few characters at secret random positions: a client that chooses keys whose digests share
+ * The mark consists of a few characters at secret random places, so that a client that chooses keys whose digests share
  * many characters cannot make them collide here.
  */
 export class DigestTable<T extends Named = Entry> implements Table<T> {
@@ -116,7 +120,7 @@ export class DigestTable<T extends Named = Entry> implements Table<T> {
   #size = 0;
   #clockHand = 0;
 
-  /** @param places five positions in a digest; their characters make its mark */
+  /** @param places five indexes into a digest; the characters there make up its mark */
   constructor(places: readonly number[] = secretPlaces()) {
     this.#places = places;
     this.#make(smallest);
@@ -214,16 +218,16 @@ function secretPlaces(): number[] {
   return [...places];
 }
 
-/** Finds an entry by its name, and notes that it was asked for. */
+/** Finds an entry by its name, and notes that it was looked up. */
 export function findIn(table: Table, name: string): Entry | undefined {
   const entry = table.get(name);
   return entry === undefined ? undefined : asked(entry);
 }
 
 /**
- * Does the same as {@link findIn} for a name that is usually asked for after `before`: that entry remembers which one
- * was found after it the last time. In a large table a look-up by name waits for main memory about six times; this
- * costs less than half.
+ * Does the same as {@link findIn}, but faster, for a name that is usually looked up after `before`: the entry `before`
+ * remembers an entry that was found after it. In a large table, a look-up by name waits for main memory about six
+ * times; this function takes less than half of that time.
  */
 export function findAfter(table: Table, before: Entry, name: string): Entry | undefined {
   const { next } = before;
@@ -237,7 +241,7 @@ export function findAfter(table: Table, before: Entry, name: string): Entry | un
 }
 
 function asked(entry: Entry): Entry {
-  // Writes only a change, because a write costs the caches more than a read.
+  // Writes only if the value changes, because a write costs the processor's caches more than a read.
   if (!entry.recent) entry.recent = true;
   return entry;
 }

@@ -2,8 +2,8 @@ import { getRandomValues } from 'node:crypto';
 import type { Seq } from '../../ports/facts.ts';
 
 /**
- * Digests of keys that do not exist. The digests that were asked for last are held: at least half of `most`, and at
- * most `most`.
+ * Digests of keys that do not exist. The digests that were looked up most recently are held: at most `most`, and at
+ * least half as many.
  *
  * A client can make up thousands of keys a second. Objects for all of them would keep the garbage collector busy, so
  * the digests are in two tables of plain numbers. When the newer table is full, the older one is emptied and takes its
@@ -69,29 +69,33 @@ export class UnknownKeys {
 
 const wordsOfDigest = 8;
 
-/** A SHA-256 digest as numbers. One object reads all digests, so that none leaves garbage behind. */
+/** A SHA-256 digest as numbers. One object reads all digests, so that they leave no garbage behind. */
 class Words {
   readonly at = new Int32Array(wordsOfDigest);
   readonly #bytes = Buffer.from(this.at.buffer);
 
-  /** Returns whether the text is a digest. @param digest base64url */
+  /**
+   * Reads a digest into {@link at}. Returns whether the text is a digest.
+   *
+   * @param digest base64url
+   */
   read(digest: string): boolean {
     return this.#bytes.write(digest, 'base64url') === this.#bytes.length;
   }
 }
 
-/** Values in place of a position: the slot was never used, or its key was dropped. */
+/** Values that stand in place of a position: `free` if the slot was never used, `dropped` if its digest was dropped. */
 const [free, dropped] = [-1, -2];
 
 /**
- * Digests, each with a position, in a hash table with open addressing and linear probing, at most half full. A
- * dropped digest keeps its slot until everything is cleared.
+ * A hash table of digests, each with a log position. It uses open addressing and linear probing, and is at most half
+ * full. A dropped digest keeps its slot until everything is cleared.
  *
- * Secret random numbers decide the slot of a digest: a client that chooses keys whose digests share many bits cannot
- * make them collide here.
+ * Secret random numbers decide the slot of a digest, so that a client that chooses keys whose digests share many bits
+ * cannot make them collide here.
  */
 class DigestSet {
-  /** Used slots, including those of dropped digests. */
+  /** Number of used slots, including those of dropped digests. */
   used = 0;
   size = 0;
   readonly #words: Int32Array;

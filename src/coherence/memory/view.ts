@@ -12,9 +12,7 @@ import { UnknownKeys } from './unknown-keys.ts';
 export interface ViewSize {
   /** Maximum number of facts held. */
   readonly facts: number;
-  /**
-   * Maximum number of digests of absent keys held. They are held apart from the facts, so that they cannot evict facts.
-   */
+  /** Maximum number of absent keys held. They are held apart from the facts, so that they cannot evict facts. */
   readonly unknownKeys: number;
 }
 
@@ -22,17 +20,17 @@ export interface ViewSize {
 export interface Taken {
   /** Facts that were revoked: they may permit less than before. */
   readonly revoked: ReadonlySet<FactKey>;
-  /** API keys whose records have changed in another way. */
+  /** API keys whose records have changed without a revocation. */
   readonly changedKeys: ReadonlySet<FactKey>;
   /** Whether an account got a quota. */
   readonly hasNewQuota: boolean;
-  /** Facts whose values in memory and in the store differ without a logged change: see {@link View.keep}. */
+  /** Facts whose values in memory differed from the store's without a logged change; see {@link View.keep}. */
   readonly differed: ReadonlySet<FactKey>;
 }
 
 /**
- * Knowledge of this replica: the log up to a position, facts that are at least as new, and the time until which the
- * lease lets it decide by them.
+ * Everything that this replica knows: the log up to a position, facts that are at least as new as that position, and
+ * the time until which the lease allows decisions.
  */
 export class View {
   readonly #recentChanges: RecentChanges;
@@ -42,7 +40,7 @@ export class View {
   readonly #unknownKeys: UnknownKeys;
   readonly #differences = new Differences();
   #version = 0;
-  /** Deadline of decisions, in milliseconds on both clocks of this machine; see {@link mayDecide}. */
+  /** Deadline for decisions on each of this machine's two clocks, in milliseconds; see {@link mayDecide}. */
   #until = -Infinity;
   #wallUntil = -Infinity;
   #incarnation: string | null = null;
@@ -64,12 +62,12 @@ export class View {
     return this.#incarnation;
   }
 
-  /** Changes whenever a fact in memory may have become false. */
+  /** Number that increases whenever a fact in memory may have become false. */
   get version(): number {
     return this.#version;
   }
 
-  /** Position up to which every change was taken in. */
+  /** Log position up to which this replica has applied every change. */
   get applied(): Seq {
     return this.#applied;
   }
@@ -79,7 +77,10 @@ export class View {
     return this.#incarnation === null ? null : this.#through;
   }
 
-  /** The log need not keep changes before this position: this replica has evicted them because there were too many. */
+  /**
+   * Log position below which this replica has evicted changes, because there were too many. The log need not keep those
+   * changes either.
+   */
   get evictedBelow(): Seq {
     return this.#recentChanges.evictedBelow;
   }
@@ -103,16 +104,16 @@ export class View {
   }
 
   /**
-   * Start of the oldest reading of a fact, in whole seconds on the monotonic clock; `undefined` if memory holds no
-   * fact.
+   * Time at which the least recently read fact was read, in whole seconds on the monotonic clock; `undefined` if memory
+   * holds no fact.
    */
   get oldestS(): number | undefined {
     return this.#oldestOf().oldest?.provenS;
   }
 
   /**
-   * Returns the facts to read again: up to `most` facts with the oldest readings. Either all of them are API keys or
-   * none is.
+   * Returns the facts to read again: up to `most` facts, oldest reading first. They are either all API keys or all
+   * other facts.
    */
   oldest(most: number): FactKey[] {
     const cache = this.#oldestOf();
@@ -140,24 +141,24 @@ export class View {
     return clock.monotonicMs() < this.#until && clock.wallMs() < this.#wallUntil;
   }
 
-  /** Milliseconds left to decide in; negative if the time is over. */
+  /** Milliseconds until the deadline for decisions; negative afterwards. */
   remainingMs(clock: Clock): number {
     return Math.min(this.#until - clock.monotonicMs(), this.#wallUntil - clock.wallMs());
   }
 
   /**
-   * Finds a key, even one known to be absent. The entry needs no check: each reading of the log drops the entries that
-   * it makes false.
+   * Finds a key in memory, even a key that is known not to exist. The caller need not check the entry, because each
+   * reading of the log drops the entries that it makes false.
    */
   findKey(digest: string): Entry | undefined {
     return findIn(this.#keys.table, digest) ?? (this.#unknownKeys.has(digest) ? absentKey : undefined);
   }
 
   /**
-   * Finds any other fact in the same way.
+   * Finds a fact that is not an API key, in the same way as {@link findKey}.
    *
    * @param name see {@link nameInMemory}
-   * @param before entry that was found just before, if this fact is usually asked for after it
+   * @param before entry that was found just before, if this fact is usually looked up after it
    */
   find(name: string, before?: Entry): Entry | undefined {
     const { table } = this.#others;
@@ -165,15 +166,17 @@ export class View {
   }
 
   /**
-   * The stamp rule: whether a value, wherever it comes from, is as new as every change that this replica has confirmed.
+   * The stamp rule: whether a value, wherever it comes from, includes every change of its fact that this replica has
+   * confirmed.
    */
   admits(key: FactKey, fact: StampedFact): boolean {
     return fact.incarnation === this.#incarnation && this.#recentChanges.admits(key, fact.seq);
   }
 
   /**
-   * Puts a fact into memory if it is admitted. Absence is kept for keys only: no client can ask for a key before it
-   * exists, whereas an account or an `external_id` may appear at any time, without a wait for replicas.
+   * Puts a fact into memory if it is admitted. Absence is remembered only for API keys: no client knows a new key
+   * before it exists, and the import of a known key waits for replicas. An account or an `external_id` may be created
+   * at any time without such a wait.
    *
    * Returns whether memory had another value. Usually a change that this replica has yet to read from the log explains
    * the difference. If no change does, a later reading of the log reports the fact ({@link Taken.differed}).
@@ -204,7 +207,7 @@ export class View {
    * not continue the known log: then nothing was taken in, and the caller must forget everything.
    *
    * {@link applied} stays as it is after a page that ends before the position of its snapshot: such a page may lack
-   * changes that later ones have replaced.
+   * changes that later changes have replaced.
    */
   take(reading: LogReading): Taken | 'lost' {
     if (this.#incarnation !== null && !this.#continues(reading)) return 'lost';
@@ -229,7 +232,7 @@ export class View {
     return { revoked, changedKeys, hasNewQuota, differed };
   }
 
-  /** Forgets everything but the names of facts; nothing may be decided any more. */
+  /** Forgets everything except the names of facts, and forbids decisions. */
   forget(): void {
     this.decideUntil(-Infinity, -Infinity);
     this.#version += 1;
@@ -243,14 +246,20 @@ export class View {
     this.#through = 0;
   }
 
-  /** Returns the cache that holds unproven facts, or else the one with the fact whose reading is the oldest. */
+  /**
+   * Returns the cache whose facts are to be read next: the one with unproven facts, or else the one with the oldest
+   * reading.
+   */
   #oldestOf(): LocalCache {
     const [keys, others] = [this.#keys, this.#others];
     if (keys.unproven > 0 || others.unproven > 0) return keys.unproven > 0 ? keys : others;
     return (keys.oldest?.provenS ?? Infinity) <= (others.oldest?.provenS ?? Infinity) ? keys : others;
   }
 
-  /** Evicts from the larger cache, so that a flood of one kind cannot evict all of the other. */
+  /**
+   * Makes room for an entry if memory is full. Evicts from the larger cache, so that a flood of API keys cannot evict
+   * all other facts, or the other way round.
+   */
   #makeRoom(): void {
     if (this.held < this.#size.facts) return;
     const fuller = this.#keys.size > this.#others.size ? this.#keys : this.#others;
@@ -266,5 +275,5 @@ export class View {
   }
 }
 
-/** Entry for all keys that do not exist. */
+/** Entry that stands for every key that does not exist. */
 const absentKey: Entry = Object.assign(makeEntry(''), { value: null, recent: true });
