@@ -1,7 +1,7 @@
 import type { AccountId } from './ids.ts';
 import type { Limits } from './limits/limits.ts';
 
-/** Longest name of an account or a key, in characters. */
+/** Maximum length of the name of an account or a key, in characters. */
 export const nameMaxLength = 256;
 
 /** Pairs of strings on an account; the gateway gives them no meaning. */
@@ -14,7 +14,7 @@ export const metadataValueMaxLength = 500;
 export interface ParentAccount {
   readonly id: AccountId;
   readonly name: string;
-  /** Operator's own name for it, unique among parents. */
+  /** The operator's own name for the parent, unique among parents. */
   readonly externalId: string | null;
   readonly status: 'active' | 'suspended';
   readonly metadata: Metadata;
@@ -47,7 +47,7 @@ export interface SubAccount {
   readonly deactivatedAt: Date | null;
 }
 
-/** A PATCH of an account: absent members stay, `null` clears, metadata and limits are merged. */
+/** A PATCH of an account: absent members stay as they are, `null` clears a member, metadata and limits are merged. */
 export interface AccountChange {
   readonly name?: string;
   readonly externalId?: string | null;
@@ -55,13 +55,15 @@ export interface AccountChange {
   readonly limits?: Partial<Limits>;
 }
 
-/** A PATCH of a parent; `null` returns to the limits of the configuration. */
+/** A PATCH of a parent; `null` restores the limit of the configuration. */
 export interface ParentChange extends AccountChange {
   readonly maxSubAccounts?: number | null;
   readonly maxApiKeys?: number | null;
 }
 
-/** Merges metadata, as every store must do. `null` removes a pair. Returns `undefined` if there would be too many pairs. */
+/**
+ * Merges metadata, as every store must do. `null` removes a pair. Returns `undefined` if there would be too many pairs.
+ */
 export function mergeMetadata(
   old: Metadata,
   change: Readonly<Record<string, string | null>>,

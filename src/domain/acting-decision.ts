@@ -80,8 +80,9 @@ export function factsNeeded(caller: Caller, header: ActingHeader, method: Method
 }
 
 /**
- * The acting rule: decides which tenant a request operates as (spec section 4, acting header rules 1 to 5; section 7). It has a
- * result for all arguments and uses no I/O, clock or randomness; `test/domain/acting-decision.test.ts` holds its table.
+ * The acting rule: decides which tenant a request operates as (spec section 4, acting header rules 1 to 5; section 7).
+ * The function has a result for all arguments and uses no I/O, clock or randomness.
+ * `test/domain/acting-decision.test.ts` contains its table.
  *
  * @param facts facts that {@link factsNeeded} asked for
  * @param actingHeader name of the header, for the details of problems
@@ -182,7 +183,11 @@ function required(name: string): string {
   return `This account has active sub-accounts, so a write must say who it is for. ${headerForms(name)}`;
 }
 
-/** Describes the forms of the acting header in a problem's detail. @param name name of the header */
+/**
+ * Describes the forms of the acting header, for a problem's detail.
+ *
+ * @param name name of the header
+ */
 export function headerForms(name: string): string {
   return `Send \`${name}: self\` (the parent itself), \`${name}: <sub-account UUID>\` or \`${name}: ext:<external_id>\`.`;
 }
@@ -200,7 +205,10 @@ const kinds: ReadonlyMap<string, MethodKind> = new Map([
 /** Methods that the gateway serves or forwards; every other one gets 405 and is never proxied. */
 export const servedMethods: readonly string[] = [...kinds.keys()];
 
-/** Kind of a method; `undefined` if it is never proxied. Methods are case-sensitive (RFC 9110 §9.1). */
+/**
+ * Kind of a method; `undefined` if requests with the method are never proxied. Methods are case-sensitive (RFC 9110
+ * §9.1).
+ */
 export function methodKind(method: string): MethodKind | undefined {
   return kinds.get(method);
 }
@@ -211,8 +219,8 @@ const selfHeader: ActingHeader = { form: 'self' };
 /**
  * Reads the acting header (spec section 4, "Acting header").
  *
- * @param values every value in the raw headers: proxies and parsers join or drop repeated headers, and their choice must
- *   not decide which tenant a request acts as
+ * @param values every value in the raw headers: proxies and parsers join or drop repeated headers, and their choice
+ * must not decide which tenant a request acts as
  */
 export function readActingHeader(values: readonly string[]): ActingHeader {
   const value = values[0];

@@ -6,8 +6,8 @@ import type { Limits } from './limits/limits.ts';
 declare const checked: unique symbol;
 
 /**
- * Text of an API key: one of ours with a right checksum, or one of another format. It is a secret: never log it, and never
- * use it as a key of a map or cache.
+ * Text of an API key: one of ours with a right checksum, or one of another format. It is a secret: never log it, and
+ * never use it as a key of a map or cache.
  */
 export type ApiKeyText = string & { readonly [checked]: 'ApiKeyText' };
 
@@ -18,7 +18,7 @@ export type KeyDigest = string & { readonly [checked]: 'KeyDigest' };
 export const usualKeyPrefix = 'tgw';
 /** Prefix of client secrets. */
 export const clientSecretPrefix = 'tgs';
-/** Longest prefix of new keys, in characters. */
+/** Maximum length of the prefix of new keys, in characters. */
 export const keyPrefixMaxLength = 11;
 
 /** Number of random bytes in a secret: 192 bits, written as 33 base-62 digits. */
@@ -45,12 +45,15 @@ export function formatSecret(prefix: string, random: Uint8Array): string {
   return body + base62(BigInt(crc32(body)), checksumDigits);
 }
 
-/** Reads the API key of a request; `undefined` if the text cannot be a key, so that it costs no look-up. */
+/**
+ * Reads the API key of a request. Returns `undefined` if the text cannot be a key, so that such a text costs no
+ * look-up.
+ */
 export type ReadApiKey = (text: string) => ApiKeyText | undefined;
 
 /**
- * Makes the reader of API keys. A key with one of our prefixes needs our checksum, so that a typo costs no look-up; any other
- * text of the right form may be an imported key.
+ * Makes the reader of API keys. A key with one of our prefixes needs our checksum, so that a typo costs no look-up; any
+ * other text of the right form may be an imported key.
  *
  * @param prefix prefix of new keys; keys with the default prefix are ours, too
  */
@@ -76,11 +79,11 @@ export function parseApiKey(text: string, prefix: string = usualKeyPrefix): ApiK
 }
 
 /**
- * Parses a key by character codes, because every request does it: a regular expression with a textual checksum takes four times
- * as long. The prefix may be longer than `start`: keys with the prefix `acme_live` keep working after the configured prefix has
- * become `acme`.
+ * Parses a key by character codes, because every request does it: a regular expression with a textual checksum takes
+ * four times as long. The prefix may be longer than `start`: keys with the prefix `acme_live` keep working after the
+ * configured prefix has become `acme`.
  *
- * @param start text that `text` begins with
+ * @param start prefix and `_` with which `text` begins; only `_` for a key with any prefix
  */
 function parseOwnKey(text: string, start: string): ApiKeyText | undefined {
   const { length } = text;
@@ -98,8 +101,8 @@ function parseOwnKey(text: string, start: string): ApiKeyText | undefined {
 }
 
 /**
- * Digest under which a secret is stored. 192 random bits need neither salt nor slow hash; imported keys are as hard to guess
- * as their issuers made them.
+ * Returns the digest under which a secret is stored. A secret with 192 random bits needs neither a salt nor a slow
+ * hash. Imported keys are as hard to guess as their issuers made them.
  */
 export function digestSecret(secret: string): KeyDigest {
   return hash('sha256', secret, 'base64url') as KeyDigest;
@@ -117,7 +120,10 @@ export function keyHints(apiKey: string): { readonly prefix: string; readonly la
   return { prefix: apiKey.slice(0, random + 4), last4: apiKey.slice(-4) };
 }
 
-/** Hints of a key of any format; of a foreign key they show at most 12 characters and at most a quarter. */
+/**
+ * Returns the hints of a key of any format. Those of a foreign key show at most 12 characters, and at most a quarter of
+ * the key.
+ */
 export function hintsOfAnyKey(apiKey: string): KeyHints {
   if (isOwnKey(apiKey)) return keyHints(apiKey);
   const first = Math.min(mostShown(apiKey) - 4, 8);
@@ -132,8 +138,8 @@ export function mostShown(apiKey: string): number {
 }
 
 /**
- * Returns the prefix to store with an imported key, as a sign that the key is not a mistyped key of ours: the key's own prefix if
- * it comes from another gateway, otherwise `keyPrefix`.
+ * Returns the prefix to store with an imported key, as a sign that the key is not a mistyped key of ours. This is the
+ * key's own prefix if the key comes from another gateway, otherwise `keyPrefix`.
  *
  * @param keyPrefix configured prefix; it is also stored if only the key's digest is known
  */
@@ -176,7 +182,7 @@ export interface ApiKey {
   readonly revokedAt: Date | null;
   /** Key that this one replaced. */
   readonly rotatedFrom: KeyId | null;
-  /** Limits on requests with this key; there is no monthly one. */
+  /** Limits on requests with this key, per second and minute; a key has no daily or monthly limit. */
   readonly limits: Limits;
 }
 

@@ -24,7 +24,10 @@ export interface SubAccountCaller extends KeyHolder {
 /** Sender of a request, identified by its API key (spec section 5, rule 2). */
 export type Caller = ParentCaller | SubAccountCaller;
 
-/** Problems of keys that may not be used. The guard and the transaction of a change both check keys, with these problems. */
+/**
+ * Problems of keys that may not be used. The guard and the transaction of a change both check keys, and reject them
+ * with these problems.
+ */
 export const callerProblems = {
   unknown: { code: 'invalid_api_key', detail: 'There is no such API key.' },
   revoked: { code: 'api_key_revoked', detail: 'This API key was revoked.' },

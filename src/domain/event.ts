@@ -3,7 +3,7 @@ import type { LimitPeriod } from './limits/limits.ts';
 import type { ApiKey } from './api-key.ts';
 import type { AccountId, EventId, KeyId } from './ids.ts';
 
-/** Types of changes of an account or a key, and of quotas that are used up. */
+/** Types of events: changes of accounts and keys, and quotas that are nearly or completely used up. */
 export const eventTypes = [
   'account.created',
   'account.updated',
@@ -23,7 +23,10 @@ export const eventTypes = [
 
 export type EventType = (typeof eventTypes)[number];
 
-/** Actor of a change: a key of a parent, an operator by the name of its token, or the system without a request. */
+/**
+ * Actor of a change: a key of a parent, an operator (by the name of its token), or the system itself, without a
+ * request.
+ */
 export interface EventActor {
   readonly kind: 'api_key' | 'operator' | 'system';
   /** Id of the key, for `api_key`. */
@@ -42,14 +45,14 @@ interface Changed<Kind extends string, T> {
 /** Use of a quota in one window. */
 export interface QuotaUse {
   readonly period: Extract<LimitPeriod, 'day' | 'month'>;
-  /** Requests in the window. */
+  /** Maximum number of requests in the window. */
   readonly quota: number;
-  /** Requests that were used, or that replicas have at hand. */
+  /** Number of requests that were let through, or that replicas may let through without asking. */
   readonly used: number;
   readonly startsAt: Date;
 }
 
-/** Resource that was changed, or quota that is used up. */
+/** Resource that was changed, or quota that is nearly or completely used up. */
 export type EventSubject =
   | Changed<'account', ParentAccount>
   | Changed<'sub_account', SubAccount>
@@ -65,7 +68,9 @@ export interface Event {
   readonly accountId: AccountId;
   readonly subAccountId: AccountId | null;
   readonly actor: EventActor;
-  /** Id of the request that made the change; `null` without one, or if a replica of 0.1.0 served it. */
+  /**
+   * Id of the request that made the change; `null` if there was no request, or if a replica of version 0.1.0 served it.
+   */
   readonly requestId: string | null;
   /** Address of the client that sent that request. */
   readonly address: string | null;

@@ -1,6 +1,7 @@
 /**
- * Name that a parent gives a sub-account, or the operator a parent: 1–255 visible ASCII characters, case-sensitive. No comma,
- * because it is sent in a header and proxies join repeated headers with commas.
+ * Form of an `external_id`, the name that a parent gives a sub-account or the operator gives a parent: 1 to 255 visible
+ * ASCII characters, case-sensitive. Commas are excluded, because the name is sent in a header and proxies join repeated
+ * headers with commas.
  */
 export const externalIdPattern = '^[!-+\\--~]+$';
 export const externalIdMaxLength = 255;

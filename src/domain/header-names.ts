@@ -1,6 +1,6 @@
 /** Names of the headers that the gateway reads from callers and sets for upstreams. */
 export interface HeaderNames {
-  /** Start of all these names, as it is sent. */
+  /** Start of all these names except those in `apiKey`, with its upper and lower case. */
   readonly prefix: string;
   readonly acting: string;
   readonly resolvedTenant: string;
@@ -51,11 +51,12 @@ export function foldHeaderName(name: string): string {
  *
  * - `pass`: goes to the upstream unchanged
  * - `drop`: only the gateway may set it, or it belongs to one connection
- * - `underscore`: its name holds `_`; dropped unless the route lists it
+ * - `underscore`: the name contains `_`; the header is dropped unless the route lists it
  * - `forwarding`: a proxy's statement about the request ({@link saidByProxies}); passed from a trusted proxy, dropped
- *   otherwise
+ * otherwise
  * - `override`: asks for another method; the request is rejected
- * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; rejected, too
+ * - `framing`: a spelling that only careless readers take for Content-Length or Transfer-Encoding; the request is
+ * rejected
  * - the others are headers with code of their own
  */
 export type HeaderRule =
@@ -91,7 +92,7 @@ export function headerRule(rawName: string, names: NamesToRead): HeaderRule {
   if (names.apiKey.some((one) => one.toLowerCase() === lower)) return 'api-key';
   const exact = exactRules.get(lower);
   if (exact !== undefined) return exact;
-  // No meaningful name is longer, but a client without a key may send a name of any length.
+  // Only the start of a name is folded: no known name is longer, but even a client without a key may send a long one.
   const name = foldHeaderName(rawName.slice(0, longestName));
   if (name.startsWith('x-service-') || name.startsWith(foldHeaderName(names.prefix))) return 'drop';
   if (singleHop.has(name) || ownSpellingOnly.has(name)) return 'drop';
@@ -126,8 +127,8 @@ const exactRules: ReadonlyMap<string, HeaderRule> = new Map([
 const singleHop = new Set(['http2-settings', 'keep-alive', 'te', 'trailer']);
 /**
  * Headers by which proxies describe a request to the services behind them, by subject. Frameworks and common middleware
- * believe them from any sender, so only trusted proxies may send them. `*` stands for any end of a name; names are
- * folded.
+ * believe them from any sender, so only trusted proxies may send them. `*` stands for any text at the end of a name.
+ * All names are folded.
  */
 const saidByProxies = {
   // The id of the request in logs; the gateway makes one if it does not trust the sender.
@@ -261,8 +262,8 @@ const framing = new Set(['content-length', 'transfer-encoding']);
 const ownSpellingOnly = new Set(['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']);
 
 /**
- * Whether a name with `_` could be taken for one that clients must not set: by a reader to whom `_` is `-`, or by one
- * that has a variable of that name (RFC 3875 §4.1).
+ * Whether a name with `_` could be taken for a name that clients must not set: by software that reads `_` as `-`, or by
+ * software that has a server variable of that name (RFC 3875 §4.1).
  */
 export function readsAsReserved(name: string, names: NamesToRead): boolean {
   return headerRule(foldHeaderName(name), names) !== 'pass' || serverVariables.has(name.toUpperCase());

@@ -1,6 +1,6 @@
 declare const brand: unique symbol;
 
-/** A string type that only a check can produce. */
+/** A string that has passed a check. Only the check can give a string this type. */
 type Branded<Name extends string> = string & { readonly [brand]: Name };
 
 /** UUID of a parent or a sub-account, always lower case (RFC 9562). */
@@ -24,8 +24,8 @@ export function parseAccountId(text: string): AccountId | undefined {
 }
 
 /**
- * Reads the id that an operator chooses for a new account: any UUID but the nil and the max UUID (RFC 9562 §5.9, §5.10), which
- * mean none and the end of a list. `undefined` for other text.
+ * Reads the id that an operator chooses for a new account: any UUID except the nil and the max UUID (RFC 9562 §5.9,
+ * §5.10), which stand for no id and for the end of a list. `undefined` for other text.
  */
 export function parseGivenId(text: string): AccountId | undefined {
   const id = parseAccountId(text);

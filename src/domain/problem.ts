@@ -1,8 +1,8 @@
 import type { LimitName } from './limits/limits.ts';
 
 /**
- * Every error that a client can get, one row per code. Clients see the row and a detail, but nothing internal; the log has the
- * `cause` of a {@link ProblemError}. `docs/errors.md` is tested against this table.
+ * Every error that a client can get, one row per code. Clients see the row and a detail, but nothing internal; the log
+ * has the `cause` of a {@link ProblemError}. `docs/errors.md` is tested against this table.
  */
 export const catalogue = {
   invalid_target: { status: 400, title: 'The request target is not acceptable' },
@@ -55,8 +55,8 @@ export const catalogue = {
 export type ProblemCode = keyof typeof catalogue;
 
 /**
- * A fault in a request. `pointer` is a JSON pointer into the body (RFC 6901), `?name` of a query parameter, or the name of a
- * header.
+ * A fault in a request. `pointer` is a JSON pointer into the body (RFC 6901), `?name` for a query parameter, or the
+ * name of a header.
  */
 export interface FieldFault {
   readonly pointer: string;
@@ -64,9 +64,9 @@ export interface FieldFault {
 }
 
 /**
- * Limit that caused a 429, for metrics: requests in flight or WebSockets of a tenant (`limits.in_flight_per_tenant`, `websockets`
- * of a route), changes or reads a second (`limits.changes_per_second`, `limits.reads_per_second`), look-ups of facts, statements
- * that wait for the store, or a limit of a key or account by its name in `RateLimit`.
+ * Limit that caused a 429, for metrics: requests in flight or WebSockets of a tenant (`limits.in_flight_per_tenant`,
+ * `websockets` of a route), changes or reads a second (`limits.changes_per_second`, `limits.reads_per_second`),
+ * look-ups of facts, statements that wait for the store, or a limit of a key or account by its name in `RateLimit`.
  */
 export type ReachedLimit =
   'requests_in_flight' | 'websockets' | 'changes' | 'reads' | 'look_ups' | 'store_queue' | LimitName;

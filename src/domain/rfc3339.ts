@@ -2,11 +2,12 @@ const form =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/;
 
 /**
- * Reads an RFC 3339 date-time, or a date as the start of that day in UTC. `Date.parse` accepts more, such as local time, and
- * differs between engines and machines. Leap seconds (`:60`) are rejected: milliseconds since 1970 cannot express them.
+ * Reads an RFC 3339 date-time, or a date as the start of that day in UTC. `Date.parse` accepts more, such as local
+ * time, and differs between engines and machines. Leap seconds (`:60`) are rejected: milliseconds since 1970 cannot
+ * express them.
  *
- * @returns milliseconds since 1970, truncated; `undefined` if the text has another form, or the time is before 1970 or, with
- *   its offset applied, after the year 9999, the last one of RFC 3339
+ * @returns whole milliseconds since 1970; `undefined` if the text has another form, or if the time in UTC is before
+ * 1970 or after the year 9999, the last one of RFC 3339
  */
 export function parseInstant(text: string): number | undefined {
   const match = form.exec(text);
@@ -24,7 +25,7 @@ export function parseInstant(text: string): number | undefined {
   return instant < 0 || instant > latestInstantMs ? undefined : instant;
 }
 
-/** Describes the fault of a text in a query that {@link parseInstant} does not read. */
+/** Describes why {@link parseInstant} does not accept a text in a query. */
 export function instantFault(text: string): string {
   const form = 'must be an RFC 3339 date such as `2026-01-31` or date-time such as `2026-01-31T12:00:00Z`';
   // In a query a `+` is read as a space, so the client probably sent a `+` there.

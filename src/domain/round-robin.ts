@@ -6,13 +6,14 @@ export interface Turn<T, Tenant = string> {
 }
 
 /**
- * A round-robin queue of things that wait, each for a tenant. When a tenant has had its turn, every other waiting tenant comes
- * before its next one, however many things it has waiting. Things of one tenant keep their order.
+ * A round-robin queue of things that wait, each for a tenant. After the turn of a tenant, every other waiting tenant
+ * has a turn before that tenant's next one, however many things wait for that tenant. Things of one tenant keep their
+ * order.
  */
 export class RoundRobin<T, Tenant = string> {
   /**
-   * Number of waiting things of all tenants. It is a plain field, because every proxied request reads it; only this class writes
-   * it.
+   * Number of waiting things of all tenants. It is a plain field, because every proxied request reads it; only this
+   * class writes it.
    */
   size = 0;
   /** Tenants in the order of their turns, the next one first. */
@@ -32,7 +33,8 @@ export class RoundRobin<T, Tenant = string> {
   }
 
   /**
-   * Returns the tenant whose turn it is, and moves it behind all others that wait. Its things stay.
+   * Returns the tenant whose turn it is, and moves the tenant behind all others that wait. The tenant's things stay in
+   * the queue.
    *
    * @param mayTake tenants for which it returns false are skipped and keep their places
    * @returns `undefined` if no tenant may take its turn
@@ -47,7 +49,7 @@ export class RoundRobin<T, Tenant = string> {
   }
 
   /**
-   * Takes the longest-waiting things of the tenant whose turn it is, by {@link next}.
+   * Takes the longest-waiting things of the tenant whose turn it is, and moves the tenant as {@link next} does.
    *
    * @param most maximum number of things in one turn
    */
@@ -60,7 +62,7 @@ export class RoundRobin<T, Tenant = string> {
     return { tenant, things };
   }
 
-  /** Takes the longest-waiting thing of a tenant, which keeps its place. */
+  /** Takes the longest-waiting thing of a tenant. The tenant keeps its place. */
   takeFrom(tenant: Tenant): T | undefined {
     const things = this.#waiting.get(tenant);
     if (things === undefined) return undefined;
@@ -69,7 +71,7 @@ export class RoundRobin<T, Tenant = string> {
     return things.shift();
   }
 
-  /** Takes the longest-waiting things of each tenant while `condition` holds for them. */
+  /** Takes things of every tenant, longest-waiting first, up to the first thing for which `condition` is false. */
   takeWhile(condition: (thing: T) => boolean): T[] {
     return [...this.#waiting].flatMap(([tenant, things]) => {
       const end = things.findIndex((thing) => !condition(thing));

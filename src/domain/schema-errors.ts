@@ -5,15 +5,15 @@ export interface SchemaError {
   readonly instancePath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly parentSchema?: object;
-  /** The faulty name, if names have a schema of their own. */
+  /** The faulty name of a member, if the schema restricts names. */
   readonly propertyName?: string;
 }
 
-/** An error in a form from which a sentence can be made. It does not hold values that were sent. */
+/** An error, with everything that a sentence about it needs. It contains no value that was sent. */
 export interface SchemaFinding {
   readonly keyword: string;
   readonly pointer: string;
-  /** Member that is missing, unknown or badly named; `pointer` is then its object. */
+  /** Member that is missing, unknown or badly named; `pointer` then points to the object. */
   readonly member: string | undefined;
   /** Whether the fault is the name of `member`, not its presence or absence. */
   readonly aboutName: boolean;

@@ -15,8 +15,8 @@ export function grantableToSubAccount(scope: string): boolean {
 }
 
 /**
- * Returns the fault of a scope that is probably a misspelled scope of the gateway: a key with it would only get 403. Returns
- * `undefined` for all other scopes, even those with `*`, because upstreams define them.
+ * Returns the fault of a scope that is probably a misspelled scope of the gateway, because a key with such a scope
+ * would only get 403. Returns `undefined` for all other scopes, even those with `*`, because upstreams define them.
  */
 export function misspelledManagementScope(scope: string): string | undefined {
   const own: readonly string[] = Object.values(managementScopes);

@@ -1,4 +1,4 @@
-/** Longest text to compare: longer text is not a mistyped name, and comparing it is slow. */
+/** Maximum length of a text to compare. A longer text is not a mistyped name, and comparing it would be slow. */
 const longest = 64;
 
 /** The candidate that `text` most likely means, or `undefined` if none is close. */

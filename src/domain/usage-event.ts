@@ -1,7 +1,7 @@
 import type { AccountId } from './ids.ts';
 import { hourMs, type UsageCounts } from './usage.ts';
 
-/** Usage of an account in an hour, or a correction of it after the export. */
+/** Usage of an account in an hour, or a correction of that usage after its export. */
 export interface ExportedUsage extends UsageCounts {
   readonly accountId: AccountId;
   /** Parent of the account, or the account itself if it is a parent. */
@@ -13,13 +13,15 @@ export interface ExportedUsage extends UsageCounts {
   readonly correction: string | null;
 }
 
-/** Id by which a billing system knows an account; `external_id` falls back to the id. */
+/** Id by which a billing system knows an account. With `external_id`, an account that has none is known by its `id`. */
 export type EventSubject = 'id' | 'external_id';
 
 /** `type` of every event, by which meters of a billing system select events. */
 export const usageEventType = 'tenancy-gateway.usage';
 
-/** A CloudEvent 1.0 in JSON with the usage of an account in an hour. Events with equal `source` and `id` are duplicates. */
+/**
+ * A CloudEvent 1.0 in JSON with the usage of an account in an hour. Events with equal `source` and `id` are duplicates.
+ */
 export interface UsageEvent {
   readonly specversion: '1.0';
   readonly type: typeof usageEventType;
@@ -33,7 +35,8 @@ export interface UsageEvent {
 }
 
 /**
- * Makes the event of a usage. It depends only on the counts and the present `external_id`, so that repetitions are equal.
+ * Makes the event for an account's usage in an hour. The event depends only on the usage and the present `external_id`,
+ * so a repeated event is equal to the first.
  *
  * @param about `source` identifies the gateway; `subject` is the id by which the receiver knows an account
  */

@@ -1,16 +1,16 @@
 import type { FieldFault } from './problem.ts';
 import { dayMs, type UsageGranularity, type UsagePeriod } from './usage.ts';
 
-/** Bounds of the usage that is still kept, in milliseconds since 1970; -Infinity if nothing was deleted. */
+/** Times from which usage is still kept, in milliseconds since 1970; -Infinity if nothing was deleted. */
 export interface KeptUsage {
-  /** Hours before this are deleted; their days are kept. */
+  /** Counts by the hour before this time are deleted. Counts by the day are still kept. */
   readonly hoursFromMs: number;
-  /** Days before this are deleted. */
+  /** Counts by the day before this time are deleted. */
   readonly daysFromMs: number;
 }
 
 /**
- * Fault of a query for usage that is no longer kept: the report would silently show too little.
+ * Finds the fault of a query for usage that is no longer kept: its report would silently show too little.
  *
  * @returns the first fault, or `null` if all of the usage is kept
  */

@@ -9,8 +9,8 @@ export interface AskedPeriod {
 }
 
 /**
- * Reads the period of a usage report: `from` inclusive, `to` exclusive, by default from the start of this month (UTC) until
- * now. Usage is kept by the hour, so `from` is rounded down and `to` up to the hour.
+ * Reads the period of a usage report: `from` inclusive, `to` exclusive, by default from the start of this month (UTC)
+ * until now. Usage is kept by the hour, so `from` is rounded down and `to` up to the hour.
  *
  * @param nowMs milliseconds since 1970
  * @returns the period, or at least one fault

@@ -1,6 +1,6 @@
 import type { AccountId, KeyId } from './ids.ts';
 
-/** Counts of proxied requests; management calls are not usage. Bytes are those of bodies. */
+/** Counts of proxied requests; management calls are not usage. Bytes are counted only in bodies. */
 export interface UsageCounts {
   readonly requests: number;
   readonly reads: number;
@@ -11,7 +11,7 @@ export interface UsageCounts {
   readonly bytesOut: number;
 }
 
-/** Counts of one hour for one account that requests operated on and one key. */
+/** Counts of the requests of one hour that operated on one account with one key. */
 export interface UsageRow extends UsageCounts {
   readonly accountId: AccountId;
   readonly keyId: KeyId;
@@ -19,7 +19,10 @@ export interface UsageRow extends UsageCounts {
   readonly hourMs: number;
   /** Last use of the key in that hour, milliseconds since 1970. */
   readonly lastUsedMs: number;
-  /** Writes of a parent's key without the acting header, which are rejected once the parent has an active sub-account. */
+  /**
+   * Number of writes with a parent's key but without the acting header. Such writes are rejected once the parent has an
+   * active sub-account.
+   */
   readonly writesByDefault: number;
   /** Time of the last of these writes, milliseconds since 1970; 0 if there is none. */
   readonly lastWriteByDefaultMs: number;
@@ -37,6 +40,6 @@ export interface UsagePeriod {
 
 export const hourMs = 3_600_000;
 export const dayMs = 24 * hourMs;
-/** Longest period of a report. */
+/** Maximum length of the period of a report, in days. */
 export const usagePeriodMaxDays = 366;
 export const usagePeriodMaxMs = usagePeriodMaxDays * dayMs;

@@ -1,24 +1,24 @@
 /** Figures of a bucket of tokens: one token lets one request through. */
 export interface BucketFigures {
-  /** Most tokens that it holds: the burst. At least 1. */
+  /** Maximum number of tokens in the bucket: the burst. At least 1. */
   readonly capacity: number;
-  /** Tokens that come back per second, greater than 0. */
+  /** Tokens that come back per second; 0 for a quota, which never fills. */
   readonly perSecond: number;
 }
 
-/** Tokens in a bucket at an instant of its store's clock, milliseconds. */
+/** Number of tokens in a bucket, and when it was counted, in milliseconds on the clock of the bucket's store. */
 export interface BucketLevel {
   readonly tokens: number;
   readonly atMs: number;
 }
 
-/** A question of a replica to a bucket. All numbers are tokens, 0 or more. */
+/** A replica's question to a bucket. All members are numbers of tokens. */
 export interface BucketQuestion {
-  /** Given back unused; negative if the replica let requests through without asking. */
+  /** Unused tokens that the replica gives back; negative if the replica let requests through without asking. */
   readonly back: number;
-  /** Needed by requests that wait. */
+  /** Tokens for requests that wait, 0 or more. */
   readonly needed: number;
-  /** Wanted beyond that, for requests that are expected. */
+  /** Further tokens, for requests that the replica expects; 0 or more. */
   readonly ahead: number;
 }
 
@@ -29,11 +29,12 @@ export interface BucketAnswer {
 }
 
 /**
- * Fills a bucket up to an instant, takes back, and gives. Waiting requests come first. Tokens for expected requests come from the
- * upper half of the bucket, a quarter of it at a time, so that what is left is not spread over replicas that may not need it.
+ * Answers a question: fills the bucket up to `nowMs`, takes back unused tokens, and grants new ones. Waiting requests
+ * come first. Expected requests get at most a quarter of the tokens in the upper half of the bucket, so that scarce
+ * tokens are not spread over replicas that may not need them.
  *
- * @param before `undefined` for a bucket that rests, which is full
- * @param nowMs by the same clock as the level; an earlier instant than the level's fills nothing
+ * @param before level after the last answer; `undefined` for a bucket that has not been used lately, which is full
+ * @param nowMs time on the clock of the level; a time before the level's fills nothing
  */
 export function askBucket(
   before: BucketLevel | undefined,
@@ -50,7 +51,7 @@ export function askBucket(
   return { after: { tokens: left, atMs: nowMs }, answer: { granted, left } };
 }
 
-/** Tokens by which sums of fractions may be too small: a bucket of 10 that fills for a second has 10. */
+/** Tolerance for rounding errors in sums of fractions, in tokens: 9.9999999 tokens count as 10. */
 export const rounding = 1e-6;
 
 /** Milliseconds until a bucket has a whole token; 0 if it has one. */

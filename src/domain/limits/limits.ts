@@ -4,9 +4,9 @@ import type { BucketFigures } from './bucket.ts';
 export interface Limits {
   /** Average requests per second over all replicas. */
   readonly requestsPerSecond: number | null;
-  /** Number of requests at once after a pause: the capacity of the bucket. `null`: as many as in one second. */
+  /** Maximum number of requests at once after a pause: the capacity of the bucket. `null`: as many as in one second. */
   readonly burst: number | null;
-  /** Capacity of a bucket that fills in a minute. */
+  /** Requests per minute: the capacity of a bucket that fills in a minute. */
   readonly requestsPerMinute: number | null;
   /** Requests in a day, UTC. Keys have no such limit. */
   readonly requestsPerDay: number | null;
@@ -22,10 +22,15 @@ export const noLimits: Limits = {
   requestsPerMonth: null,
 };
 
-/** Owner of a limit: the caller's key, the sub-account that a request operates on, or the parent with all its sub-accounts. */
+/**
+ * Owner of a limit: the caller's key, the sub-account that a request operates on, or the parent with all its
+ * sub-accounts.
+ */
 export type LimitKind = 'api_key' | 'sub_account' | 'parent';
 
-/** Periods of limits, the shortest first. A limit by the second or minute is a bucket, one by the day or month a quota. */
+/**
+ * Periods of limits, the shortest first. A limit per second or minute is a bucket, a limit per day or month a quota.
+ */
 export const limitPeriods = ['second', 'minute', 'day', 'month'] as const;
 export type LimitPeriod = (typeof limitPeriods)[number];
 
@@ -47,7 +52,7 @@ export function limitsSet(limits: Limits): readonly LimitFigures[] {
   return set;
 }
 
-/** Fraction of a quota from which it counts as near. */
+/** Fraction of a quota that must be used before the event `quota.near` is written. */
 export const nearQuota = 0.8;
 
 export function isQuota(period: LimitPeriod): period is 'day' | 'month' {
