@@ -15,7 +15,7 @@ export interface NewApiKey {
   readonly limits?: KeyLimits;
 }
 
-/** Limits of a key; keys have no monthly limit. */
+/** Limits of a key, per second and minute; a key has no daily or monthly limit. */
 export type KeyLimits = Partial<Pick<Limits, 'requestsPerSecond' | 'burst' | 'requestsPerMinute'>>;
 
 /** An API key that was made elsewhere. It has no client secret. */
@@ -35,7 +35,7 @@ export interface ImportedKeys {
   readonly keys: readonly ApiKey[];
 }
 
-/** Reason why nothing was imported, with the keys that caused it as positions in the list, from 0. */
+/** Reason why nothing was imported, with the indexes in the list, from 0, of the keys that caused it. */
 export interface ImportRejected {
   /**
    * - `no-owner`: the owner is neither the parent nor one of its sub-accounts
@@ -51,14 +51,17 @@ export interface ImportRejected {
 /** A change of a key; absent members stay as they are. */
 export interface KeyChange {
   readonly name?: string;
-  /** `null`: never. */
+  /** Time at which the key expires; `null` if never. */
   readonly expiresAt?: Date | null;
   readonly limits?: KeyLimits;
 }
 
-/** A key that replaces another one and takes over its name, scopes and limits; both count against the same limits. */
+/**
+ * A key that replaces another one and takes over its name, scopes and limits. Requests with both keys count against the
+ * same limits.
+ */
 export interface KeyRotation extends Omit<NewApiKey, 'name' | 'scopes' | 'limits'> {
-  /** Seconds until the replaced key expires, unless it expires earlier; 0 revokes it. */
+  /** Seconds until the replaced key expires, unless it expires earlier; 0 revokes it at once. */
   readonly overlapS: number;
 }
 
@@ -67,7 +70,7 @@ export type KeyInactive = 'inactive';
 
 /** Two keys of the lineage are active already: the key and one that it was rotated to or from. */
 export interface KeyRotated {
-  /** The newest of them. */
+  /** The newest key of the lineage. */
   readonly newest: KeyId;
 }
 
@@ -75,7 +78,7 @@ export interface KeyRotated {
 export interface KeyFilter {
   readonly id?: KeyId;
   readonly digest?: KeyDigest;
-  /** First characters of a key; they may be shorter or longer than its shown prefix. */
+  /** First characters of a key; they may be fewer or more than those of its shown prefix. */
   readonly prefix?: string;
   readonly last4?: string;
   readonly account?: AccountId;

@@ -8,7 +8,7 @@ export interface Receipt {
   readonly timedOut: number;
   /** Number of active exchanges that were ended. */
   readonly streamsClosed: number;
-  /** Milliseconds waited. */
+  /** Milliseconds that the change waited for the replicas. */
   readonly ms: number;
 }
 

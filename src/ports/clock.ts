@@ -1,4 +1,4 @@
-/** Time, passed in so that tests can choose it. */
+/** Clocks, passed in so that tests can set the time. */
 export interface Clock {
   /** Milliseconds since 1970; may jump. For times that people and other machines read. */
   wallMs(): number;
@@ -6,7 +6,10 @@ export interface Clock {
   monotonicMs(): number;
 }
 
-/** The global object is read once here: a look-up for each call would take half of the time of a reading. */
+/**
+ * Read from the global object only once: a look-up at each call would take half of the time that reading the clock
+ * takes.
+ */
 const { performance } = globalThis;
 
 /** The machine's clocks. */

@@ -1,7 +1,7 @@
 import type { FactKey, Seq } from './facts.ts';
 import type { ReplicaNote } from './replica-list.ts';
 
-/** The row of a replica. */
+/** The row by which a replica is registered. */
 export interface ReplicaRow {
   readonly id: string;
   readonly nonce: string;
@@ -9,7 +9,10 @@ export interface ReplicaRow {
   readonly leaseMs: number;
   /** Number of exchanges that the replica ended because of the entries it confirmed last. */
   readonly streamsClosed: number;
-  /** Milliseconds since its last renewal, by the store's clock. The receipt uses it; no decision depends on it. */
+  /**
+   * Milliseconds since the replica last renewed its lease, by the store's clock. Receipts use this age, but no decision
+   * depends on it.
+   */
   readonly ageMs: number;
 }
 
@@ -17,42 +20,48 @@ export interface ReplicaRow {
 export interface ReplicaRegistration extends Pick<ReplicaRow, 'id' | 'nonce' | 'leaseMs'> {
   /** Note for operators; no decision depends on it. */
   readonly note?: (ReplicaNote & { readonly leaving: boolean }) | undefined;
-  /** Milliseconds by which its wall clock is ahead of the store's, for operators; `null` if unknown. */
+  /** Milliseconds by which the replica's wall clock is ahead of the store's, for operators; `null` if unknown. */
   readonly clockAheadMs?: number | null;
 }
 
 /** Result of a renewal. */
 export interface Renewed {
   /**
-   * Position that the replica's row showed as confirmed; 0 if there was no row. It is lower than the position that the
-   * replica confirmed if a crash of the store has undone the confirmation.
+   * Position that the replica's row showed as confirmed; 0 if there was no row. If a crash of the store has undone a
+   * confirmation, this position is lower than the one that the replica confirmed.
    */
   readonly acked: Seq;
-  /** The store's clock, read after the call; milliseconds since 1970. */
+  /** Time on the store's clock, read after the call was made; milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** One change of a fact. */
+/** One change of a fact. A `key` of the form `q:<account id>` is no fact: it says that the account got a quota. */
 export interface LogEntry {
   readonly seq: Seq;
   readonly key: FactKey;
-  /** The fact permits less than before: exchanges that depend on it must end before this replica confirms. */
+  /**
+   * Whether the fact may permit less than before. If so, exchanges that depend on it must end before this replica
+   * confirms the change.
+   */
   readonly revoked: boolean;
 }
 
 /**
- * A page of the log, read in one snapshot. The log keeps only the newest change of a fact, and its newest revocation if that is
- * older. A page that ends before {@link seq} may thus lack a change that a later one has replaced. Only all pages up to `seq`
- * together are complete.
+ * A page of the log, read in one snapshot. The log keeps only the newest change of a fact, and also its newest
+ * revocation if that is older. A page that ends before {@link seq} may thus lack a change that a later one has
+ * replaced. Only all pages up to `seq` together are complete.
  */
 export interface LogReading {
-  /** Name of the history. A promoted, restored or copied database has another one, named by the first renewal there. */
+  /**
+   * Name of the log's history. A promoted, restored or copied database has another history, which gets its name from
+   * the first renewal there.
+   */
   readonly incarnation: string;
   /** Newest committed position. */
   readonly seq: Seq;
-  /** Position of the last entry of the page: {@link seq}, or less if more entries follow. */
+  /** Position at which the page ends: {@link seq}, or a lower position if more entries follow. */
   readonly through: Seq;
-  /** Oldest position from which the log is complete: all entries ≥ it are still there. */
+  /** Oldest position from which the log is complete: all entries at or after it are still there. */
   readonly floor: Seq;
   /** Entries after the requested position, in order. */
   readonly entries: readonly LogEntry[];
@@ -62,15 +71,15 @@ export interface LogReading {
 export interface ReplicaReading {
   readonly incarnation: string;
   /**
-   * Whether `rows` holds every replica that may have a lease, as {@link CoherenceLog.noteComplete} recorded. A restored or
-   * copied database, or a promoted standby, lacks leases that were given before.
+   * Whether `rows` holds every replica that may have a lease, as {@link CoherenceLog.noteComplete} recorded. A restored
+   * or copied database, or a promoted standby, lacks leases that were granted before.
    */
   readonly complete: boolean;
   readonly seq: Seq;
   readonly rows: readonly ReplicaRow[];
 }
 
-/** Entries for {@link CoherenceLog.prune} to delete. */
+/** Which entries {@link CoherenceLog.prune} deletes. */
 export interface PrunePortion {
   readonly incarnation: string;
   readonly before: Seq;
@@ -80,13 +89,13 @@ export interface PrunePortion {
 /**
  * The coherence tables (`docs/coherence.md`), over a PostgreSQL connection of their own.
  *
- * Every call settles in time: it rejects after a deadline that follows from the lease (`storeMsFor`). The call may still take
- * effect later.
+ * Every call settles in time: it rejects after a deadline that follows from the lease (`storeMsFor`). A call that was
+ * rejected may still take effect later.
  */
 export interface CoherenceLog {
   /**
-   * Durably commits the registration and its lease. A history without a name gets one before that, see
-   * {@link LogReading.incarnation}.
+   * Durably commits the registration of a replica, and so its lease. Before that, a history without a name gets one;
+   * see {@link LogReading.incarnation}.
    */
   register(replica: ReplicaRegistration): Promise<Renewed>;
   /**
@@ -98,22 +107,22 @@ export interface CoherenceLog {
    */
   readAfter(after: Seq | null, most: number): Promise<LogReading>;
   /**
-   * Confirms that this replica decides by no fact older than `seq`. A delayed call never undoes a newer one; a crash of
-   * the store may.
+   * Confirms that this replica decides by no fact older than `seq`. A delayed call never undoes a newer one, but a
+   * crash of the store may.
    */
   ack(id: string, seq: Seq, streamsClosed: number): Promise<void>;
   /** Reads every registered replica and the newest position, in one snapshot that is taken after the call. */
   replicas(): Promise<ReplicaReading>;
   /**
-   * Durably records that every lease of an earlier incarnation has run out, so that the rows are {@link ReplicaReading.complete}
-   * from now on. Does nothing if `incarnation` is not the present one.
+   * Durably records that every lease of an earlier incarnation has run out, so that the rows are
+   * {@link ReplicaReading.complete} from now on. Does nothing if `incarnation` is not the present one.
    */
   noteComplete(incarnation: string): Promise<void>;
-  /** Deletes the row of a dead replica if its nonce is unchanged. */
+  /** Deletes the row of a replica that has ended or timed out, if its nonce is unchanged. */
   removeReplica(id: string, nonce: string): Promise<void>;
   /**
-   * Deletes about `most` entries below the position `before`, oldest first. Does nothing if `incarnation` is not the present
-   * one, or while another replica prunes. Resolves to whether there may be more.
+   * Deletes about `most` entries below the position `before`, oldest first. Does nothing if `incarnation` is not the
+   * present one, or while another replica prunes. Resolves to whether there may be more.
    */
   prune(portion: PrunePortion): Promise<boolean>;
   /** Calls `listener` when there may be a new entry. A hint may come late, twice or never. */

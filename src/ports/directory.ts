@@ -6,8 +6,8 @@ import type { AccountFact, FactKey, KeyFact } from './facts.ts';
 export class MissingFact {
   readonly key: FactKey;
   /**
-   * Tenant whose turn the look-up of the fact takes. It is set only if the fact's key does not name a tenant, because
-   * any parent may ask for any account.
+   * Tenant in whose turn the fact is looked up. It is set only if the fact's name does not tell the tenant, because any
+   * parent may ask for any account.
    */
   readonly tenant: AccountId | undefined;
 
@@ -32,7 +32,7 @@ export interface Facts {
 export type Evaluate<Decision> = (facts: Facts) => Decision | MissingFact;
 
 /**
- * Source of facts for decisions. Its implementation, `coherence/`, promises that none of them is stale.
+ * Source of facts for decisions. The implementation in `coherence/` promises that no fact is stale.
  *
  * A decision is valid only in the tick that made it, so act on it before awaiting anything:
  *
@@ -47,7 +47,8 @@ export interface Directory {
   /**
    * Decides from memory.
    *
-   * @returns `undefined` if a fact must be loaded or the lease must be renewed first; {@link Directory.lookUp} waits for both
+   * @returns `undefined` if a fact must be loaded or the lease must be renewed first; {@link Directory.lookUp} waits
+   * for both
    */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;
 
@@ -57,8 +58,8 @@ export interface Directory {
   factsVersion(): number;
 
   /**
-   * Whether a decision of this tick may still take effect. Facts are unchanged within a tick, but the process may have been
-   * suspended in the middle of it while the lease ran out. Call it right before a request is written.
+   * Whether a decision of this tick may still take effect. Facts are unchanged within a tick, but the process may have
+   * been suspended in the middle of it while the lease ran out. Call it right before a request is written.
    */
   mayAct(): boolean;
 
@@ -70,8 +71,9 @@ export interface Directory {
   lookUp(from?: string): Lookup;
 
   /**
-   * Calls `listener` with facts that permit less than before (a revoked key, a deactivated or suspended account), before this
-   * replica confirms the change. The listener ends the exchanges that depend on them and returns their number.
+   * Calls `listener` with facts that permit less than before (a revoked key, a deactivated or suspended account),
+   * before this replica confirms the change. The listener ends the exchanges that depend on these facts and returns the
+   * number of ended exchanges.
    *
    * @returns function that removes the listener
    */
@@ -85,15 +87,15 @@ export interface Directory {
   onKeysChanged(listener: (keys: ReadonlySet<FactKey>) => void): () => void;
 
   /**
-   * Calls `listener` when this replica cannot tell which facts have changed (the log was pruned past its position, or the
-   * database is another one): every exchange must be ended.
+   * Calls `listener` when this replica cannot tell which facts have changed (the log was pruned past its position, or
+   * the database is another one): the listener must end every exchange, and returns the number of ended exchanges.
    *
    * @returns function that removes the listener
    */
   onForgotten(listener: () => number): () => void;
 }
 
-/** Look-ups of one request. Facts that were loaded for it are used even if memory does not keep them. */
+/** Look-ups of one request. Facts that were loaded for the request are used even if memory does not keep them. */
 export interface Lookup {
   /** Decides like {@link Directory.decide}, but also uses the facts loaded for this request. */
   decide<Decision>(evaluate: Evaluate<Decision>): Decision | undefined;

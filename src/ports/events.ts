@@ -14,30 +14,37 @@ export interface EventFilter {
   readonly toMs?: number;
 }
 
-/** Events for {@link EventStore.prune} to delete. */
+/** Which events {@link EventStore.prune} deletes. */
 export interface PrunedEvents {
-  /** Present time by the clock of this process, milliseconds since 1970. Events are deleted only if the store's clock agrees. */
+  /**
+   * Present time by the clock of this process, milliseconds since 1970. Events are deleted only if the store's clock
+   * agrees.
+   */
   readonly nowMs: number;
-  /** Days for which events are kept. */
+  /** Number of days for which events are kept. */
   readonly days: number;
   /** Maximum number of events to delete. */
   readonly most: number;
 }
 
 /**
- * Events, which the store writes by itself in the transaction of each change. Methods throw `ProblemError` `unavailable` if
- * the store cannot be reached.
+ * Events, which the store writes by itself in the transaction of each change. Methods throw `ProblemError`
+ * `unavailable` if the store cannot be reached.
  */
 export interface EventStore {
   /**
-   * Lists one page, newest first. Ids of one parent's events ascend in the order of commits, so that a reader that has seen an id
-   * has missed none before it. Across parents this holds only for events so old that no transaction from their time can still be
-   * open.
+   * Lists one page, newest first. Ids of one parent's events ascend in the order of commits, so that a reader that has
+   * seen an id has missed no event before it. Across parents this holds only for events so old that no transaction from
+   * their time can still be open.
    *
    * @param tenant parent in whose turn the call runs; absent for operators
    */
   list(filter: EventFilter, page: PageQuery, tenant?: AccountId): Promise<Page<Event>>;
-  /** `null` if there is no such event of this parent. @param account parent that asks; absent for operators */
+  /**
+   * Returns an event; `null` if there is no such event of this parent.
+   *
+   * @param account parent that asks; absent for operators
+   */
   get(id: EventId, account?: AccountId): Promise<Event | null>;
   /** Deletes the oldest events and resolves to their number. Does nothing while another replica prunes. */
   prune(portion: PrunedEvents): Promise<number>;

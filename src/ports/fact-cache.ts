@@ -1,6 +1,9 @@
 import type { FactKey, FactValue, Seq } from './facts.ts';
 
-/** A value with the position at which it was read, by which readers check it. */
+/**
+ * A fact's value with its stamp: the position and incarnation at which the value was read. Readers check the value by
+ * its stamp.
+ */
 export interface StampedFact {
   readonly value: FactValue;
   readonly seq: Seq;
@@ -8,8 +11,8 @@ export interface StampedFact {
 }
 
 /**
- * A shared cache over Redis. It may lose, delay or resurrect values and is never authoritative. Methods never reject; an
- * unreachable cache is empty.
+ * A cache in Redis that all replicas share. The cache may lose, delay or resurrect values and is never authoritative.
+ * Methods never reject: an unreachable cache counts as empty.
  */
 export interface FactCache {
   get(keys: readonly FactKey[]): Promise<ReadonlyMap<FactKey, StampedFact>>;

@@ -7,12 +7,15 @@ export interface KeyFact {
   readonly keyId: KeyId;
   readonly accountId: AccountId;
   readonly scopes: readonly string[];
-  /** Milliseconds since 1970, or `null`. */
+  /** Time at which the key expires, in milliseconds since 1970; `null` if never. */
   readonly expiresAtMs: number | null;
   readonly revoked: boolean;
   /** `null` if the key has no limits, so that requests without limits cost only this check. */
   readonly limits: Limits | null;
-  /** Id under which its limits count: its own, or that of the first key in its chain of rotations. */
+  /**
+   * Id under which requests count against the limits: the key's own id, or that of the first key in its chain of
+   * rotations.
+   */
   readonly limitId: KeyId;
 }
 
@@ -28,7 +31,7 @@ export interface AccountFact {
 }
 
 /**
- * Name of a fact in the log, in memory and in Redis. For an API key, it holds only the key's digest:
+ * Name of a fact in the log, in memory and in Redis. The name of an API key contains only the key's digest:
  *
  * - `k:<digest>` → {@link KeyFact}
  * - `a:<account id>` → {@link AccountFact}
@@ -54,7 +57,7 @@ export type FactValue = KeyFact | AccountFact | AccountId | number | null;
 /** Position in the coherence log: every change that affects decisions takes the next one. */
 export type Seq = number;
 
-/** Facts read in one snapshot, with its position. There may be more than were asked for. */
+/** Facts read in one snapshot, with its position. There may be more facts than were asked for. */
 export interface FactReading {
   readonly seq: Seq;
   /** History that the positions belong to: a restored or promoted database has another one. */
@@ -68,8 +71,8 @@ export type Asked = readonly ApiKeyName[] | readonly [FactKey, ...FactKey[]];
 /** Authoritative source of facts, over PostgreSQL. Calls settle in time, as those of `CoherenceLog` do. */
 export interface FactSource {
   /**
-   * Reads facts, and those that a decision asks for next (a key's account, its parent, …), in one statement. A fact that does
-   * not exist is `null` in the reading.
+   * Reads facts, and those that a decision asks for next (a key's account, its parent, …), in one statement. A fact
+   * that does not exist is `null` in the reading.
    */
   readFacts(asked: Asked): Promise<FactReading>;
 }

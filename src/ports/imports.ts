@@ -7,11 +7,11 @@ import type { Committed } from './tenant-store.ts';
 export interface ParentToImport {
   /** Id for the parent if it is created. */
   readonly id: AccountId;
-  /** The operator has chosen the id: an existing parent must have it. */
+  /** The operator has chosen the id, so an existing parent with this `external_id` must have the same id. */
   readonly idGiven?: true;
   readonly externalId: string;
   readonly name: string;
-  /** Merged into existing metadata; `null` removes a pair. */
+  /** Pairs to merge into existing metadata; `null` removes a pair. */
   readonly metadata: Readonly<Record<string, string | null>>;
 }
 
@@ -47,7 +47,7 @@ export interface ImportedRow {
 
 /** Options of an import. */
 export interface ImportOptions {
-  /** Changes nothing; the results show the outcome that an import would have. */
+  /** Whether this is only a plan: nothing is changed, and the results show the outcome that an import would have. */
   readonly isPlan?: boolean;
   readonly claim?: IdempotencyClaim | null;
   /** Operator that imports; events of created and changed rows name it. */
@@ -55,8 +55,8 @@ export interface ImportOptions {
 }
 
 /**
- * Imports of many parents, sub-accounts or keys. Each row is created, updated, left unchanged or left out. A call takes at most
- * one position of the log. Two rows of a call must not be about the same account or key.
+ * Imports of many parents, sub-accounts or keys. Each row is created, updated, left unchanged or left out. A call takes
+ * at most one position of the log. No two rows of a call may be about the same account or key.
  */
 export interface Imports {
   importParents(
@@ -70,8 +70,8 @@ export interface Imports {
     options?: ImportOptions,
   ): Promise<Committed<readonly ImportedRow[]>>;
   /**
-   * A key that its owner already has is unchanged. Clients may use keys before they are imported, so a 2xx waits for
-   * the position.
+   * A key that its owner already has is left unchanged. Clients may use keys before they are imported, so a 2xx waits
+   * until every replica has reached the position.
    *
    * @param limit maximum number of keys of an account whose parent has no limit of its own
    */

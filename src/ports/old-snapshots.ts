@@ -1,14 +1,19 @@
-/** A holder of an old snapshot: row versions that died after the snapshot began cannot be removed. */
+/**
+ * A holder of an old snapshot. While the snapshot is held, row versions that died after its start cannot be removed.
+ */
 export interface SnapshotHolder {
   readonly kind: 'session' | 'replication slot' | 'prepared transaction';
-  /** Name of the holder; of a session, its process id. */
+  /** Name of the holder; for a session, its process id. */
   readonly name: string;
   readonly user: string | null;
   /** Application name of a session, such as `pg_dump`. */
   readonly application: string | null;
-  /** Milliseconds since its transaction began; `null` if the role of the gateway may not see that. */
+  /**
+   * Milliseconds since the holder's transaction began; `null` if it has none or the gateway's role may not see its
+   * start.
+   */
   readonly ageMs: number | null;
-  /** Oldest transaction whose row versions it keeps. */
+  /** Number of the oldest transaction whose row versions the holder keeps. */
   readonly transaction: number;
 }
 
@@ -25,7 +30,8 @@ export interface SnapshotReading {
 /** Old snapshots in the store, for operators. */
 export interface OldSnapshots {
   /**
-   * Rejects with `unavailable` if the store cannot be reached.
+   * Finds the holder of the oldest snapshot. Rejects with `unavailable` if the store cannot be reached.
+   *
    * @param replica id of the calling replica; only one of the registered replicas looks
    */
   read(replica: string): Promise<SnapshotReading>;

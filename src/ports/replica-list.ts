@@ -3,7 +3,7 @@ import type { Seq } from './facts.ts';
 /** A replica's note about itself for operators; no decision depends on it. */
 export interface ReplicaNote {
   readonly version: string;
-  /** Name of its machine or pod. */
+  /** Name of the replica's machine or pod. */
   readonly host: string;
 }
 
@@ -11,19 +11,19 @@ export interface ReplicaNote {
 export interface ListedReplica {
   readonly id: string;
   readonly leaseMs: number;
-  /** Milliseconds since it last renewed its lease, by the store's clock. */
+  /** Milliseconds since the replica last renewed its lease, by the store's clock. */
   readonly ageMs: number;
-  /** Position that it has confirmed. */
+  /** Log position that the replica has confirmed. */
   readonly applied: Seq;
   /** `null` for replicas of earlier versions. */
   readonly version: string | null;
   readonly host: string | null;
   /**
-   * Milliseconds by which the replica's wall clock is ahead of the store's, to a tenth of a second; `null` for replicas of
-   * earlier versions.
+   * Milliseconds by which the replica's wall clock is ahead of the store's, to a tenth of a second; `null` for replicas
+   * of earlier versions.
    */
   readonly clockAheadMs: number | null;
-  /** The replica drains; it will remove its row when it ends. */
+  /** Whether the replica drains. It removes its row when it ends. */
   readonly leaving: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface RequestRecord {
   readonly method: string;
   /** Path as the client sent it, without the query, which may hold a secret. */
   readonly path: string;
-  /** Route that handled it: a prefix or template, never text from a client. */
+  /** Route of the request: a prefix or template, never text from a client. */
   readonly route: string;
   /** Status of the response, or {@link clientGone}. */
   readonly status: number;
@@ -38,7 +38,7 @@ export interface RequestRecord {
   readonly bytesIn: number | null;
   /** Bytes of the response's body; `null` as for {@link bytesIn}. */
   readonly bytesOut: number | null;
-  /** Head of the request, for members that only logs read. */
+  /** Head of the request, from which logs take further fields. */
   readonly head: ReceivedHead;
 }
 

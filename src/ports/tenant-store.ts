@@ -37,7 +37,7 @@ export interface PageQuery {
 
 /** Query for one page of accounts, sorted by (`created_at`, id). */
 export interface AccountPageQuery extends PageQuery {
-  /** Sorts only by id, as lists of 0.1.0 do. Set for a cursor that 0.1.0 issued. */
+  /** Sorts only by id, as lists of version 0.1.0 do. Set for a cursor that version 0.1.0 issued. */
   readonly byId?: true;
 }
 
@@ -61,7 +61,7 @@ export interface SubAccountFilter {
   readonly nameStart?: string;
   /** Pairs that the metadata must contain. */
   readonly metadata?: Metadata;
-  /** Least part of the month's quota that must be used: 0 to 1. */
+  /** Minimum fraction of the month's quota that must be used, from 0 to 1. */
   readonly near?: number;
 }
 
@@ -70,7 +70,7 @@ export interface ParentFilter {
   readonly status?: 'active' | 'suspended';
   readonly externalId?: string;
   readonly nameStart?: string;
-  /** As for a sub-account, but the quota of the parent or of any of its sub-accounts counts. */
+  /** Like {@link SubAccountFilter.near}, for the quota of the parent or of any of its sub-accounts. */
   readonly near?: number;
   /** Only the parent of this sub-account. */
   readonly subAccount?: AccountId;
@@ -100,7 +100,7 @@ export interface SubAccountToPut {
   /** Id for the sub-account if it is created. */
   readonly id: AccountId;
   readonly name: string;
-  /** Merged into existing metadata, as limits are; `null` removes a pair. */
+  /** Pairs to merge into existing metadata; `null` removes a pair. Limits are merged in the same way. */
   readonly metadata: Readonly<Record<string, string | null>>;
   readonly limits?: Partial<Limits>;
 }
@@ -115,19 +115,19 @@ export interface IdTaken {
   readonly idTaken: true;
 }
 
-/** The limit that would be exceeded: that of the parent, or of the configuration if the parent has none. */
+/** The limit that would be exceeded: the parent's own limit, or that of the configuration if the parent has none. */
 export interface LimitReached {
   readonly limit: number;
 }
 
 /**
  * Accounts and keys. Methods return `null` for a record that does not exist or belongs to another account, and throw
- * `ProblemError` `unavailable` if the store cannot be reached. Times are those of the database.
- * Setting limits throws `unavailable` while a registered replica has a version without limits, and `invalid_request` for a
- * burst without a rate.
+ * `ProblemError` `unavailable` if the store cannot be reached. Times are those of the database. Setting limits throws
+ * `unavailable` while a registered replica has a version without limits, and `invalid_request` for a burst without a
+ * rate.
  */
 export interface TenantStore {
-  /** An `externalId` is rejected while a registered replica does not send it to upstreams. */
+  /** An `externalId` is rejected while a registered replica has a version that does not send it to upstreams. */
   createParent(
     draft: NewParent,
     claim?: IdempotencyClaim | null,
@@ -171,8 +171,8 @@ export interface TenantStore {
     caller?: ChangedBy,
   ): Promise<Committed<SubAccount> | ExternalIdTaken | 'too-many-pairs' | null>;
   /**
-   * Creates the sub-account with this `external_id`, or updates it without changing its status. Nothing is written if the
-   * sub-account already has the desired state. The position always covers the creation.
+   * Creates the sub-account with this `external_id`, or updates it without changing its status. Nothing is written if
+   * the sub-account already has the desired state. The returned position always covers the creation.
    *
    * @returns `null` if there is no such parent
    */
@@ -185,7 +185,7 @@ export interface TenantStore {
   ): Promise<
     (Committed<SubAccount> & { readonly created: boolean }) | LimitReached | 'too-many-pairs' | null
   >;
-  /** Idempotent: if the account already has this status, the position is the newest one of the log. */
+  /** Idempotent: if the account already has this status, the returned position is the newest position of the log. */
   setSubAccountStatus(
     parent: AccountId,
     id: AccountId,
@@ -198,7 +198,7 @@ export interface TenantStore {
    * Mints a key.
    *
    * @param limit maximum number of active keys of the account if its parent has no limit of its own
-   * @param caller author of the change, in whose turn it runs; operators do not take turns
+   * @param caller author of the change, in whose turn the change runs; operators do not take turns
    * @param parent parent that the account must have; `null` if the account must be a parent itself; absent if any
    * account will do. The other methods that change keys take it, too.
    * @throws ProblemError `not_found` for an account of another parent, as for one that does not exist
@@ -212,8 +212,8 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<(ApiKey & Replay) | LimitReached | null>;
   /**
-   * Imports keys for a parent and its sub-accounts, all of them or none; `null` if there is no such parent. Clients may use
-   * keys before they are imported, so a 2xx waits for the position.
+   * Imports keys for a parent and its sub-accounts, all of them or none; `null` if there is no such parent. Clients may
+   * use keys before they are imported, so a 2xx waits until every replica has reached the position.
    *
    * @param keys keys with distinct digests
    * @param limit maximum number of active keys of an account if the parent has no limit of its own
@@ -232,12 +232,14 @@ export interface TenantStore {
   getKey(account: AccountId, key: KeyId, tenant?: AccountId): Promise<ApiKey | null>;
   /** Finds keys of all accounts, for operators. */
   findKeys(filter: KeyFilter, page: PageQuery): Promise<Page<HeldKey>>;
-  /** Digest of a key of any account, by which decisions look the key up. No response contains it. */
+  /** Returns the digest of a key of any account, by which decisions look the key up. No response contains it. */
   keyDigest(key: KeyId): Promise<KeyDigest | null>;
   /**
-   * Returns `'inactive'` for a new `expiresAt` of a key that is no longer active; names can always change.
+   * Returns `'inactive'` for a new `expiresAt` of a key that is no longer active; its name and limits can always
+   * change.
    *
-   * @param account account of the key; `null` for operators, who know only the key: then the result has its `holding`
+   * @param account account of the key; `null` for operators, who know only the key: then the result contains the
+   * `holding`
    */
   updateKey(
     account: AccountId | null,
@@ -247,8 +249,8 @@ export interface TenantStore {
     parent?: AccountId | null,
   ): Promise<Committed<ChangedKey> | KeyInactive | null>;
   /**
-   * Mints a key that replaces another key of the account. The replaced key is revoked or expires soon. Limits on keys do not
-   * apply, but at most two keys of a lineage are active afterwards.
+   * Mints a key that replaces another key of the account. The replaced key is revoked or expires soon. The maximum
+   * number of keys of the account does not apply, but at most two keys of a lineage are active afterwards.
    *
    * @returns the new key
    */

@@ -3,7 +3,7 @@ export interface LimiterEvents {
   /** Called when a store of limits cannot be reached, or can be reached again. */
   onDegraded?(degraded: boolean, error: unknown): void;
   /**
-   * Called after an answer.
+   * Called after a store of limits has answered.
    *
    * @param questions number of limits asked about
    * @param ms time that the answer took

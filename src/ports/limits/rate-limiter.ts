@@ -3,21 +3,27 @@ import type { LimitKind, LimitPeriod, Limits } from '../../domain/limits/limits.
 /** A key or account whose limits a request counts against. */
 export interface LimitedBy {
   readonly kind: LimitKind;
-  /** Id of the account, or of the first key in a chain of rotations. Requests with the same kind and id count against one limit. */
+  /**
+   * Id of the account, or of the first key in a chain of rotations. Requests with the same kind and id count against
+   * one limit.
+   */
   readonly id: string;
-  /** Present limits. A change applies from the first call that passes it. */
+  /** The present limits. Changed limits apply from the first call that passes them. */
   readonly limits: Limits;
   /** Whether responses may show the limit. Keys of sub-accounts do not see limits of their parent. */
   readonly shown: boolean;
 }
 
-/** State of a limit as this replica knows it, for `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers). */
+/**
+ * State of a limit as this replica knows it, for `RateLimit` and `RateLimit-Policy`
+ * (draft-ietf-httpapi-ratelimit-headers).
+ */
 export interface LimitState {
   readonly kind: LimitKind;
   readonly period: LimitPeriod;
   /** `q`: requests per window, at least 1. */
   readonly quota: number;
-  /** `w`: length of the window in seconds, at least 1. For a day or month, that of the present one. */
+  /** `w`: length of the window in seconds, at least 1. For a quota, the length of the present day or month. */
   readonly windowS: number;
   /** `r`: remaining requests, 0 to `quota`. */
   readonly remaining: number;
@@ -30,7 +36,7 @@ export interface Taken {
   readonly full: false;
   /** The shown limit with the smallest `remaining / quota`; `null` if there is none. */
   readonly scarcest: LimitState | null;
-  /** Returns the units of a request that was not handed over. Call it at most once. */
+  /** Gives back the units, because the request was not handed over to an upstream. Call it at most once. */
   giveBack(): void;
 }
 
@@ -48,18 +54,21 @@ export interface Full {
   readonly scarcest: LimitState | null;
 }
 
-/** Limits over all replicas. A request waits only if no unit is at hand, and at most 25 ms. */
+/**
+ * Enforces limits that count over all replicas. A request waits only if this replica has no unit at hand, and at most
+ * 25 ms.
+ */
 export interface RateLimiter {
   /**
    * Takes one unit from all of these limits, or from none. Never throws.
    *
-   * @param later called with the result if it is not known at once; never in this turn of the event loop
+   * @param later called with the result if the result is not known at once; never called in this turn of the event loop
    * @returns the result; `null` if a store has to be asked
    */
   take(by: readonly LimitedBy[], later: (result: Taken | Full) => void): Taken | Full | null;
   /**
-   * Returns the states of all these limits, shown or not, in the order of {@link Full.kind}, as the stores know them. Takes
-   * nothing.
+   * Returns the states of all these limits, shown or not, in the order of {@link Full.kind}, as the stores know them.
+   * Takes nothing.
    */
   look(by: readonly LimitedBy[]): Promise<readonly LimitState[]>;
 }

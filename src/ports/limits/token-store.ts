@@ -6,11 +6,11 @@ export interface TokenQuestion extends BucketFigures, BucketQuestion {
   /** Kind, id and period of the limit, such as `sub_account:0198…:second`. */
   readonly limit: string;
   readonly period: LimitPeriod;
-  /** Tokens of this series that the replica has spent, in all. */
+  /** Total number of tokens of this series that the replica has spent. */
   readonly spent: number;
   /** Tokens of this series that the replica has at hand. */
   readonly hand: number;
-  /** Series of the last answer; `null` before the first. */
+  /** Series of the last answer; `null` before the first answer. */
   readonly series: number | null;
 }
 
@@ -24,25 +24,26 @@ export interface TokenAnswer {
 
 /** A day or a month of UTC, by the store's clock. */
 export interface QuotaWindow {
-  /** Number that changes with the window, and when the quota is counted anew. */
+  /** Number that changes with each new window, and whenever the count of the quota begins anew. */
   readonly series: number;
   /** Tokens of this series that the replica had spent before the answer. */
   readonly spent: number;
-  /** Milliseconds. */
+  /** Length of the window, in milliseconds. */
   readonly lengthMs: number;
-  /** Milliseconds until it ends. */
+  /** Milliseconds until the window ends. */
   readonly endsInMs: number;
 }
 
 /**
- * The tokens of limits, shared by all replicas, on one clock. Each limit by the second or minute is a bucket, and each
- * limit by the day or month a quota. A store of buckets may lose them, even all at once: a bucket that it does not have
- * is full.
+ * The tokens of limits, shared by all replicas, on one clock. Each limit per second or minute is a bucket, and each
+ * limit per day or month a quota. A store may lose its buckets, even all at once: a bucket that the store does not have
+ * counts as full.
  */
 export interface TokenStore {
   /**
-   * Asks for tokens, at most once for each limit in a call. An element of the result is an error if this limit cannot
-   * be reached while others can. A call with no questions tells whether the store can be reached.
+   * Asks for tokens. A call contains at most one question about each limit. An element of the result is an error if the
+   * tokens of its limit cannot be reached while those of others can. A call without questions shows whether the store
+   * can be reached.
    *
    * @throws if the store cannot be reached
    */
