@@ -16,7 +16,7 @@ export interface AccessLogOptions {
   readonly sample?: {
     /** Fraction of ordinary requests to log, 0 to 1. */
     readonly share: number;
-    /** From 0 to less than 1. */
+    /** Returns a random number from 0 to less than 1. */
     readonly random: () => number;
   };
 }
@@ -24,11 +24,11 @@ export interface AccessLogOptions {
 /**
  * Makes an observer that writes one line per request at `info`; `undefined` if the level excludes such lines.
  *
- * The line is the one that pino would write. To build it here, from known fields and in batches, takes a third of
- * pino's time (`bench/observability.ts`).
+ * The line is the same that pino would write. Building it here, from known fields and in batches, takes a third of the
+ * time that pino takes (`bench/observability.ts`).
  *
- * `sample` applies only to proxied requests that ended well with 2xx. Every other request gets a line: errors,
- * responses that were cut off after a 2xx, management and operator calls.
+ * `sample` applies only to proxied requests that ended with a complete 2xx response. Every other request gets a line:
+ * errors, responses that were cut off after a 2xx, management and operator calls.
  */
 export function accessLog(
   logger: Logger,
@@ -57,8 +57,8 @@ export function accessLog(
 }
 
 /**
- * Whether a proxied request ended well with 2xx. Management calls have no permit `reason`, so each of them is logged,
- * for audits.
+ * Whether the request was proxied and ended with a complete 2xx response. Management calls have no permit `reason`, so
+ * each of them is logged, for audits.
  */
 function isOrdinary({ status, code, reason }: RequestRecord): boolean {
   return status >= 200 && status < 300 && code === null && reason !== null;
@@ -105,7 +105,10 @@ function userAgentOf({ rawHeaders }: ReceivedHead): string | undefined {
   return undefined;
 }
 
-/** Length of an unknown key. It shows that a key was truncated or belongs to another service, and reveals no secret. */
+/**
+ * Length of an unknown key. The length can show that a key was truncated or belongs to another service, and reveals no
+ * secret.
+ */
 function keyLength({ rawHeaders }: ReceivedHead, keyNames: readonly string[]): number | undefined {
   const bearer = headerValues(rawHeaders, 'authorization')[0]?.replace(/^bearer +/i, '');
   const key = bearer ?? keyNames.flatMap((name) => headerValues(rawHeaders, name))[0];

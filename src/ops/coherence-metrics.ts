@@ -17,7 +17,7 @@ export function coherenceMetrics(
   return events;
 }
 
-/** Counts where facts are found, and what Redis does for them. */
+/** Counts where the facts of decisions are found, and how reads of Redis end. */
 function countFacts(registry: Registry): CoherenceEvents {
   const decided = counter(
     registry,

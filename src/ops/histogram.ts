@@ -1,6 +1,6 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** Counts for one combination of labels. The caller keeps it, so that it needs one look-up. */
+/** Counts for one combination of labels. A caller keeps the series, so that the series is looked up only once. */
 interface Series {
   readonly labels: Readonly<Record<string, string>>;
   readonly buckets: Float64Array;
@@ -24,7 +24,10 @@ export class Histogram {
     registry.registerMetric(metric as unknown as Metric);
   }
 
-  /** Returns the series of these labels. Labels never hold text from clients, so that there are few series. */
+  /**
+   * Returns a function that adds a value to the series of these labels. Labels never hold text from clients, so there
+   * are few series.
+   */
   series(labels: Readonly<Record<string, string>>): (value: number) => void {
     const id = JSON.stringify(labels);
     let found = this.#series.get(id);

@@ -10,20 +10,21 @@ export interface Log {
   close(done: () => void): void;
 }
 
-/** Longest wait at the end of the process for a reader of the log that has stopped reading. */
+/** Maximum time to wait, at the end of the process, for a reader of the log that has stopped reading. */
 const closeMs = 1_000;
 /**
- * Most bytes kept for a reader that has stopped reading. Further bytes are dropped, because the gateway matters more
- * than its log.
+ * Maximum number of bytes kept for a reader that has stopped reading. Further bytes are dropped, because the gateway
+ * matters more than its log.
  */
 const keptBytes = 16 * 2 ** 20;
-/** Most bytes in one write: the capacity of a pipe. */
+/** Maximum number of bytes in one write: the capacity of a pipe. */
 const writeBytes = 65_536;
 /** Lines of requests are written in batches, after this many characters or milliseconds. */
 const batchLength = 8_192;
 const batchMs = 50;
 /**
- * Most bytes in one write if several processes write to one output. The kernel does not split writes of up to PIPE_BUF.
+ * Maximum number of bytes in one write if several processes write to one output. The kernel does not split writes of up
+ * to PIPE_BUF.
  */
 const sharedBytes = 4_096;
 
@@ -38,7 +39,7 @@ export function openLog(level: string, fd = 1, worker?: number): Log {
   const alone = worker === undefined;
   const maxWrite = alone ? writeBytes : sharedBytes;
   const output = pino.destination({ fd, sync: false, maxLength: keptBytes, maxWrite });
-  // After its pipe is closed, the gateway continues without a log.
+  // If the reader closes the pipe, the gateway continues without a log.
   output.on('error', () => undefined);
   const lines = new Lines(output, alone ? batchLength : sharedBytes);
   const logger = pino(

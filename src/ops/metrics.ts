@@ -5,7 +5,8 @@ const prefix = 'tenancy_gateway_';
 /**
  * Creates a registry. No registry is global, so a test or a second app in the process counts separately.
  *
- * @param lookMs interval at which the delay of the event loop is measured; each measurement wakes the process
+ * @param lookMs interval in milliseconds at which the delay of the event loop is measured; each measurement wakes the
+ * process
  */
 export function createRegistry(lookMs = 10): Registry {
   const registry = new Registry();

@@ -18,14 +18,17 @@ export interface OldSnapshotParts {
 const everyMs = 30_000;
 /** Age at which the log names the holder of a snapshot. The chart's alert comes later and refers to that line. */
 const toldAfterMs = 30 * 60_000;
-/** Most age that is shown, two days of checks, unless the database tells the age. */
+/**
+ * Maximum number of looks to remember: those of two days. So an age that the database does not tell is shown as two
+ * days at most.
+ */
 const mostLooks = 5_760;
 
 /**
  * Shows the age of the oldest snapshot in the database. Dead rows that such a snapshot keeps slow down statements that
  * read past them. One replica looks; the others show 0 and note transaction numbers, so that they can take over.
  *
- * @returns function that stops it
+ * @returns function that stops the looks
  */
 export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
   const { registry, timers } = parts;
@@ -69,7 +72,7 @@ export function watchOldSnapshots(parts: OldSnapshotParts): () => void {
 
 /**
  * Estimates the age of a transaction by the time at which later ones were first seen, because the database does not
- * tell every role. Transactions from before the first look count as old as that look.
+ * tell every role the start of a transaction. Transactions from before the first look count as old as that look.
  */
 class TransactionAges {
   /** Looks in order of time. `next` is the next transaction number at the time of the look. */
@@ -81,8 +84,8 @@ class TransactionAges {
   }
 
   /**
-   * Returns the least age in milliseconds: the time since the first look after the transaction. Drops earlier looks,
-   * because the oldest snapshot only moves forward.
+   * Returns the minimum age of a transaction in milliseconds: the time since the first look after it. Drops earlier
+   * looks, because the oldest snapshot only moves forward.
    */
   sinceAfter(transaction: number, nowMs: number): number {
     while ((this.#looks[0]?.next ?? Infinity) <= transaction) this.#looks.shift();

@@ -32,7 +32,9 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
   };
 }
 
-/** Replaces API keys, client secrets, bearer tokens and passwords in addresses. */
+/**
+ * Replaces API keys with the default prefix, client secrets, bearer and basic credentials, and passwords in addresses.
+ */
 export function redact(text: string): string {
   return text
     .slice(0, maxLength)

@@ -91,7 +91,7 @@ export function operatorRequestMetrics(registry: Registry): RequestObserver {
 
 /** Counts of one route. */
 interface RouteCounts {
-  /** Observers by class of status. */
+  /** Observers of durations, by class of status: 2 for 2xx. */
   readonly durations: Map<number, (seconds: number) => void>;
   bytesIn: number;
   bytesOut: number;
@@ -145,7 +145,7 @@ class Routes {
  * Shows how many requests wait for a connection of their route, and for how long. Requests that do not wait are in
  * neither metric and cost nothing.
  *
- * @returns function that makes the observer of the waits of a route, by its prefix
+ * @returns function that takes the prefix of a route and returns the observer of the route's waits
  */
 export function connectionWaitMetrics(registry: Registry): (route: string) => ConnectionWaits {
   const times = new Histogram(

@@ -4,7 +4,7 @@ import type { PoolState } from '../ports/pool-state.ts';
 import { Histogram } from './histogram.ts';
 import { gauge } from './metrics.ts';
 
-/** Bounds of the buckets. There are few, because each statement has a series for every bound. */
+/** Bounds of the buckets, in seconds. There are few bounds, because each statement has a series for every bound. */
 const bounds = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5];
 
 /** Shows how many connections to the store are in use. */

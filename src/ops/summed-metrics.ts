@@ -4,7 +4,7 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 export interface MetricValues {
   readonly name: string;
   readonly type: unknown;
-  /** Function that combines the values of several processes. */
+  /** Name of the function that combines the values of several processes. */
   readonly aggregator?: string;
   readonly values: readonly unknown[];
 }
@@ -55,14 +55,14 @@ export class SummedMetrics {
     this.#ended = await valuesOf(aggregate([this.#ended, last]));
   }
 
-  /** All metrics in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   async text(): Promise<string> {
     const own = (await valuesOf(this.#own)).filter(({ name }) => ofThePrimary.test(name)).map(withAggregator);
     return aggregate([...this.#last.values(), this.#ended, own]).metrics();
   }
 }
 
-/** Counts of a registry in a form that can be sent to another process. */
+/** Returns the values of a registry in a form that can be sent to another process. */
 export async function valuesOf(registry: Registry): Promise<MetricValues[]> {
   return registry.getMetricsAsJSON();
 }

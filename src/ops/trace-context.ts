@@ -34,7 +34,11 @@ export function readTraceContext(rawHeaders: readonly string[]): Context {
   });
 }
 
-/** Replaces all trace headers by those of a span. @param headers flat list of names and values */
+/**
+ * Replaces all trace headers by those of a span.
+ *
+ * @param headers flat list of names and values
+ */
 export function writeTraceContext(
   headers: string[],
   { traceId, spanId, traceFlags, traceState }: SpanContext,

@@ -8,7 +8,7 @@ import { statusOf } from './observe.ts';
  * Traces every request that Fastify answers under `app`, except requests that a plugin took over (`hijack`), which that
  * plugin traces. Call it before plugins are registered, because they inherit the hook.
  *
- * @param nameOf name of a route by its template, which is `undefined` if no route matched
+ * @param nameOf returns the name of a route, from the route's template or from `undefined` if no route matched
  */
 export function traceReplies(
   app: FastifyInstance,

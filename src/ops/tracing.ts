@@ -22,22 +22,25 @@ export interface TracingParts {
   readonly logger: Logger;
 }
 
-/** A tracer that sends to a collector. */
+/** A tracer that sends spans to a collector. */
 export interface Tracing {
   readonly tracer: Tracer;
   /** Sends the remaining spans, for a second at most. */
   close(): Promise<void>;
 }
 
-/** Most spans that wait to be sent. Further spans are dropped, so that an unreachable collector costs no memory. */
+/**
+ * Maximum number of spans that wait to be sent. Further spans are dropped, so that an unreachable collector costs no
+ * memory.
+ */
 const mostWaiting = 4096;
 const sendEveryMs = 1_000;
 const giveUpMs = 5_000;
 const closeMs = 1_000;
 
 /**
- * Starts sending traces by OTLP/HTTP. A request that arrives with a trace follows its sampled flag; others are sampled by
- * ratio. The exporter reads the variables `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and `…_COMPRESSION` itself.
+ * Starts sending traces by OTLP/HTTP. A request that arrives with a trace follows its sampled flag; others are sampled
+ * by ratio. The exporter reads the variables `OTEL_EXPORTER_OTLP_HEADERS`, `…_CERTIFICATE` and `…_COMPRESSION` itself.
  */
 export function startTracing({ config, version, clock, timers, logger }: TracingParts): Tracing {
   const exporter = new OTLPTraceExporter({ url: config.endpoint, timeoutMillis: giveUpMs });
@@ -69,7 +72,7 @@ export function startTracing({ config, version, clock, timers, logger }: Tracing
 
 const sayAgainMs = 60_000;
 
-/** Logs lost spans at most once a minute, and reports success to the processor. */
+/** Wraps an exporter. Logs lost spans at most once a minute, and always reports success to the processor. */
 function reporting(exporter: SpanExporter, logger: Logger, clock: Clock): SpanExporter {
   let quietUntilMs = -Infinity;
   let lost = 0;

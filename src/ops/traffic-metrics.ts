@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import { gauge } from './metrics.ts';
 
 export interface Traffic {
-  /** Open connections, by listener. */
+  /** Functions that return the number of open connections, by listener. */
   readonly connections: Readonly<Record<string, () => number>>;
   /** Number of proxied requests and WebSockets by state. */
   readonly underWay: () => ReadonlyMap<string, number>;
