@@ -33,12 +33,13 @@ export function describeError(error: unknown, depth = 0): ErrorDescription {
 }
 
 /**
- * Replaces API keys with the default prefix, client secrets, bearer and basic credentials, and passwords in addresses.
+ * Replaces API keys and client secrets with any prefix, also if the text cuts them off, bearer and basic credentials,
+ * and passwords in addresses. Imported keys of other formats cannot be recognised without `Bearer`.
  */
 export function redact(text: string): string {
   return text
     .slice(0, maxLength)
-    .replaceAll(/tg[ws]_[0-9A-Za-z]{8,}/g, '[secret]')
+    .replaceAll(/tg[ws]_[0-9A-Za-z]{8,}|[0-9A-Za-z_-]{1,11}_[0-9A-Za-z]{33,}/g, '[secret]')
     .replaceAll(/\b(bearer|basic)\s+[^\s,;"']+/gi, '$1 [secret]')
     .replaceAll(/(\/\/[^/\s:@]*):[^@\s]+@/g, '$1:[secret]@');
 }

@@ -20,6 +20,7 @@ t.test('only known members of an error are told: drivers hang secrets on theirs'
 t.test('keys, tokens and passwords in the text are blotted out, in message and stack', (t) => {
   const texts = [
     `no such key ${key}`,
+    'a key with `keys.prefix` acme_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ',
     'secret tgs_0YzHNzcLGvuqI2WnXT8om15aTnQDlgoiK27LRHZ.',
     'Authorization: Bearer hunter2',
     'cannot connect to postgres://user:hunter2@host:5432/db',
