@@ -23,7 +23,11 @@ export function createOptions(command: Command): Command {
     .option('--metadata <key=value...>', 'pairs to keep with it', addPair);
 }
 
-/** Adds the options of a list. @param statuses possible statuses */
+/**
+ * Adds the options that filter a list of accounts.
+ *
+ * @param statuses values that `--status` accepts
+ */
 export function filterOptions(command: Command, statuses: readonly string[]): Command {
   return command
     .addOption(new Option('--status <status>', 'only those with this status').choices(statuses))
@@ -35,7 +39,7 @@ export function filterOptions(command: Command, statuses: readonly string[]): Co
     .option('--name-start <text>', 'only those whose name begins with this, in upper or lower case');
 }
 
-/** Query parameters for the options of {@link filterOptions}. */
+/** Turns the options of {@link filterOptions} into query parameters. */
 export function filterQuery({
   status,
   externalId,
@@ -45,7 +49,12 @@ export function filterQuery({
   return { status, external_id: externalId, q: nameStart, near: nearQuota && '0.9' };
 }
 
-/** Collects `key=value`. The value may be empty, and `key` alone removes the pair. */
+/**
+ * Adds a pair in the form `key=value` to `pairs`. The value may be empty. A name without `=` gets the value `null`,
+ * which removes its pair.
+ *
+ * @throws {InvalidArgumentError} if the name is empty
+ */
 export function addPair(
   text: string,
   pairs: Readonly<Record<string, string | null>> = {},
@@ -57,24 +66,24 @@ export function addPair(
   return { ...pairs, [key]: value };
 }
 
-/** Reads a whole number. */
+/** Reads a whole number of at most 15 digits. @throws {InvalidArgumentError} */
 export function readNumber(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(text);
 }
 
-/** Value of a member that can be cleared: `false`, from `--no-…`, becomes `null`. */
+/** Returns the value for a member that can be cleared. `false`, which comes from `--no-…`, becomes `null`. */
 export function orNull<Value>(given: Value | false): Value | null {
   return given === false ? null : given;
 }
 
-/** Returns the body of a change. @throws if it is empty */
+/** Returns `body` unchanged. @throws {Failure} if it is empty, because then there is nothing to change */
 export function nonEmpty<Body extends object>(body: Body): Body {
   if (Object.keys(body).length > 0) return body;
   throw new Failure(exitCode.usage, 'There is nothing to change: name an option (--help shows them).');
 }
 
-/** Members of a body, from the options. */
+/** Turns the options into members of a request body. */
 export function accountBody({ externalId, metadata }: AccountOptions): object {
   return {
     ...(externalId !== undefined && { external_id: externalId }),
@@ -82,7 +91,7 @@ export function accountBody({ externalId, metadata }: AccountOptions): object {
   };
 }
 
-/** Metadata on one line. */
+/** Formats metadata on one line. */
 export function showMetadata(metadata: Readonly<Record<string, string>>): string {
   const pairs = Object.entries(metadata).map(([key, value]) => `${key}=${value}`);
   return pairs.join(' ') || '(none)';

@@ -22,7 +22,7 @@ import { fields, status, table } from './output.ts';
 import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 import { showSubAccount } from './sub-accounts.ts';
 
-/** `accounts create | list | show | update | suspend | resume` */
+/** Adds the commands `accounts create | list | show | update | suspend | resume`. */
 export function accountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('parent accounts: the customers of this gateway');
 
@@ -84,8 +84,9 @@ interface UpdateOptions extends Omit<AccountOptions, 'externalId'>, LimitOptions
   readonly name?: string;
   /** `false` for `--no-external-id`. */
   readonly externalId?: string | false;
-  /** `false` for `--no-max-sub-accounts`, and so on. */
+  /** `false` for `--no-max-sub-accounts`. */
   readonly maxSubAccounts?: number | false;
+  /** `false` for `--no-max-api-keys`. */
   readonly maxApiKeys?: number | false;
 }
 

@@ -8,7 +8,7 @@ import { KeyPrefixTaken, refuseTakenPrefix } from '../wiring/key-prefix.ts';
 import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 
-/** `config check [file]`: reports the faults that a start would report, without starting. */
+/** `config check [file]`: reports the faults that a start would report, but starts nothing. */
 export function configCommands(program: Command, context: Context): void {
   program
     .command('config')
@@ -40,11 +40,11 @@ export function configCommands(program: Command, context: Context): void {
 const prefixPath = 'keys.prefix';
 
 /**
- * Asks PostgreSQL whether imported keys begin like `keys.prefix`. It does not open the embedded store, which a running
- * gateway may have open.
+ * Asks PostgreSQL whether any imported key begins with `keys.prefix`. An embedded store is not asked, because a running
+ * gateway may have it open.
  *
- * @returns warnings about checks that were not possible
- * @throws {Failure} if there are such keys
+ * @returns a warning if the check was not possible
+ * @throws {Failure} if an imported key begins with the prefix
  */
 async function checkKeyPrefix({ keys: { prefix }, store: config }: Config): Promise<readonly Fault[]> {
   if (prefix === usualKeyPrefix) return [];

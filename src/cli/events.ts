@@ -15,7 +15,7 @@ interface ListOptions extends PageOptions {
   readonly to?: string;
 }
 
-/** `events list | show`: shows changes, their actors and their origins. */
+/** `events list | show`: shows changes, who made each of them, and from which address. */
 export function eventCommands(program: Command, context: Context): void {
   const events = program
     .command('events')
@@ -52,7 +52,7 @@ export function eventCommands(program: Command, context: Context): void {
     });
 }
 
-/** Writes lines of at most 120 characters. `events show` has the rest. */
+/** Formats changes in lines of at most 120 characters. Long names are cut; `events show` shows them in full. */
 function showList(page: Listing<Event>, times: string): string {
   if (page.data.length === 0) return 'There are no such events.';
   const rows = page.data.map((event) => [
@@ -93,7 +93,7 @@ function show(event: Event): string {
   ].join('\n');
 }
 
-/** Such as `operator alice` and `api_key production`. */
+/** Formats the actor of an event, such as `operator alice` or `api_key production`. */
 function actorOf({ actor }: Event): string {
   return actor.name === null ? actor.kind : `${actor.kind} ${actor.name}`;
 }

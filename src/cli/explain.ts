@@ -25,7 +25,7 @@ interface Explanation {
     readonly parent_id: string | null;
     readonly scopes: readonly string[];
   } | null;
-  /** Absent from replicas of earlier versions. */
+  /** Absent in responses of earlier versions. */
   readonly limits?: readonly Limit[];
 }
 
@@ -59,7 +59,7 @@ export function explainCommand(program: Command, context: Context): void {
     });
 }
 
-/** Names of the accounts that an explanation names by id. */
+/** Looks up the names of the accounts in an explanation, which itself contains only their ids. */
 async function namesIn(
   context: Context,
   { caller, acts_as: tenant }: Explanation,

@@ -1,4 +1,4 @@
-/** Exit codes of the command line, after sysexits.h. */
+/** Exit codes of the command line. Those from 64 on are taken from sysexits.h. */
 export const exitCode = {
   ok: 0,
   failed: 1,
@@ -10,7 +10,7 @@ export const exitCode = {
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
-/** Ends a command: the message and hint are for people, `details` for programs (`--json`). */
+/** An error that ends a command. The message and the hint are for people; `details` are written only with `--json`. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: ExitCode;

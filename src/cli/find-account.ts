@@ -4,7 +4,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { GatewayApi, Listing } from './operator-api.ts';
 import type { Account, SubAccount } from './operator-types.ts';
 
-/** Ids of an account named on the command line: a parent, or a sub-account and its parent. */
+/** Ids of an account that the command line names. For a parent account, `subAccount` is `null`. */
 export interface FoundAccount {
   readonly parent: string;
   readonly subAccount: string | null;
@@ -12,13 +12,13 @@ export interface FoundAccount {
 
 const externalPrefix = 'ext:';
 
-/** Forms in which commands take an account, for their help. */
+/** Tells people in the help of a command how to name an account. */
 export const accountForms = 'an id, or ext:<external_id>';
 
 /**
  * Finds a parent by its id or by `ext:` and its `external_id`, or a sub-account by its id.
  *
- * @throws {Failure} if there is none
+ * @throws {Failure} if there is no such account
  */
 export async function findAccount(context: Context, given: string): Promise<FoundAccount> {
   const api = context.api();
@@ -41,10 +41,10 @@ export async function findAccount(context: Context, given: string): Promise<Foun
 }
 
 /**
- * Finds the id of a parent, for a command on parents only.
+ * Finds the id of a parent, for a command that works only on parents.
  *
- * @param instead advice for a sub-account
- * @throws {Failure} if there is none, or if it is a sub-account
+ * @param instead advice to give if `given` names a sub-account
+ * @throws {Failure} if there is no such account, or if it is a sub-account
  */
 export async function findParent(context: Context, given: string, instead: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, given);
@@ -53,9 +53,9 @@ export async function findParent(context: Context, given: string, instead: strin
 }
 
 /**
- * Finds a sub-account by its id. After a parent, `ext:` and the sub-account's `external_id` also name it.
+ * Finds a sub-account by its id alone, or by its parent followed by the id or `ext:<external_id>` of the sub-account.
  *
- * @param given one or two texts
+ * @param given one or two arguments of the command
  * @throws {Failure}
  */
 export async function findSubAccount(
@@ -99,7 +99,7 @@ async function findBelow(context: Context, parent: string, given: string): Promi
   );
 }
 
-/** Filters of a call with the ids of a parent and of a sub-account. @throws {Failure} */
+/** Turns the accounts that a command names into filters of a call. @throws {Failure} if there is no such account */
 export async function accountFilters(
   context: Context,
   account: string | undefined,
@@ -114,7 +114,10 @@ export async function accountFilters(
   return found.subAccount === null ? { account_id: found.parent } : { sub_account_id: found.subAccount };
 }
 
-/** To ask for the usage of the parent itself, the call takes the parent's id as a sub-account. */
+/**
+ * Returns the id for the filter `sub_account_id`. The id of a parent is allowed, and stands for the parent without its
+ * sub-accounts.
+ */
 async function findSubAccountOrParent(context: Context, given: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, given);
   return subAccount ?? parent;

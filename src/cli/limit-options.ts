@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { orNull, readNumber } from './account-options.ts';
 import type { Account } from './operator-types.ts';
 
-/** Values for `Account['limits']` from the options of a command. `false` comes from `--no-…`. */
+/** Options of a command that set `Account['limits']`. An option is `false` if its `--no-…` form was given. */
 export interface LimitOptions {
   readonly requestsPerSecond?: number | false;
   readonly burst?: number | false;
@@ -11,7 +11,11 @@ export interface LimitOptions {
   readonly requestsPerMonth?: number | false;
 }
 
-/** Adds the options that set limits. @param kind keys have no quotas */
+/**
+ * Adds the options that set limits.
+ *
+ * @param kind a `key` gets no options for quotas (by day and by month), because keys have no quotas
+ */
 export function limitOptions(command: Command, kind: 'account' | 'key'): Command {
   command
     .option('--requests-per-second <number>', 'how many requests a second it may send', readNumber)
@@ -28,7 +32,7 @@ export function limitOptions(command: Command, kind: 'account' | 'key'): Command
     .option('--no-requests-per-month', 'no limit');
 }
 
-/** Member `limits` of a body, from the options; absent if no option is given. */
+/** Turns the options into the member `limits` of a request body. Returns `{}` if no such option is given. */
 export function limitsMember(options: LimitOptions): object {
   const { requestsPerSecond, burst, requestsPerMinute, requestsPerDay, requestsPerMonth } = options;
   const limits = {
@@ -41,7 +45,7 @@ export function limitsMember(options: LimitOptions): object {
   return Object.keys(limits).length === 0 ? {} : { limits };
 }
 
-/** Text of limits on one line. */
+/** Formats limits on one line. */
 export function showLimits(limits: Account['limits']): string {
   const { requests_per_second: second, burst, requests_per_minute: minute } = limits;
   const { requests_per_day: day, requests_per_month: month } = limits;

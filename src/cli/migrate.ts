@@ -6,7 +6,7 @@ import { exitCode, Failure } from './failure.ts';
 import type { Context } from './context.ts';
 import { commandConfig } from './target.ts';
 
-/** `migrate`: works on the database, without a gateway. */
+/** `migrate`: brings the tables of the database up to date. It needs no running gateway. */
 export function migrateCommand(program: Command, context: Context): void {
   program
     .command('migrate')

@@ -5,16 +5,20 @@ import type { Failure } from './failure.ts';
 /** Output of a command: text for people or JSON for programs. */
 export interface Output {
   /**
-   * @param json written with `--json`
-   * @param text written otherwise
+   * Writes the result of a command.
+   *
+   * @param json value to write if the command line asks for JSON
+   * @param text returns the text to write otherwise
    */
   result(json: unknown, text: () => string): void;
-  /** Writes a message about progress, for people only. */
+  /** Writes a message for people, such as progress. In JSON mode it writes nothing. */
   note(text: string): void;
   failure(failure: Failure): void;
 }
 
-/** Writes to the standard streams. `NO_COLOR`, or the lack of a terminal, turns colours off. */
+/**
+ * Makes an output that writes to stdout and stderr. Without a terminal, or if `NO_COLOR` is set, it uses no colours.
+ */
 export function standardOutput(json: boolean): Output {
   return {
     result: (value, text) => {
@@ -36,7 +40,7 @@ export function standardOutput(json: boolean): Output {
   };
 }
 
-/** Rows under headings, without frames. */
+/** Formats rows under headings, without frames. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const plain = { mid: '', 'left-mid': '', 'mid-mid': '', 'right-mid': '', middle: '  ' };
   const edges = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', left: '', right: '' };
@@ -54,13 +58,13 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
     .join('\n');
 }
 
-/** Names and values, one pair per line. */
+/** Formats names and values, one pair per line. */
 export function fields(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${styleText('dim', name.padEnd(width))}  ${value}`).join('\n');
 }
 
-/** A status in its usual colour. */
+/** Colours a status: `active` green, every other status yellow. */
 export function status(text: string): string {
   return styleText(text === 'active' ? 'green' : 'yellow', text);
 }

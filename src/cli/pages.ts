@@ -8,7 +8,7 @@ export interface PageOptions {
   readonly all?: true;
 }
 
-/** Adds the options of a list. */
+/** Adds the options `--limit`, `--cursor` and `--all` to a command that lists entries. */
 export function pageOptions(command: Command): Command {
   return command
     .option('--limit <n>', 'entries to show, 1 to 100', readLimit, 50)
@@ -17,9 +17,9 @@ export function pageOptions(command: Command): Command {
 }
 
 /**
- * Reads one page of a list, or with `--all` every page from there on.
+ * Reads one page of a list. With `--all`, also reads all pages after it.
  *
- * @param filters by the names of the query's parameters; absent ones do not filter
+ * @param filters query parameters that filter the list; those that are `undefined` are left out
  * @throws {Failure}
  */
 export async function readList<List extends Listing<unknown>>(
@@ -45,7 +45,11 @@ export async function readList<List extends Listing<unknown>>(
   return { ...first, data, has_more: next !== null, next_cursor: next };
 }
 
-/** Tells how to see the rest of a list. @param times options about time to repeat with the cursor, if there are any */
+/**
+ * Returns a note that tells how to see the rest of a list. It is empty if there is no rest.
+ *
+ * @param times options such as `--from …` that have to be repeated with the cursor; may be empty
+ */
 export function moreNote(page: Listing<unknown>, times = ''): string {
   return page.next_cursor === null
     ? ''

@@ -31,7 +31,7 @@ interface Replicas {
   }[];
 }
 
-/** `replicas`: shows the replicas with their positions. */
+/** `replicas`: lists the replicas with their leases and positions. */
 export function replicasCommand(program: Command, context: Context): void {
   program
     .command('replicas')
@@ -73,7 +73,7 @@ function show({ position, complete, data, silent = [] }: Replicas): string {
   ].join('\n');
 }
 
-/** Difference between the replica's wall clock and the database's clock, by which keys expire. */
+/** Formats how far the wall clock of a replica is from the database's clock. Keys expire by the database's clock. */
 function clockOf({ clock_offset_ms: ms = null }: Replica): string {
   if (ms === null) return '–';
   const text = `${ms < 0 ? '−' : '+'}${(Math.abs(ms) / 1000).toFixed(1)} s`;

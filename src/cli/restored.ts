@@ -47,8 +47,10 @@ export function restoredCommand(program: Command, context: Context): void {
 }
 
 /**
- * Waits until every earlier lease has ended. Leases granted after the backup are missing in the restored rows, so it
- * waits for the longest possible lease: the one in this configuration or in a row, whichever is longer.
+ * Waits until every lease that was granted before the restore has ended. The restored rows lack leases that were
+ * granted after the backup, so the wait is as long as the longest lease in this configuration or in any row.
+ *
+ * @returns milliseconds waited
  */
 async function waitForLeases(
   store: Pick<Store, 'log'>,
@@ -59,7 +61,7 @@ async function waitForLeases(
   const longestMs = Math.max(configuredMs, ...rows.map(({ leaseMs }) => leaseMs));
   const waitMs = Math.ceil(leaseWaitMs(longestMs));
   note(`Marked. Waiting ${(waitMs / 1000).toFixed(1)} s, until every lease from before has run out …`);
-  // A timer may fire slightly early.
+  // A timer may fire slightly early, so the loop waits for any time that is left.
   const until = performance.now() + waitMs;
   for (let left = waitMs; left > 0; left = until - performance.now()) await sleep(Math.ceil(left));
   return waitMs;

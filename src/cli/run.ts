@@ -86,8 +86,9 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
 }
 
 /**
- * Refuses secrets in arguments, which stay in the shell's history and in process lists. A key after `--prefix` is
- * allowed, because somebody searches for it after a leak; it is searched for by its digest.
+ * Refuses a command line that contains an API key or a client secret, because arguments stay in the shell's history and
+ * are visible in process lists. A key after `--prefix` is allowed, because people search for a leaked key in this way.
+ * It is searched for by its digest.
  *
  * @throws {Failure}
  */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** `serve`: runs the gateway, as `node dist/main.js` does, until a signal ends the process and sets the exit code. */
+/** `serve`: runs the gateway as `node dist/main.js` does. The gateway itself ends the process after a signal. */
 export function serveCommand(program: Command): void {
   program
     .command('serve')

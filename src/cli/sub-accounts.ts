@@ -23,7 +23,9 @@ import { moreNote, pageOptions, readList, type PageOptions } from './pages.ts';
 type CreateOptions = AccountOptions & LimitOptions & { readonly id?: string };
 type UpdateOptions = LimitOptions & { readonly name?: string };
 
-/** `sub-accounts list | create | show | update | deactivate | reactivate`, for any parent. */
+/**
+ * Adds the commands `sub-accounts list | create | show | update | deactivate | reactivate`, which work for any parent.
+ */
 export function subAccountCommands(program: Command, context: Context): void {
   const subAccounts = program.command('sub-accounts').description('sub-accounts of a parent account');
 

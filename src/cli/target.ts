@@ -4,18 +4,18 @@ import type { Config } from '../config.ts';
 import { operatorTokenFile, readOperatorToken } from '../wiring/operator-token.ts';
 import { exitCode, Failure } from './failure.ts';
 
-/** Gateway that a command talks to. */
+/** The gateway that a command talks to. */
 export interface Target {
-  /** Origin of the internal listener. */
+  /** URL of the internal listener, without a path. */
   readonly url: string;
   readonly token: string;
-  /** Origin of the token, for people. */
+  /** Tells people where the token was found: in a variable or in a file. */
   readonly tokenFrom: string;
   /** Name of the header that holds the receipt of a change. */
   readonly enforcedHeader: string;
 }
 
-/** Configuration with the parts that a command needs. @throws {Failure} */
+/** Loads the configuration for a command. Checks that only a running gateway needs are skipped. @throws {Failure} */
 export function commandConfig(env: NodeJS.ProcessEnv): Config {
   const loaded = loadConfig(env, { purpose: 'command' });
   if ('config' in loaded) return loaded.config;
@@ -25,10 +25,10 @@ export function commandConfig(env: NodeJS.ProcessEnv): Config {
 }
 
 /**
- * Finds the operator API by the variables and the file that the gateway itself uses.
+ * Finds the address and the token of the operator API in the variables and the file that the gateway itself uses.
  *
- * @param url overrides the address
- * @throws {Failure}
+ * @param url address to use instead of the configured one
+ * @throws {Failure} if the configuration has faults, there is no token, or `url` is not an address
  */
 export function findTarget(env: NodeJS.ProcessEnv, url: string | undefined): Target {
   const { internal, store, headers } = commandConfig(env);

@@ -2,7 +2,9 @@ import { InvalidArgumentError } from 'commander';
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Reads a duration such as `24h`, in seconds; a number alone is seconds. @throws {InvalidArgumentError} */
+/**
+ * Converts a duration such as `24h` to seconds. A number without a unit is in seconds. @throws {InvalidArgumentError}
+ */
 export function readSeconds(text: string): number {
   const [, number, unit = 's'] = /^(\d{1,7})([smhd]?)$/.exec(text) ?? [];
   if (number === undefined)
@@ -10,20 +12,20 @@ export function readSeconds(text: string): number {
   return Number(number) * (secondsIn[unit] ?? 1);
 }
 
-/** The forms in which commands take the times of a period, for their help. */
+/** Tells people in the help of a command how to write the times of a period. */
 export const pastForms = 'RFC 3339 date or time, UTC, or such as 15m, 24h or 7d ago';
 
-/** A period as given by options of a command. */
+/** A period, as the options of a command give it. */
 export interface Period {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
 /**
- * Turns `15m`, a time in the past, into RFC 3339. Other texts stay unchanged, and the gateway reports those that are
- * wrong.
+ * Turns relative times into RFC 3339: `15m` means 15 minutes ago. Other texts stay unchanged, and the gateway rejects
+ * those that are wrong.
  *
- * @param unitMs relative times are rounded down to this many milliseconds of UTC
+ * @param unitMs relative times are rounded down to a multiple of this many milliseconds (UTC)
  */
 export function readPeriod({ from, to }: Period, unitMs = 1): Period {
   const read = (text: string | undefined): string | undefined =>
@@ -31,14 +33,14 @@ export function readPeriod({ from, to }: Period, unitMs = 1): Period {
   return { from: read(from), to: read(to) };
 }
 
-/** Turns `90d`, a time in the future, into RFC 3339, as {@link readPeriod} does. */
+/** Turns a relative time into RFC 3339: `90d` means 90 days from now. Other texts stay unchanged. */
 export function readExpiry(text: string): string {
   return relative(text, 1, 1);
 }
 
 /**
- * Returns the options of a period to repeat with a cursor. They hold no relative time, which would mean another time by
- * then.
+ * Returns `--from` and `--to` in RFC 3339, as far as they were relative. They have to be repeated with a cursor,
+ * because a relative time would mean another time when the next page is read.
  */
 export function repeatable(given: Period, period: Period): string {
   return (['from', 'to'] as const)

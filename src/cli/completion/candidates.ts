@@ -1,13 +1,13 @@
 import type { Command, Option } from 'commander';
 
-/** Candidate that stands for file names. */
+/** Candidate that tells the shell to complete file names. */
 export const files = ':files';
 
 /**
- * Returns the candidates for the last word.
+ * Returns the candidates for the last word of a command line.
  *
  * @param words words after the name of the program, up to the cursor; the last one may be empty
- * @returns each candidate, with a TAB and its description if it has one
+ * @returns candidates; a TAB and a description follow each one that has a description
  */
 export function candidates(program: Command, words: readonly string[]): readonly string[] {
   const begun = words.at(-1) ?? '';
@@ -17,7 +17,7 @@ export function candidates(program: Command, words: readonly string[]): readonly
     const isValue = valueOf !== undefined;
     valueOf = undefined;
     if (isValue) continue;
-    // Options of the program may stand at any place.
+    // Options of the program itself are accepted anywhere on the line.
     const option = optionsOf(program, command).find(({ long, short }) => word === long || word === short);
     if (option?.required === true || option?.optional === true) valueOf = option;
     command = command.commands.find((each) => each.name() === word) ?? command;

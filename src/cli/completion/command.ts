@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import type { Context } from '../context.ts';
 import { candidates, files } from './candidates.ts';
 
-/** Scripts that ask the program itself for candidates, by shell. Each leaves file names to its shell. */
+/** Completion scripts by shell. Each script asks the program for candidates, and lets the shell complete file names. */
 const scripts = {
   bash: `_tenancy_gateway() {
   local line IFS=$'\\n'

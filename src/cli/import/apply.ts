@@ -8,7 +8,7 @@ import type { Report } from './report.ts';
 import { readRows, rowKinds, type FileRow, type RowFile, type RowType } from './rows.ts';
 import { eachOf, isSlow, patiently, type Patience } from './send.ts';
 
-/** Numbers of rows of one type by outcome, real or planned. */
+/** Numbers of rows of one type, by outcome. For a plan, these are the outcomes that an import would have. */
 export interface Tally {
   created: number;
   updated: number;
@@ -20,24 +20,24 @@ export interface Tally {
 export interface ApplyDeps {
   readonly api: OperatorApi;
   readonly patience: Patience;
-  /** Names in the file. */
+  /** Names of the accounts and keys in the file. */
   readonly names: NamesInFile;
   readonly report: Report;
   readonly isPlan: boolean;
   /** Start of the import, milliseconds since 1970. */
   readonly nowMs: number;
-  /** Called with the new number of rows in a call, after a larger call was too slow for the database. */
+  /** Called after a call was too slow for the database, with the maximum number of rows in later calls. */
   readonly onSlow: (rows: number) => void;
-  /** Called with the number of finished rows. */
+  /** Called when rows are finished, with their number. */
   readonly onRows: (rows: number) => void;
 }
 
 /**
- * Number of concurrent calls. The database writes one after the other, and the next call is on its way while one waits
- * for the replicas.
+ * Number of concurrent calls. The database processes them one after the other. While one call waits for the replicas,
+ * the next one can already use the database.
  */
 const atATime = 3;
-/** Most characters of a call, well below the gateway's limit. */
+/** Maximum number of characters in the rows of a call, well below the gateway's limit. */
 const longestCall = 4 * 1024 * 1024;
 
 const paths: Readonly<Record<RowType, string>> = {
@@ -46,12 +46,12 @@ const paths: Readonly<Record<RowType, string>> = {
   api_key: '/api-keys/import',
 };
 
-/** Sends the rows of one type of a file that has no faults. */
+/** Sends the rows of a file without faults to the gateway, one type after the other. */
 export class Applying {
   readonly #deps: ApplyDeps;
-  /** Names of rejected accounts. With them a plan also rejects the rows that belong to these accounts. */
+  /** Names of rejected accounts. A plan also rejects the rows that belong to these accounts. */
   readonly #leftOut = new Set<string>();
-  /** Rows in a call; fewer after a call was too slow for the database. */
+  /** Maximum number of rows in a call. It gets smaller after a call was too slow for the database. */
   #most = mostImported;
 
   constructor(deps: ApplyDeps) {
@@ -109,7 +109,7 @@ export class Applying {
       if (isSlow(error) && batch.length > 1) return this.#sendHalves(type, batch, tally);
       const faulty = faultyRows(error, batch.length);
       if (faulty.size === 0) throw error;
-      // Only the gateway can find these faults, because they depend on its prefix or its clock.
+      // Only the gateway can find these faults, because they depend on its key prefix or its clock.
       for (const [i, detail] of faulty) this.#leaveOut(batch[i] as FileRow, tally, 'invalid_request', detail);
       onRows(faulty.size);
       const rest = batch.filter((_, i) => !faulty.has(i));
@@ -140,7 +140,10 @@ export class Applying {
     return type === 'api_key' ? [] : rowKinds[type].claims(row, noKeys);
   }
 
-  /** Whether the account of a row is missing only because a plan does not create the accounts of this file. */
+  /**
+   * Whether the file itself creates the account of the row. A plan creates nothing, so the gateway cannot find that
+   * account.
+   */
   #willBeThere({ row }: FileRow): boolean {
     const { account_id: id, account_external_id: name, sub_account_external_id: sub } = row;
     const parent = typeof id === 'string' ? { account_id: id } : { account_external_id: name };
@@ -153,7 +156,7 @@ export class Applying {
   }
 }
 
-/** Rules for reading the names of accounts. They need no keys. */
+/** Empty rules for reading the names of accounts. Only rows with keys use the rules. */
 const noKeys = { readApiKey: () => undefined, keyPrefix: '', nowMs: 0, newId: () => '' };
 
 interface ImportedRow {
@@ -165,7 +168,10 @@ interface Imported {
   readonly data: readonly ImportedRow[];
 }
 
-/** Rows that a 400 names, each with its fault. */
+/**
+ * Returns the faulty rows that a response with 400 names, by their index, each with its first fault. The map is empty
+ * if the error is another one, or if a fault belongs to no row.
+ */
 function faultyRows(error: unknown, rows: number): ReadonlyMap<number, string> {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: {

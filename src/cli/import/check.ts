@@ -14,7 +14,7 @@ import {
   type RowType,
 } from './rows.ts';
 
-/** A fault of a file. It repeats no value of the file, since some values are secrets. */
+/** A fault in a line of a file. Its text repeats no value of the file, since some values are secrets. */
 export interface LineFault {
   readonly line: number;
   readonly text: string;
@@ -29,11 +29,11 @@ export interface CheckedFile {
   readonly names: NamesInFile;
 }
 
-/** Names of the accounts and keys in a file, about 100 bytes for each. */
+/** Names of the accounts and keys in a file. Each name takes about 100 bytes of memory. */
 export class NamesInFile {
   readonly #lines = new Map<string, number>();
 
-  /** Notes a name. Returns the line that had the name before, if any. */
+  /** Adds a name. If an earlier line has the same name, returns that line, otherwise `undefined`. */
   add(name: string, line: number): number | undefined {
     const short = shortened(name);
     const before = this.#lines.get(short);
@@ -47,8 +47,8 @@ export class NamesInFile {
 }
 
 /**
- * Returns a short form of a name. Strings of up to 12 characters are copied, so that they do not keep a longer string
- * in memory.
+ * Shortens a name to 12 characters of its digest. JavaScript engines copy a substring this short, so it does not keep
+ * the whole digest in memory.
  */
 function shortened(name: string): string {
   return hash('sha256', name, 'binary').slice(0, 12);
@@ -98,7 +98,8 @@ function rowChecker(rules: RowRules, names: NamesInFile, kinds: RowKinds) {
     const faults = [...found, ...furtherFaults(rows, rules)].flatMap(({ pointer, detail }): LineFault[] => {
       const [, , index = '', ...rest] = pointer.split('/');
       const { line = 0 } = list[Number(index)] ?? {};
-      // Expired keys are common in a list, so the import reports them as rejected rows.
+      // Expired keys are common in a list, so they are no faults of the file. The import leaves them out as rejected
+      // rows.
       if (detail === pastExpiry) return [];
       const column = rest.join('/');
       return [{ line, text: column === '' ? detail : `${column} ${detail}` }];

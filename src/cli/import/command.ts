@@ -21,11 +21,11 @@ interface ImportCommandOptions {
 }
 
 /**
- * Milliseconds for which a call is repeated while the gateway is away or busy. They are more than the longest time in
- * which a roll-out has no ready replica.
+ * Milliseconds for which a call is repeated while the gateway is away or busy. This is longer than a roll-out is ever
+ * without a ready replica.
  */
 const patienceMs = 300_000;
-/** Most faults that are shown, since every row may have one. */
+/** Maximum number of faults to show, since every row may have one. */
 const mostFaults = 1_000;
 
 const labels: Readonly<Record<RowType, string>> = {
@@ -34,7 +34,7 @@ const labels: Readonly<Record<RowType, string>> = {
   api_key: 'keys',
 };
 
-/** `import FILE`: imports parents, sub-accounts and keys from a list. */
+/** `import FILE`: imports parents, sub-accounts and keys from a file. */
 export function importCommand(program: Command, context: Context): void {
   program
     .command('import')
@@ -75,7 +75,8 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
 
   const isPlan = options.plan === true || options.dryRun === true;
   const api = context.api();
-  // A missing gateway or a rejected token ends the import now. Later calls wait for the gateway.
+  // This call is not repeated, so a missing gateway or a wrong token ends the import at once. Later calls wait for the
+  // gateway.
   await api.call('GET', '/accounts?limit=1');
   const report = await Report.open(options.report);
   const progress = new Progress(process.stderr);
@@ -115,7 +116,7 @@ async function runImport(file: RowFile, options: ImportCommandOptions, context: 
 
 const noRows: Tally = { created: 0, updated: 0, unchanged: 0, left_out: 0 };
 
-/** Error for a file with faults. */
+/** Makes the error that lists the faults of a file. */
 export function faulty({ path }: RowFile, { faults }: CheckedFile): Failure {
   const lines = faults.slice(0, mostFaults).map(({ line, text }) => `\n  line ${line}: ${text}`);
   const more = faults.length > mostFaults ? `\n  and ${inThousands(faults.length - mostFaults)} more` : '';

@@ -3,12 +3,12 @@ import { CsvError, parse, type Info } from 'csv-parse';
 
 /** A row of a CSV file. */
 export interface CsvRow {
-  /** First line of the row, from 1. A quoted cell may span several lines. */
+  /** Number of the row's first line, from 1. A quoted cell may span several lines. */
   readonly line: number;
   readonly cells: readonly string[];
 }
 
-/** Fault after which nothing more of a file can be read, with its line. */
+/** A fault after which the rest of a file cannot be read, with the line of the fault. */
 export class FileFault extends Error {
   readonly line: number;
 
@@ -18,13 +18,17 @@ export class FileFault extends Error {
   }
 }
 
-/** Most bytes of a row or line. Otherwise a missing quote would turn the rest of the file into one cell. */
+/**
+ * Maximum length of a CSV row or a JSON line, about in bytes. Without a limit, a missing quote would turn the rest of
+ * the file into one cell.
+ */
 export const longestRow = 1024 * 1024;
 
 /**
- * Reads CSV (RFC 4180): commas, doubled quotes inside quotes, lines that end with CRLF or LF. Empty lines are skipped.
+ * Reads CSV (RFC 4180): commas between cells, doubled quotes inside quoted cells, and lines that end with CRLF or LF.
+ * Empty lines are skipped.
  *
- * @throws {FileFault} with the first line of a row that is not CSV or is longer than {@link longestRow}
+ * @throws {FileFault} with the first line of the row, if the row is not CSV or is longer than {@link longestRow}
  */
 export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvRow> {
   const lines = new LineCount();
@@ -39,7 +43,7 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
       return cells;
     },
   });
-  // The loop below throws the errors of `text` and of the parser.
+  // The loop below throws the errors of `text` and of the parser, so they are ignored here.
   pipeline(Readable.from(text), rows, () => undefined);
   try {
     for await (const cells of rows) yield { line: begun.shift() as number, cells: cells as string[] };
@@ -49,12 +53,12 @@ export async function* readCsv(text: AsyncIterable<string>): AsyncGenerator<CsvR
   }
 }
 
-/** Counts lines by the cells, because csv-parse counts the CRLF in a quoted cell as two line ends. */
+/** Counts lines by the content of cells, because csv-parse counts a CRLF in a quoted cell as two line ends. */
 class LineCount {
-  /** Line after the last row, not counting empty lines. */
+  /** Number that the line after the last row would have if the file had no empty lines. */
   #line = 1;
 
-  /** Returns the first line of a row that comes after `empty_lines`. */
+  /** Returns the first line of the next row. `empty_lines` is the number of empty lines above that row. */
   beginning({ empty_lines: empty }: Pick<Info, 'empty_lines'>): number {
     return this.#line + empty;
   }

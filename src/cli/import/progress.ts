@@ -1,4 +1,4 @@
-/** Stream for the progress of a command, separate from its result. */
+/** The stream to which a command writes its progress, separate from its result. */
 export interface ProgressStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -6,7 +6,7 @@ export interface ProgressStream {
 }
 
 const barWidth = 24;
-/** Milliseconds between two updates of a bar, or between two lines without a terminal. */
+/** Minimum milliseconds between two updates of the bar, or, without a terminal, between two lines of progress. */
 const barEveryMs = 100;
 const lineEveryMs = 5_000;
 
@@ -19,11 +19,11 @@ export class Progress {
   #done = 0;
   #begunMs = 0;
   #shownMs = 0;
-  /** Number of rows shown last. */
+  /** Number of finished rows at the last update. */
   #shown = 0;
 
   /**
-   * @param stream `null` shows nothing
+   * @param stream where to write; `null` to show nothing
    * @param now returns milliseconds of a clock that never goes back
    */
   constructor(stream: ProgressStream | null, now: () => number = () => performance.now()) {
@@ -49,7 +49,7 @@ export class Progress {
     if (this.#stream?.isTTY === true) this.#stream.write('\n');
   }
 
-  /** Writes a message between two states of the bar. */
+  /** Writes a message on a line of its own, above the bar. */
   note(text: string): void {
     this.#stream?.write(this.#stream.isTTY === true ? `\r\u001b[K${text}\n` : `${text}\n`);
   }
@@ -75,13 +75,13 @@ export class Progress {
   }
 }
 
-/** Time in the form `1:05`. */
+/** Formats a time as minutes and seconds, such as `1:05`. */
 function clock(seconds: number): string {
   const whole = Math.ceil(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
 }
 
-/** Number in the form `100,000`. */
+/** Formats a number with commas, such as `100,000`. */
 export function inThousands(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }

@@ -3,7 +3,7 @@ import { exitCode, Failure } from '../failure.ts';
 import { inThousands } from './progress.ts';
 import type { FileRow } from './rows.ts';
 
-/** A row that was left out. It holds no secrets of the row; the line tells where they are. */
+/** A row that was left out, without its secrets. `line` tells where the row is in the file. */
 export interface LeftOutRow {
   readonly line: number;
   readonly type: string;
@@ -14,11 +14,12 @@ export interface LeftOutRow {
   readonly reason: string;
 }
 
-/** Most rejected rows that are shown at the end. The report file has all. */
+/** Maximum number of rejected rows to show at the end. The report file contains all of them. */
 const mostShown = 20;
 
 /**
- * Reports rows as soon as they are left out. A report file, if one is named, gets a JSON object for each, one per line.
+ * Reports rows as soon as they are left out. If the command line names a report file, each row is written to the file
+ * as one line of JSON.
  */
 export class Report {
   readonly #file: FileHandle | undefined;

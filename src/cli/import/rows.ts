@@ -5,40 +5,45 @@ import { suggest } from '../../domain/suggest.ts';
 import { exitCode, Failure } from '../failure.ts';
 import { FileFault, longestRow, readCsv } from './csv.ts';
 
-/** Types of rows, as in their member `type`, in the order of their import. */
+/** Types of rows, as the member `type` names them, in the order in which they are imported. */
 export const rowTypes = ['account', 'sub_account', 'api_key'] as const;
 export type RowType = (typeof rowTypes)[number];
 export type FileFormat = 'csv' | 'jsonl';
 
 export type RowKinds = Readonly<Record<RowType, RowKind<string, object>>>;
 
-/** Functions that read and send the rows of each type. */
+/** How the rows of each type are checked and sent. */
 export const rowKinds: RowKinds = {
   account: accountRows,
   sub_account: subAccountRows,
   api_key: keyRows,
 };
 
-/** A row with its body or its fault. */
+/** A row that could be read. */
 export interface FileRow {
   readonly line: number;
   readonly type: RowType;
   readonly row: Readonly<Record<string, unknown>>;
 }
+/** A row that could not be read. */
 export interface FaultyRow {
   readonly line: number;
   readonly fault: string;
 }
 
-/** A file of rows, which can be read repeatedly. */
+/** A file of rows, which can be read more than once. */
 export interface RowFile {
   readonly path: string;
   readonly format: FileFormat;
-  /** Type of rows without `type`. */
+  /** Type of the rows that do not state their `type`. */
   readonly type?: RowType;
 }
 
-/** Returns the given format, or else the format of the file's extension. @throws {Failure} */
+/**
+ * Returns the format `given`, or, if it is `undefined`, the format that the file's extension stands for.
+ *
+ * @throws {Failure} if the format is unknown
+ */
 export function formatOf(path: string, given: string | undefined): FileFormat {
   const extension = given ?? path.toLowerCase().split('.').at(-1);
   switch (extension) {
@@ -52,7 +57,7 @@ export function formatOf(path: string, given: string | undefined): FileFormat {
   }
 }
 
-/** Yields the rows of a file. If nothing more of it can be read, a fault comes last. */
+/** Yields the rows of a file. If the rest of the file cannot be read, a fault is the last element. */
 export async function* readRows(file: RowFile): AsyncGenerator<FileRow | FaultyRow> {
   try {
     yield* file.format === 'csv' ? csvRows(file) : jsonRows(file);
@@ -122,7 +127,7 @@ function headingFault(columns: readonly string[], type: RowType | undefined): st
     : 'The column `type` is missing: add it, or name one with --type.';
 }
 
-/** An empty cell leaves its member out. */
+/** Makes a row from its cells. An empty cell leaves out the member of its column. */
 function fromCells(columns: readonly string[], cells: readonly string[]): Record<string, unknown> {
   const row: Record<string, unknown> = {};
   const metadata: Record<string, string> = {};

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode, Failure } from '../failure.ts';
 
-/** Rules for the repetition of a call. */
+/** How long to repeat a call. */
 export interface Patience {
   /** Milliseconds for which a call is repeated, from the first attempt. */
   readonly forMs: number;
-  /** Called when a call has to wait. */
+  /** Called before each wait, with the seconds of the wait and the reason for it. */
   readonly onWait?: (seconds: number, reason: string) => void;
 }
 
-/** Seconds between two attempts, if the gateway names none. */
+/** Seconds between two attempts if the gateway does not name a time. */
 const usualWaitS = 1;
 const longestWaitS = 30;
 
 /**
- * Sends a call that may be repeated without harm. The call is repeated while the gateway is busy, in a roll-out or
- * away, after the time that the gateway names.
+ * Sends a call, and repeats it while the gateway is busy, away or in a roll-out. Between attempts it waits for the time
+ * that the gateway names. The call must be one that may be repeated without harm.
  *
- * @param isFinal whether a repetition of the same call cannot help
+ * @param isFinal returns whether repeating the call is useless after this error
  * @throws {Failure} if the gateway rejects the call for another reason, or is away for too long
  */
 export async function patiently<T>(
@@ -38,7 +38,7 @@ export async function patiently<T>(
   }
 }
 
-/** Whether the database cancelled a statement that took too long. */
+/** Whether a call failed because the database cancelled a statement that took too long. */
 export function isSlow(error: unknown): boolean {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: { readonly reason?: string };
@@ -52,7 +52,7 @@ export function isSlow(error: unknown): boolean {
  */
 const passing = new Set([429, 500, 502, 503, 504]);
 
-/** Seconds to wait; `undefined` if waiting cannot help. */
+/** Returns the seconds to wait after an error; `undefined` if waiting cannot help. */
 function waitOf(error: unknown): number | undefined {
   if (!(error instanceof Failure)) return undefined;
   const { problem, retry_after: asked } = error.details as {
@@ -63,7 +63,10 @@ function waitOf(error: unknown): number | undefined {
   return Math.min(asked ?? usualWaitS, longestWaitS);
 }
 
-/** Runs `work` for each element, at most `most` at a time. After an error it starts no more, and throws the error. */
+/**
+ * Runs `work` for each element, for at most `most` of them at a time. After the first error it starts no further
+ * element, waits for those that are running, and throws the error.
+ */
 export async function eachOf<T>(
   elements: AsyncIterable<T>,
   most: number,

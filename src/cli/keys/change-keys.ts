@@ -114,7 +114,9 @@ async function revokeAll(context: Context, given: readonly string[]): Promise<vo
   );
 }
 
-/** Returns the path of a key whose account is named. A key of a sub-account has the path with its id alone. */
+/**
+ * Returns the path of a key whose account is given. The path of a sub-account's key contains only the id of the key.
+ */
 async function pathBelow(context: Context, account: string, id: string): Promise<string> {
   const { parent, subAccount } = await findAccount(context, account);
   return subAccount === null ? `/accounts/${parent}${pathOf(id)}` : pathOf(id);
@@ -125,11 +127,12 @@ function pathOf(id: string): string {
 }
 
 /**
- * A new key. Its secrets are present, because the command line sends no `Idempotency-Key` and so nothing is replayed.
+ * A new key with its secrets. They are always present, because the command line sends no `Idempotency-Key`: only a
+ * replayed response would lack them.
  */
 export type Minted = MintedApiKey & { readonly api_key: string; readonly client_secret: string };
 
-/** A new key with its secrets. */
+/** Formats a new key with its secrets. */
 export function showMinted(key: Minted): string {
   return [
     fields([

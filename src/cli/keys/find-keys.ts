@@ -54,10 +54,10 @@ const whatIsShown =
   'The gateway knows at most the first 16 characters of a key and the last four; of imported keys fewer, or none.\n' +
   'Find such a key by its whole value (`tenancy-gateway keys find --stdin < file`) or by its account (--account).';
 
-/** Characters of the shortest key, and of the longest prefix that is shown. */
+/** Number of characters in the shortest key, and in the longest prefix that the gateway can show. */
 const shortestKey = 16;
 
-/** Returns the keys that may be meant. A prefix that could be a whole key is first searched for by its digest. */
+/** Finds the keys that the options may mean. If the prefix could be a whole key, its digest is searched for first. */
 async function find(context: Context, options: FindOptions): Promise<Listing<HeldApiKey>> {
   const { prefix, last4, account, status, stdin, sha256 } = options;
   const found = account === undefined ? undefined : await findAccount(context, account);
@@ -78,7 +78,7 @@ function digestOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** SHA-256 of the key that comes on standard input. */
+/** Reads a key from standard input and returns its SHA-256 in hexadecimal. @throws {Failure} if there is no key */
 async function digestOfInput(): Promise<string> {
   const key = (await text(process.stdin)).trim();
   if (/^[!-~]+$/.test(key)) return digestOf(key);
@@ -123,7 +123,7 @@ function list(page: Listing<HeldApiKey>): string {
   return table(['ID', 'NAME', 'KEY', 'STATUS', 'ACCOUNT', 'PARENT', 'LAST USED'], rows) + moreNote(page);
 }
 
-/** Option that filters a list of keys by status. */
+/** Makes the option that filters a list of keys by status. */
 export function statusOption(): Option {
   return new Option('--status <status>', 'only those with this status').choices([
     'active',
@@ -132,7 +132,7 @@ export function statusOption(): Option {
   ]);
 }
 
-/** Start and end of a key, by which people recognise it. Either may be unknown for an imported key. */
+/** Formats the start and the end of a key, by which people recognise it. Either may be unknown for an imported key. */
 export function hintsOf({ prefix, last4 }: Pick<ApiKey, 'prefix' | 'last4'>): string {
   return `${prefix ?? ''}…${last4 ?? ''}`;
 }

@@ -19,7 +19,10 @@ interface CreateOptions extends LimitOptions {
 
 const usualScopes: readonly string[] = Object.values(managementScopes);
 
-/** `keys create | list`, for the keys of parent accounts; `keys find | show | update | rotate | revoke`, for any. */
+/**
+ * Adds the commands below `keys`. `keys create` works only for parent accounts. `keys list | find | show | update |
+ * rotate | revoke` also work for the keys of sub-accounts.
+ */
 export function keyCommands(program: Command, context: Context): void {
   const keys = program
     .command('keys')
@@ -76,7 +79,7 @@ function keysOf(accountId: string): string {
   return `/accounts/${encodeURIComponent(accountId)}/api-keys`;
 }
 
-/** A table of keys, or a hint if there are none. */
+/** Formats keys as a table. Returns a hint if there are none. */
 function list(id: string, page: Listing<ApiKey>): string {
   if (page.data.length === 0)
     return `There are no keys yet.\n\n  tenancy-gateway keys create ${id} --name <name>`;

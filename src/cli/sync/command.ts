@@ -26,7 +26,7 @@ interface SyncOptions {
   readonly stdin?: true;
 }
 
-/** Most names of missing sub-accounts that are shown. */
+/** Maximum number of missing sub-accounts to show by name. */
 const mostShown = 20;
 const keyVariable = 'TENANCY_GATEWAY_API_KEY';
 
@@ -87,7 +87,9 @@ function refuseOthers(file: RowFile, checked: CheckedFile): void {
     );
 }
 
-/** @throws {Failure} if there is no key, or if the text is no key */
+/**
+ * Reads the API key from standard input or the variable. @throws {Failure} if there is none, or if it cannot be a key
+ */
 async function readKey(env: NodeJS.ProcessEnv, fromInput: boolean): Promise<string> {
   const key = fromInput ? (await text(process.stdin)).trim() : env[keyVariable];
   if (key !== undefined && /^[!-~]+$/.test(key)) return key;

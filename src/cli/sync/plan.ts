@@ -9,7 +9,7 @@ export interface WantedSubAccount {
   readonly metadata?: Readonly<Record<string, string | null>>;
 }
 
-/** Action for a row. */
+/** Action that a row of the list needs. */
 export type RowAction = 'create' | 'update' | 'unchanged';
 
 /**
@@ -20,7 +20,7 @@ export class PresentSubAccounts {
   /** Number of sub-accounts without `external_id`, which no list can name. */
   unnamed = 0;
 
-  /** @throws {Failure} */
+  /** Reads all sub-accounts of the parent whose key `api` uses. @throws {Failure} */
   static async read(api: GatewayApi): Promise<PresentSubAccounts> {
     const present = new PresentSubAccounts();
     let cursor: string | null = '';
@@ -56,7 +56,7 @@ export class PresentSubAccounts {
   }
 }
 
-/** Whether a merge would change nothing. */
+/** Whether merging `change` into the metadata would change nothing. */
 function isMerged(there: Metadata, change: Readonly<Record<string, string | null>>): boolean {
   const merged = mergeMetadata(there, change);
   const pairs = Object.entries(there);

@@ -13,12 +13,12 @@ import type { PresentSubAccounts, RowAction, WantedSubAccount } from './plan.ts'
 const patienceMs = 300_000;
 const atATime = 4;
 
-/** Outcome of a sync, real or planned. */
+/** Outcome of a sync. For a plan, this is the outcome that a sync would have. */
 export interface Counts {
   created: number;
   updated: number;
   unchanged: number;
-  /** Number of deactivated sub-accounts in the file. A sync does not reactivate them. */
+  /** Number of sub-accounts in the file that are deactivated. A sync does not reactivate them. */
   deactivated_in_file: number;
   deactivated: number;
   left_out: number;
@@ -103,7 +103,7 @@ const done = { create: 'created', update: 'updated', unchanged: 'unchanged' } as
   string
 >;
 
-/** Code of a problem that concerns only one row. */
+/** Returns the code of a problem that concerns only one row; `undefined` for every other error. */
 function codeOf(error: unknown): string | undefined {
   const { problem } = (error instanceof Failure ? error.details : {}) as {
     readonly problem?: { readonly status: number; readonly code: string };

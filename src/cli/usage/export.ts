@@ -18,7 +18,7 @@ interface Exported extends Listing<Readonly<Record<string, unknown>>> {
   readonly rejected: readonly string[];
 }
 
-/** `usage export`: sends hours to the billing system again, or shows their events. */
+/** `usage export`: sends the usage of past hours to the billing system again, or only shows the events. */
 export function usageExportCommand(usage: Command, context: Context): void {
   usage
     .command('export')
@@ -27,7 +27,7 @@ export function usageExportCommand(usage: Command, context: Context): void {
     .option('--dry-run', 'write the events, one JSON object a line, without sending them')
     .action(async (_options: unknown, command: Command) => {
       refuseOthers(command, ['from', 'to']);
-      // `usage` owns `--from` and `--to`, and accepts them at any place.
+      // commander gives `--from` and `--to` to the command `usage`, which accepts them at any place.
       const options = command.optsWithGlobals<Options>();
       const { dryRun = false } = options;
       const { from, to } = readPeriod(options, hourMs);

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { exitCode, Failure } from '../failure.ts';
 
 /**
- * Refuses options of `usage` that a command below it would ignore, because commander accepts them at any place.
+ * Refuses options of `usage` that the command below it does not use. commander accepts them there, and they would have
+ * no effect.
  *
  * @param taken names of the options that the command uses
  * @throws {Failure}

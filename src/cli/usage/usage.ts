@@ -26,11 +26,11 @@ interface Report extends Listing<UsageRow> {
   readonly to: string;
   readonly complete_through: string;
   readonly incomplete: boolean;
-  /** Replicas whose counts may be missing; absent from replicas of earlier versions. */
+  /** Replicas whose counts may be missing; absent in responses of earlier versions. */
   readonly silent?: readonly string[];
 }
 
-/** `usage`: the usage report, over all parents or one. */
+/** `usage`: shows the usage of all parent accounts or of one. */
 export function usageCommand(program: Command, context: Context): void {
   const usage = pageOptions(
     program
@@ -52,7 +52,7 @@ export function usageCommand(program: Command, context: Context): void {
   ).action(async (id: string | undefined, options: Options) => {
     const { granularity, groupBy: group_by, subAccount } = options;
     const accounts = await accountFilters(context, id, subAccount);
-    // CSV has only whole hours.
+    // A CSV report covers only whole hours.
     const period = readPeriod(options, options.csv === true ? hourMs : 1);
     const filters = { ...accounts, ...period, granularity, group_by };
     if (options.csv === true) return writeCsv(context, filters);
