@@ -11,7 +11,7 @@ import type { SchemaFault } from './validate.ts';
 
 type UpstreamTls = RouteSettings['tls'];
 
-/** Checks that the file with the keys for Redis exists, is readable, and that its keys are long enough. */
+/** Checks that the file with the keys for Redis exists and is readable, and that its keys are long enough. */
 export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
   if (redis.mac_key_file === undefined) return [];
   try {
@@ -23,10 +23,10 @@ export function checkMacKeys({ redis }: UncheckedFile): SchemaFault[] {
   }
 }
 
-/** Checks that certificates and keys exist, are readable, are PEM, and belong together. */
+/** Checks that the files of certificates and private keys exist, are readable PEM, and belong together. */
 export function checkTlsFiles(file: UncheckedFile): SchemaFault[] {
   const { cert_file, key_file } = file.listen.tls ?? {};
-  // The schema reports a listener that names only one of the two.
+  // The schema reports a listener that names only one of the two files.
   const complete = cert_file !== undefined && key_file !== undefined;
   const faults = complete ? checkPair(['listen', 'tls'], { cert_file, key_file }) : [];
   faults.push(...checkRedisTls(file.redis.url));
@@ -64,7 +64,10 @@ function checkUpstreamTls(path: Path, tls: UpstreamTls): SchemaFault[] {
   return faults;
 }
 
-/** Checks a list of authorities. OpenSSL skips unreadable entries; with none left, every connection would fail. */
+/**
+ * Checks a file of authorities. OpenSSL skips unreadable ones without an error; if none is left, every connection
+ * fails.
+ */
 export function checkAuthorities(path: Path, reading: Reading): SchemaFault[] {
   if ('problem' in reading) return [{ path, detail: reading.problem }];
   const certificates = reading.text

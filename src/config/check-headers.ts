@@ -11,7 +11,7 @@ import type { Path } from './pointer.ts';
 import type { RouteSettings } from './route-file.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Rejects header names that a route must not pass on, and origins that it cannot trust. */
+/** Rejects header names that a route must not pass on, and CORS settings that are incomplete or unsafe. */
 export function checkRouteHeaders({
   headers,
   authentication,
@@ -33,7 +33,10 @@ export function checkRouteHeaders({
   return faults;
 }
 
-/** The list holds `undefined` in place of each name that the schema rejected. */
+/**
+ * Rejects names that servers may read as headers that clients must not set. The list holds `undefined` in place of each
+ * name that the schema rejected.
+ */
 function checkUnderscores(
   path: Path,
   { underscore_headers: listed = [] }: Partial<RouteSettings>,
@@ -46,7 +49,7 @@ function checkUnderscores(
   );
 }
 
-/** `origins` may be empty because the schema rejected all of them. */
+/** Rejects CORS settings without origins, and credentials for pages of every origin. */
 function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] {
   if (cors === undefined) return [];
   const { origins, credentials } = cors;
@@ -56,7 +59,10 @@ function checkCors(path: Path, { cors }: Partial<RouteSettings>): SchemaFault[] 
   return [{ path: [...path, 'cors', 'credentials'], detail }];
 }
 
-/** Headers that upstreams need. A prefix or a key header must not remove one of them from requests. */
+/**
+ * Headers that upstreams need. The gateway removes headers that match `headers.prefix` or `authentication.headers` from
+ * requests, so neither may match one of these.
+ */
 export const ordinaryHeaders = [
   'accept',
   'accept-encoding',

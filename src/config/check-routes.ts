@@ -4,7 +4,10 @@ import type { UncheckedFile } from './gateway-file.ts';
 import { formatPath, type Path } from './pointer.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Rejects two routes with one prefix, prefixes under the management path, and upstreams that are this gateway. */
+/**
+ * Rejects two routes with the same prefix, prefixes under the management path, and upstreams that are listeners of this
+ * gateway.
+ */
 export function checkRoutes(file: UncheckedFile, origins: Origins): SchemaFault[] {
   const faults: SchemaFault[] = [];
   const seen = new Map<string, Path>();

@@ -9,7 +9,7 @@ import { workersOf } from './make.ts';
 import { checkUsageExport } from './usage/check-export.ts';
 import type { SchemaFault } from './validate.ts';
 
-/** Facts about the document that are not visible in its filled-in values. */
+/** Properties of the document that its filled-in values do not show. */
 export interface CheckContext {
   readonly origins: Origins;
   /** Whether the document names an upstream, valid or not. */
@@ -18,7 +18,10 @@ export interface CheckContext {
   readonly databaseNamed: boolean;
 }
 
-/** Checks that no schema can express: keys that contradict each other, files that are missing on this machine. */
+/**
+ * Finds faults that no schema can express, such as settings that contradict each other, or files that are missing on
+ * this machine.
+ */
 export function crossChecks(
   file: UncheckedFile,
   { origins, upstreamNamed, databaseNamed }: CheckContext,
@@ -81,7 +84,7 @@ function checkDrain({ drain_ms, drain_delay_ms }: UncheckedFile): SchemaFault[] 
   return [{ path: ['drain_delay_ms'], detail: 'must be less than drain_ms: it is a part of that time' }];
 }
 
-/** Rejects a prefix that matches an ordinary header: the gateway would drop that header from every request. */
+/** Rejects a header prefix that matches an ordinary header: the gateway would drop that header from every request. */
 function checkPrefix({ headers }: UncheckedFile): SchemaFault[] {
   const prefix = foldHeaderName(headers.prefix);
   const taken = ordinaryHeaders.find((name) => name.startsWith(prefix));

@@ -1,7 +1,7 @@
 import { formatPath, setAt, type Path } from './pointer.ts';
 import { allKeys, type SchemaNode } from './schema.ts';
 
-/** Names of the variables, by the path of the key they override. */
+/** Variables and token files that values came from, by the path of the setting. */
 export type Origins = ReadonlyMap<string, string>;
 
 const booleans: ReadonlyMap<string, boolean> = new Map([
@@ -15,7 +15,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
  * Writes the variables into the document; a variable takes precedence over the file. An empty variable counts as unset,
  * because container tools pass unset variables as empty ones.
  *
- * @returns the variable of each value that came from one, so that a fault can name it
+ * @returns for each value that came from a variable, the name of the variable, so that a fault can name it
  */
 export function overlayEnvironment(document: Record<string, unknown>, env: NodeJS.ProcessEnv): Origins {
   const origins = new Map<string, string>();
@@ -28,12 +28,14 @@ export function overlayEnvironment(document: Record<string, unknown>, env: NodeJ
   return origins;
 }
 
-/** The variable that set the value at `path`, or `undefined`. */
+/** Returns the variable or token file that the value at `path` came from; `undefined` if there is none. */
 export function originOf(origins: Origins, path: Path): string | undefined {
   return origins.get(formatPath(path));
 }
 
-/** Text that cannot be converted stays text, and validation reports it. */
+/**
+ * Converts a variable to the type of its setting. Text that cannot be converted stays text, and validation reports it.
+ */
 function convert(text: string, { type }: SchemaNode): unknown {
   if ([type].flat().includes('integer')) return /^\d{1,15}$/.test(text) ? Number(text) : text;
   if (type === 'number') return /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : text;

@@ -1,6 +1,6 @@
-/** A fault in the configuration. Its details name keys and the expected values; they never show a value. */
+/** A fault in the configuration. Its detail names settings and says what is expected, but never shows a value. */
 export interface Fault {
-  /** Place of the fault: a variable's name, or the path of a key with its place in the file. */
+  /** Place of the fault: the name of a variable, or the place in the file and the path of the setting. */
   readonly where: string;
   readonly detail: string;
 }
@@ -8,7 +8,11 @@ export interface Fault {
 /** Exit code of a process that does not start because of its configuration (`EX_CONFIG` of sysexits.h). */
 export const badConfigurationExitCode = 78;
 
-/** Formats every fault for a terminal. */
+/**
+ * Formats all faults for a terminal.
+ *
+ * @param consequence text after the number of faults, such as `; nothing was started`
+ */
 export function formatFaults(faults: readonly Fault[], consequence = ''): string {
   const count = faults.length === 1 ? 'one fault' : `${faults.length} faults`;
   const width = Math.min(48, Math.max(...faults.map((fault) => fault.where.length)));

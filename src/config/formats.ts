@@ -110,8 +110,8 @@ function isUpstream(text: string): boolean {
 }
 
 /**
- * A serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected, because any page can
- * send it.
+ * Whether the text is a serialised origin (RFC 6454 §6.2): lower case, no default port, no path. `null` is rejected,
+ * because any page can send it.
  */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[a-z0-9._:[\]-]+$/.test(text)) return false;
@@ -120,7 +120,8 @@ function isOrigin(text: string): boolean {
 
 function isPrefix(text: string): boolean {
   if (text === '/') return true;
-  // Readers that trim paths would read such a prefix as another path, so no request could be routed to it.
+  // Servers that trim paths would read such a prefix as another path. The gateway rejects requests with such paths, so
+  // none would reach the route.
   return prefixSegments.test(text) && !/[.+](?:\/|$)/.test(text);
 }
 

@@ -20,8 +20,8 @@ import { routeFile, routeSettings, type RouteFile } from './route-file.ts';
 const port = { minimum: 0, maximum: 65_535 };
 
 /**
- * Schema of the file that `CONFIG` names: the only place of its keys, meanings, ranges, defaults and variables. `npm
- * run generate` uses it to write `config/gateway.schema.json`, `config/gateway.yaml`, the list in
+ * Schema of the file that `CONFIG` names. Names, meanings, ranges, defaults and variables of settings are stated only
+ * here. `npm run generate` writes from it: `config/gateway.schema.json`, `config/gateway.yaml`, the list in
  * `docs/configuration.md` and the chart's schema for `config`.
  */
 export const gatewayFile = Type.Object(
@@ -236,12 +236,12 @@ export const gatewayFile = Type.Object(
   },
 );
 
-/** The file with its defaults filled in; `undefined` for a key that is left out and has no default. */
+/** The file with its defaults filled in. A setting that is left out and has no default is `undefined`. */
 export type GatewayFile = Static<typeof gatewayFile>;
 
 /**
- * The file while it may have faults. Rejected values are removed, so that the checks across keys can run and every
- * fault is reported at once. A list holds `undefined` in place of a rejected entry.
+ * The file while it may have faults. Values that the schema rejects are removed, so that the checks across settings can
+ * run and every fault is reported at once. In a list, `undefined` takes the place of a rejected entry.
  */
 export type UncheckedFile = Omit<GatewayFile, 'authentication' | 'routes' | 'trusted_proxies' | 'listen'> & {
   readonly authentication: { readonly headers: readonly (string | undefined)[] };

@@ -17,26 +17,26 @@ import { readYamlFile, type YamlFile } from './yaml-file.ts';
 export type Loaded =
   { readonly config: Config; readonly warnings: readonly Fault[] } | { readonly faults: readonly Fault[] };
 
-/** Purpose and strictness of a reading of the configuration. */
+/** Options for loading the configuration. */
 export interface LoadOptions {
   /**
-   * `command`: a command only looks for a gateway or its store, so faults between keys (a missing upstream) are
-   * ignored.
+   * `command` ignores faults across settings, such as a missing upstream, because a command only looks for a gateway or
+   * its store.
    */
   readonly purpose?: 'serve' | 'command';
   /**
-   * Severity of a certificate that has expired or is not valid yet. At start it is a warning, so that a restart does
-   * not turn a date that many clients ignore into an outage.
+   * Severity of a certificate that has expired or is not valid yet. At start it is a warning: many clients ignore the
+   * dates of certificates, and a fault would turn a restart into an outage.
    */
   readonly datesOfCertificates?: 'fault' | 'warning';
-  /** Wall-clock time. */
+  /** Wall-clock time, milliseconds since 1970. */
   readonly nowMs?: number;
 }
 
 /**
- * Reads the variables and the file that `CONFIG` names in steps: read the file, write the variables into it, validate
- * it by the schema, run the cross checks, make the typed value. It reads files, and neither changes nor starts
- * anything.
+ * Loads the configuration from the variables and the file that `CONFIG` names. The steps: read the file, apply the
+ * variables, validate by the schema, run the cross checks, make the typed configuration. It only reads files; it
+ * changes and starts nothing.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): Loaded {
   const { purpose = 'serve', datesOfCertificates = 'fault', nowMs = Date.now() } = options;
@@ -77,7 +77,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, options: LoadOptions = {}): L
 
 const emptyFile: YamlFile = { value: {}, locate: () => '' };
 
-/** Removes keys without a value, so that a section whose lines are all commented out is not a fault. */
+/** Removes settings without a value, so that a section whose lines are all commented out is not a fault. */
 function withoutEmpty(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutEmpty);
   if (!isMapping(value)) return value;

@@ -10,13 +10,16 @@ import { nodeAt, withDefaults } from './schema.ts';
 import { makeUsageExport } from './usage/make-export.ts';
 
 const heapShare = 0.85;
-/** Fraction of the memory for heap and buffers. The rest is for code, stacks, and fragmented or uncollected heap. */
+/**
+ * Fraction of the memory that heap and buffers may use. The rest is for code, stacks, and fragmented or uncollected
+ * heap.
+ */
 const memoryShare = 0.7;
 
 /**
  * Makes the typed configuration from a file without faults.
  *
- * @param certificates certificates in the files that it names
+ * @param certificates certificates in the files that `file` names
  */
 export function makeConfig(file: GatewayFile, certificates: readonly CertificateConfig[]): Config {
   const { listen, internal, tracing } = file;
@@ -112,18 +115,18 @@ function makeUsage(file: GatewayFile): Config['usage'] {
   };
 }
 
-/** Memory of the container, or of the machine if nothing limits the process. */
+/** Returns the memory of the container, or of the machine if nothing limits the process, in bytes. */
 function memoryBytes(): number {
-  // Without a limit this is 0, or more than any memory.
+  // If nothing limits the process, `constrainedMemory` returns 0, or more than any memory.
   return Math.min(process.constrainedMemory() || Infinity, totalmem());
 }
 
-/** Number of processes to run; `auto` is the number of cores. */
+/** Returns the number of processes to run. `auto` stands for the number of cores. */
 export function workersOf({ workers }: Pick<GatewayFile, 'workers'>): number {
   return workers === 'auto' ? availableParallelism() : workers;
 }
 
-/** A route with the default of every setting. */
+/** Makes a route in which every setting has its default. */
 export function defaultRoute(prefix: string, upstream: string): RouteConfig {
   const settings = withDefaults({}, nodeAt(['route_defaults'])) as RouteSettings;
   return makeRoute({ ...settings, prefix, upstream }, headerNames());
@@ -157,7 +160,7 @@ function makeRoute(route: RouteFile, names: HeaderNames): RouteConfig {
   };
 }
 
-/** If a list is left out, it holds the names that a page needs for any request through the gateway. */
+/** Makes the CORS settings of a route. A list that is left out gets the names that a page needs for any request. */
 function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | null {
   if (cors === undefined) return null;
   return {
@@ -175,7 +178,7 @@ function makeCors(cors: RouteFile['cors'], names: HeaderNames): CorsConfig | nul
   };
 }
 
-/** Writes a single address as a network of one address. */
+/** Returns a network in CIDR form. A single address becomes a network of one address. */
 function asNetwork(address: string): string {
   if (address.includes('/')) return address;
   return `${address}/${address.includes(':') ? 128 : 32}`;

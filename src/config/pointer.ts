@@ -1,4 +1,4 @@
-/** Path of a value in the document: keys and list positions from the root. */
+/** Path of a value in the document, from the root: names of settings, and indexes in lists. */
 export type Path = readonly (string | number)[];
 
 /** Formats a path for people: `routes[0].timeouts.connect_ms`. */
@@ -9,7 +9,7 @@ export function formatPath(path: Path): string {
   );
 }
 
-/** Reads a JSON pointer (RFC 6901) into `document`; list positions become numbers. */
+/** Converts a JSON pointer (RFC 6901) into `document` to a path. Indexes in lists become numbers. */
 export function parsePointer(pointer: string, document: unknown): Path {
   const path: (string | number)[] = [];
   let value = document;
@@ -22,19 +22,19 @@ export function parsePointer(pointer: string, document: unknown): Path {
   return path;
 }
 
-/** Whether `value` is a mapping. */
+/** Whether `value` is an object other than a list. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at `path`, or `undefined`. */
+/** Returns the value at `path`; `undefined` if there is none. */
 function valueAt(document: unknown, path: Path): unknown {
   return path.reduce<unknown>(childOf, document);
 }
 
 /**
- * Sets `value` at a path of keys and creates missing mappings. It does nothing if a value of another kind is in the
- * way.
+ * Sets `value` at `path`, and creates the mappings that are missing on the way. It does nothing if a value on the way
+ * is not a mapping.
  */
 export function setAt(document: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name = '', ...rest] = path;
@@ -46,7 +46,7 @@ export function setAt(document: Record<string, unknown>, path: readonly string[]
   if (isMapping(child)) setAt(child, rest, value);
 }
 
-/** Removes the value at `path`. A list gets `undefined` in its place, so that other paths stay correct. */
+/** Removes the value at `path`. In a list, `undefined` takes its place, so that other paths stay correct. */
 export function removeAt(document: unknown, path: Path): void {
   const parent = valueAt(document, path.slice(0, -1));
   const name = path.at(-1);

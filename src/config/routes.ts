@@ -2,7 +2,7 @@ import { isMapping } from './pointer.ts';
 import type { GatewayFile } from './gateway-file.ts';
 import type { RouteFile } from './route-file.ts';
 
-/** Fills in the settings that a route leaves out from `route_defaults`. */
+/** Copies settings from `route_defaults` into each route that leaves them out. */
 export function inheritRouteDefaults(document: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { route_defaults: defaults = {}, routes } = document;
   if (!Array.isArray(routes)) return { ...document };
@@ -22,7 +22,10 @@ function layUnder(below: unknown, above: Readonly<Record<string, unknown>>): Rec
   return merged;
 }
 
-/** Returns the routes of the file, and a route `/` to `upstream_url` if that is set. */
+/**
+ * Returns the routes of the file. If `upstream_url` is set, it is the upstream of the route `/`, which is added if it
+ * is missing.
+ */
 export function effectiveRoutes(file: GatewayFile): readonly RouteFile[] {
   const url = file.upstream_url;
   if (url === undefined) return file.routes;

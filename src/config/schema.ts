@@ -7,7 +7,7 @@ export interface SchemaNode {
   readonly description?: string;
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
-  /** Variable that overrides the key. */
+  /** Environment variable that overrides the setting. */
   readonly env?: string;
   readonly format?: string;
   readonly enum?: readonly string[];
@@ -18,7 +18,7 @@ export interface SchemaNode {
   readonly items?: SchemaNode;
 }
 
-/** Schema that validates a file: a key that has a default may be left out. */
+/** Schema for validating a file. Unlike in {@link gatewayFile}, a setting that has a default may be left out. */
 export const schema: SchemaNode = asWritten(gatewayFile);
 
 function asWritten(node: SchemaNode): SchemaNode {
@@ -37,19 +37,19 @@ function asWritten(node: SchemaNode): SchemaNode {
   };
 }
 
-/** The keys of a mapping. */
+/** Returns the schema of each setting in a mapping, by name. */
 export function keysOf(node: SchemaNode): ReadonlyMap<string, SchemaNode> {
   return new Map(Object.entries(node.properties ?? {}));
 }
 
-/** The schema of the value at `path`. */
+/** Returns the schema of the value at `path`; `undefined` if the path is unknown. */
 export function nodeAt(path: Path): SchemaNode | undefined {
   let node: SchemaNode | undefined = schema;
   for (const part of path) node = typeof part === 'number' ? node?.items : node && keysOf(node).get(part);
   return node;
 }
 
-/** Every key with its path, mappings before their keys, without list positions. */
+/** Yields every setting with its path, which contains no indexes of lists. A mapping comes before its settings. */
 export function* allKeys(
   node: SchemaNode = schema,
   path: readonly string[] = [],
@@ -60,7 +60,7 @@ export function* allKeys(
   }
 }
 
-/** Fills in the default of every key that `value` leaves out. */
+/** Fills in the default of every setting that `value` leaves out. */
 export function withDefaults(value: unknown, node: SchemaNode = schema): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withDefaults(item, node.items ?? {}));
   if (!isMapping(value)) return value;

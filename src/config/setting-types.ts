@@ -1,17 +1,17 @@
 import { Type, type TSchema, type TUnsafe } from 'typebox';
 
-/** Options of a key beside its description. */
+/** Options of a setting, besides its description. */
 interface KeyOptions<T> {
-  /** A key without a default is optional: wrap it in `Type.Optional`. */
+  /** Default of the setting. A setting without a default is required, unless it is wrapped in `Type.Optional`. */
   readonly default?: T;
-  /** Variable that overrides the key. */
+  /** Environment variable that overrides the setting. */
   readonly env?: string;
-  /** A value to copy if the default shows nothing. `config/gateway.yaml` has it in a comment. */
+  /** Examples to copy, for a setting whose default shows nothing. `config/gateway.yaml` has them in a comment. */
   readonly examples?: readonly unknown[];
 }
 
 interface TextOptions extends KeyOptions<string> {
-  /** A name in `formats.ts`. Without a name any text is valid, except the empty one. */
+  /** Name of a format in `formats.ts`. Without a format, any text is valid except the empty one. */
   readonly format?: string;
 }
 
@@ -20,7 +20,7 @@ interface NumberOptions extends KeyOptions<number> {
   readonly maximum?: number;
 }
 
-/** A mapping with these keys and no others. A section that is left out has the default of each key. */
+/** A mapping with these settings and no others. If it is left out, each of its settings has its default. */
 export function section<P extends Record<string, TSchema>>(description: string, keys: P) {
   return Type.Object(keys, { description, additionalProperties: false, default: {} });
 }
@@ -42,7 +42,7 @@ export function integer(description: string, options: NumberOptions) {
   return Type.Integer({ description, ...options });
 }
 
-/** A whole number, or `auto` for one that the gateway finds at start. */
+/** A whole number, or `auto` to let the gateway choose the number at start. */
 export function integerOrAuto(description: string, options: NumberOptions) {
   const schema = { type: ['integer', 'string'], format: 'auto', description, ...options };
   return schema as typeof schema & TUnsafe<number | 'auto'>;
@@ -62,9 +62,9 @@ export function oneOf<T extends string>(description: string, values: readonly T[
 }
 
 /**
- * A mapping from names to texts; the file chooses the names. Empty by default.
+ * A mapping from names, which the file chooses, to texts. It is empty by default.
  *
- * @param nameFormat a name in `formats.ts`, as is `options.format`
+ * @param nameFormat format of the names: a name in `formats.ts`, as is `format` for the texts
  */
 export function namedTexts(
   description: string,
@@ -83,7 +83,7 @@ export function namedTexts(
   return schema as typeof schema & TUnsafe<Readonly<Record<string, string>>>;
 }
 
-/** A list that may be left out. An empty list has another meaning. */
+/** A list that may be left out. Leaving it out means something else than an empty list. */
 export function optionalList<S extends TSchema>(description: string, items: S) {
   return Type.Optional(Type.Array(items, { description, maxItems: 1000 }));
 }

@@ -5,21 +5,21 @@ import { formatPath, parsePointer, type Path } from './pointer.ts';
 import { allKeys, keysOf, nodeAt, schema } from './schema.ts';
 import { suggest } from '../domain/suggest.ts';
 
-/** A value that the schema rejects. */
+/** A fault in the document, found by the schema or by a later check. */
 export interface SchemaFault {
-  /** The value, or the unknown key. */
+  /** Path of the faulty value, or of an unknown setting. */
   readonly path: Path;
   readonly detail: string;
-  /** The value itself is valid, but lacks a key. */
+  /** `true` if the value itself is valid, but a setting in it is missing. */
   readonly incomplete?: true;
 }
 
 const ajv = new Ajv2020({
   allErrors: true,
   strict: true,
-  // A number of workers may also be the word `auto`.
+  // `workers` may be a number or the word `auto`.
   allowUnionTypes: true,
-  // A test validates the schema itself. To do so here would take a tenth of the time to start.
+  // A test validates the schema itself. Validating it here would take a tenth of the time to start.
   meta: false,
   validateSchema: false,
   formats: Object.fromEntries(Object.entries(formats).map(([name, { accepts }]) => [name, accepts])),
@@ -27,7 +27,7 @@ const ajv = new Ajv2020({
 });
 const validator = ajv.compile(schema);
 
-/** Reports every violation of the schema in words for operators. */
+/** Returns every violation of the schema, in words for operators. */
 export function validate(document: unknown): SchemaFault[] {
   if (validator(document)) return [];
   const words: Wording = {

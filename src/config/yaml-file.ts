@@ -12,11 +12,11 @@ import {
 } from 'yaml';
 import type { Path } from './pointer.ts';
 
-/** A configuration file as plain values that can be located in it. */
+/** The values of a configuration file, and their places in the file. */
 export interface YamlFile {
   /** The root value; `{}` for an empty file. */
   readonly value: unknown;
-  /** `file:line:column` of the key or value at `path`, or of the nearest enclosing one. */
+  /** Returns `file:line:column` of the value at `path`, or of the nearest value around it if there is none. */
   locate(path: Path): string;
 }
 
@@ -46,16 +46,16 @@ export function readYamlFile(file: string): YamlFile | { readonly faults: readon
   }
 }
 
-/** Most levels of nesting; no configuration needs more than a dozen. */
+/** Maximum number of nested levels. No configuration needs more than a dozen. */
 const mostLevels = 100;
 
 /**
- * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a generous estimate. The parser
+ * Whether brackets or indentation may nest more than {@link mostLevels} levels, by a rough estimate. The parser
  * recurses, and V8 ends the process if it must compile a regular expression while the stack is nearly full.
  */
 function nestsTooDeeply(text: string): boolean {
   let open = 0;
-  // Each level of a block takes two characters at the start of a line, as in `- - - x`.
+  // In a block such as `- - - x`, each level takes two characters at the start of the line.
   for (const [found] of text.matchAll(/[[{}\]]|^[-?: ]{201,}/gm)) {
     if (found.length > 1) return true;
     open = '[{'.includes(found) ? open + 1 : Math.max(0, open - 1);
@@ -108,7 +108,7 @@ function oddities(document: Document, place: (offset: number) => string): YamlFa
   return faults;
 }
 
-/** Offset of the key or list item at `path`, or of the nearest enclosing one. */
+/** Returns the offset of the name or list item at `path`, or of the nearest one around it if there is none. */
 function nearest(document: Document, path: Path): number {
   let node: unknown = document.contents;
   let offset = startOf(node) ?? 0;
@@ -141,7 +141,9 @@ function unreadable(error: unknown): string {
 
 const aliases = 'aliases (*name) are not supported; put text that starts with * in quotes';
 
-/** Returns the gateway's own words for the parser's errors, whose messages quote the file, which may hold secrets. */
+/**
+ * The gateway's own words for the errors of the parser. The parser's messages quote the file, which may hold secrets.
+ */
 const meanings: Readonly<Record<ErrorCode, string>> = {
   ALIAS_PROPS: 'an alias cannot have an anchor or a tag',
   BAD_ALIAS: aliases,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { integer, section, text } from '../setting-types.ts';
 
-/** The part of the file about PostgreSQL. */
+/** The section `database` of the configuration file. */
 export const database = section(
   'PostgreSQL. Without a url the embedded store keeps all data in `data_dir`, for one process on one machine.',
   {

@@ -3,12 +3,14 @@ import type { Path } from '../pointer.ts';
 import type { SchemaFault } from '../validate.ts';
 
 /**
- * Characters of a token below which the gateway warns: as many as `openssl rand -hex 16` prints. Shorter tokens work,
- * as in 0.1.0.
+ * Minimum number of characters of a token without a warning: as many as `openssl rand -hex 16` prints. Shorter tokens
+ * work, as they did in 0.1.0.
  */
 const shortestToken = 32;
 
-/** Rejects placeholders, and a token that two operators share, because events could not distinguish the two. */
+/**
+ * Rejects placeholders, and a token that two operators share, because events could not tell the two operators apart.
+ */
 export function checkTokens(file: UncheckedFile): SchemaFault[] {
   const seen = new Set<string>();
   return tokensOf(file).flatMap(([path, token]) => {
@@ -22,7 +24,7 @@ export function checkTokens(file: UncheckedFile): SchemaFault[] {
   });
 }
 
-/** Warnings about tokens that can be guessed. */
+/** Returns warnings about tokens that are short enough to be guessed. */
 export function shortTokens(file: UncheckedFile): SchemaFault[] {
   return tokensOf(file)
     .filter(([, { length }]) => length < shortestToken)

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** Fewest characters of a key: 32 hexadecimal or base64 digits hold 128 bits or more. */
+/** Minimum number of characters in a key. 32 hexadecimal or base64 digits hold at least 128 bits. */
 const shortest = 32;
 
 /**
- * Reads the keys in the file that `redis.mac_key_file` names: one per line, trimmed, without empty lines. The bytes of
- * the text are the key. The first key signs, and all of them verify.
+ * Reads the keys in the file that `redis.mac_key_file` names. Each line that is not empty is a key: its UTF-8 bytes,
+ * without spaces at either end. The first key signs values, and all keys verify them.
  *
- * @throws TypeError if a line is too short or there is no key; errors of reading the file
+ * @throws TypeError if a key is too short or there is none; also the errors of reading the file
  */
 export function readMacKeys(file: string): readonly [Buffer, ...Buffer[]] {
   const lines = readFileSync(file, 'utf8')

@@ -1,4 +1,4 @@
-/** A server in the form that ioredis takes. */
+/** Address of a server, in the form that ioredis takes. */
 export interface RedisHost {
   readonly host: string;
   readonly port: number;
@@ -70,7 +70,8 @@ export function parseRedisAddress(url: string): RedisAddress | undefined {
 }
 
 /**
- * Returns `null` without TLS; `undefined` if files are named without TLS, or a certificate is named without its key.
+ * Returns `null` if the address does not use TLS. Returns `undefined` if it names files although it does not use TLS,
+ * or a certificate without its private key or the reverse.
  */
 function readTls(wanted: boolean, parameters: URLSearchParams): RedisTls | null | undefined {
   const [caFile = null, certFile = null, keyFile = null] = ['cacert', 'cert', 'key'].map(

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { section, text } from '../setting-types.ts';
 
-/** The part of the file about Redis. */
+/** The section `redis` of the configuration file. */
 export const redis = section(
   'A cache that replicas share. It saves reads of PostgreSQL and never overrides it.',
   {

@@ -12,18 +12,20 @@ export interface LocatedCertificate extends CertificateConfig {
   readonly path: Path;
 }
 
-/** Files of one setting. Missing and unreadable files are skipped here, because the file checks report them. */
+/**
+ * Certificate files of one section. Missing and unreadable files are skipped here, because the file checks report them.
+ */
 interface Files {
   readonly ca?: string | null | undefined;
   readonly client?: string | null | undefined;
 }
 
 /**
- * Reads every certificate that the configuration names. In a certificate file the first certificate counts, since it is
- * the one presented. In a list of authorities the one with the longest validity counts, because a list may keep
- * replaced ones.
+ * Reads the dates of one certificate in each file that the configuration names. In a certificate file that is the first
+ * one, since it is the one presented. In a list of authorities it is the one that stays valid longest, because a list
+ * may keep replaced ones.
  *
- * @param nowMs wall-clock time
+ * @param nowMs wall-clock time, milliseconds since 1970
  */
 export function readCertificates(file: UncheckedFile, nowMs: number): readonly LocatedCertificate[] {
   const { listen, redis, routes, route_defaults: defaults, upstream_url: upstream } = file;
@@ -41,7 +43,11 @@ export function readCertificates(file: UncheckedFile, nowMs: number): readonly L
   return found;
 }
 
-/** @param path section that names the files; `null`: `redis.url` names them */
+/**
+ * Reads the authorities and the client certificate of one section.
+ *
+ * @param path path of the section that names the files; `null` if `redis.url` names them
+ */
 function both(
   whose: 'upstream' | 'redis',
   route: string | null,
@@ -90,7 +96,8 @@ function longestOf(authorities: readonly Validity[], nowMs: number): Validity | 
 
 const dayMs = 86_400_000;
 /**
- * Time before expiry from which a certificate gets a warning. A short-lived one gets it in the last third of its life.
+ * Milliseconds before its expiry from which a certificate gets a warning. A short-lived certificate gets it only in the
+ * last third of its life.
  */
 const soonMs = 14 * dayMs;
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { integer, oneOf, optionalSection, text } from '../setting-types.ts';
 
-/** The part of the file about the export of usage. */
+/** The section `usage.export` of the configuration file. */
 export const usageExport = optionalSection(
   'Sends usage to a billing system, hour by hour, as CloudEvents (docs/billing.md). Left out: usage is not sent anywhere.',
   {

@@ -1,7 +1,10 @@
 import type { UsageExportConfig } from '../../config.ts';
 import type { GatewayFile } from '../gateway-file.ts';
 
-/** Makes the settings of the export from a file without faults; `null` if usage is not exported. */
+/**
+ * Converts the section `usage.export`, which has no faults. Returns `null` if the section is left out, because usage is
+ * then not exported.
+ */
 export function makeUsageExport(file: GatewayFile['usage']['export']): UsageExportConfig | null {
   if (file === undefined) return null;
   return {

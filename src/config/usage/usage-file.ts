@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { integer, section, text } from '../setting-types.ts';
 import { usageExport } from './export-file.ts';
 
-/** The part of the file about usage. */
+/** The section `usage` of the configuration file. */
 export const usage = section('Counting of requests for reports (docs/usage.md).', {
   journal_dir: Type.Optional(
     text(
