@@ -45,12 +45,12 @@ import { targetNames, type Target } from './proxy/ingress/target.ts';
 import { openProxy, type ProxyDeps } from './proxy/proxy.ts';
 import type { Application } from './server/listener.ts';
 
-/** Dependencies of both listeners; nothing is global. */
+/** Dependencies of both applications. Nothing is global. */
 export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly config: Config;
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** Limits of keys and accounts. */
+  /** Limits the requests of keys and accounts. */
   readonly rateLimiter: RateLimiter;
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
@@ -70,26 +70,26 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly observeOperator: RequestObserver;
   /** `null`: requests are not traced. */
   readonly tracer: Tracer | null;
-  /** Load of the process; measured if left out. */
+  /** Returns the load of the process. If left out, the load is measured. */
   readonly pressure?: () => Pressure;
-  /** Reasons that keep this process from deciding; empty if it is ready. */
+  /** Returns the reasons why this process cannot decide; empty if it is ready. */
   readonly unready: () => readonly Unreadiness[];
 }
 
 /** An application for a listener. */
 export interface ServedApplication extends Application {
-  /** Closes everything that it holds open, connections to upstreams included. */
+  /** Closes everything that the application holds open, connections to upstreams included. */
   close(): Promise<void>;
 }
 
 /** The public listener's application. */
 export interface PublicApplication extends ServedApplication {
-  /** Finds the destination of a request by the same functions that real requests pass. */
+  /** Finds the destination of a request with the same functions that real requests pass. */
   readonly destinationOf: DestinationOf;
 }
 
 /**
- * Builds the public listener's application. The order of its steps is the security argument: each step may rely on the
+ * Builds the public listener's application. Its security rests on the order of the steps: each step may rely on the
  * ones before it. The function is longer than others, so that the order can be read in one place.
  *
  * @throws if the configuration cannot be used; everything that was opened is closed then
@@ -101,8 +101,8 @@ export async function publicServer(
   const { config, clock, logger, observe, tracer } = deps;
   const newRequestId = requestIds(deps.randomBytes, trustedPeers(config.trustedProxies));
 
-  // 1. Before authentication: one path, one framing. The ingress rejects a request that two readers could understand
-  // differently, so all further steps and the upstream read the same request.
+  // 1. Before authentication, the ingress rejects a request whose path or framing two readers could understand
+  // differently. So all further steps and the upstream read the same request.
   const rules = headerRules(config.headers);
   const ingress = ingressReader(config, rules);
   const nameOf = targetNames(config.routes.map((route) => route.prefix));
@@ -111,8 +111,8 @@ export async function publicServer(
   const { typeBase } = config.problems;
   const reject = rejecter({ clock, newRequestId, typeBase, observe, tracer, nameOf, corsOf });
 
-  // 2. Management owns every method and every path under its prefix. The ingress sends no request that could be read as
-  // such a path anywhere else.
+  // 2. Management handles every method and every path under its prefix. The ingress sends a request nowhere else if its
+  // path could be read as one of these.
   const app = Fastify({
     ...fastifyOptions(config.limits),
     ...quiet(logger),
@@ -148,7 +148,7 @@ export async function publicServer(
   });
   await made(app);
 
-  // 4. All other requests go to the proxy, after the steps above; it forwards none of them without a permit.
+  // 4. All other requests go to the proxy. It forwards none of them without a permit, except CORS preflights.
   const proxy = await openProxy({ ...deps, usage: deps.counting, shedding, newRequestId, rules }).catch(
     async (error: unknown) => {
       await app.close();
@@ -169,7 +169,7 @@ export async function publicServer(
     broke: broken(logger),
     destinationOf,
     close: async () => {
-      // `close` waits for connections, and WebSockets do not end by themselves.
+      // WebSockets do not end by themselves, and `close` would wait for them.
       deps.exchanges.goAway();
       await app.close();
       await proxy.close();
@@ -214,7 +214,7 @@ export async function internalServer(
   };
 }
 
-/** Starts the registered plugins; if one fails, closes those that had started. */
+/** Starts the registered plugins. If one fails, closes those that had started. */
 async function made(app: FastifyInstance): Promise<void> {
   try {
     await app.ready();
@@ -224,12 +224,12 @@ async function made(app: FastifyInstance): Promise<void> {
   }
 }
 
-/** Logs an exception that ended a request or its connection. */
+/** Returns a function that logs an exception which ended a request or its connection. */
 function broken(logger: Logger): Application['broke'] {
   return (error) => logger.error({ err: error }, 'an exception ended a connection');
 }
 
-/** Finds the destination of a request as the dispatcher does, for explanations. */
+/** Makes the function that finds the destination of a request for explanations, as the dispatcher does. */
 function destinations(
   { routes, headers }: Config,
   { targetOf }: IngressReader,
@@ -247,7 +247,7 @@ function destinations(
   };
 }
 
-/** Problem of a path that is not UTF-8, which the router of the management API rejects first. */
+/** Problem for a path that is not UTF-8. The router of the management API rejects such a path first. */
 const notUtf8 = problemOf({ code: 'FST_ERR_BAD_URL' });
 
 const unknownOperation: FindOperation = () => ({ operation: { rejection: notFound }, parameters: {} });

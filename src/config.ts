@@ -10,22 +10,25 @@ export interface Config {
   readonly redisMacKeyFile: string | null;
   /** Number of processes that accept connections on the listeners. */
   readonly workers: number;
-  /** Run migrations at start. */
+  /** Whether to run migrations at start. */
   readonly migrate: boolean;
   readonly coherence: CoherenceConfig;
   readonly headers: HeaderNames;
   /** Prefix of new API keys, without the `_` after it. */
   readonly keys: { readonly prefix: string };
-  /** Start of the `type` of a problem. The code follows it. */
+  /** Start of the `type` of a problem. The code of the problem follows it. */
   readonly problems: { readonly typeBase: string };
   /** The API reference for parents. If `title` is `null`, it has the gateway's own title. */
   readonly reference: { readonly enabled: boolean; readonly title: string | null };
   /** CIDRs of the proxies whose `X-Forwarded-*` and `X-Request-Id` are trusted. */
   readonly trustedProxies: readonly string[];
-  /** Certificates in the files that the configuration names, as of its reading. */
+  /** Certificates in the files that the configuration names, as they were when the configuration was read. */
   readonly certificates: readonly CertificateConfig[];
   readonly management: { readonly requireActingHeader: boolean };
-  /** The longest matching prefix wins. Empty only on the embedded store: requests then go to the echo upstream. */
+  /**
+   * Routes; the longest matching prefix wins. Only on the embedded store can the list be empty: requests then go to the
+   * echo.
+   */
   readonly routes: readonly RouteConfig[];
   readonly limits: LimitsConfig;
   /** Days for which events are kept. */
@@ -34,7 +37,7 @@ export interface Config {
   readonly log: { readonly level: string; readonly sample2xx: number };
   /** `null`: requests are not traced. */
   readonly tracing: TracingConfig | null;
-  /** Longest time from SIGTERM to the exit. */
+  /** Maximum time from SIGTERM to the exit. */
   readonly drainMs: number;
   /** Part of `drainMs` in which requests are accepted as usual while `/readyz` responds with 503. */
   readonly drainDelayMs: number;
@@ -42,10 +45,10 @@ export interface Config {
   readonly drainIdleMs: number;
 }
 
-/** Validity of a certificate; wall-clock times, as the certificate states them. */
+/** Validity of a certificate. Its times are wall-clock times, milliseconds since 1970. */
 export interface CertificateConfig {
   readonly use: 'listener' | 'upstream_ca' | 'upstream_client' | 'redis_ca' | 'redis_client';
-  /** Prefix of the route that uses it towards its upstream; `null`: not for an upstream. */
+  /** Prefix of the route whose upstream the certificate is for; `null` if it is not for an upstream. */
   readonly route: string | null;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
@@ -61,7 +64,7 @@ export interface InternalConfig {
   readonly host: string;
   readonly port: number;
   readonly adminToken: string | null;
-  /** Further tokens of operators, by name. */
+  /** Further tokens of the operator API, by the name of their operator. */
   readonly adminTokens: Readonly<Record<string, string>>;
 }
 
@@ -76,34 +79,36 @@ export interface PostgresConfig {
 }
 
 export interface CoherenceConfig {
-  /** The T of `docs/coherence.md`. */
+  /** Length of a lease: the T of `docs/coherence.md`. */
   readonly leaseMs: number;
-  /** Most facts held in memory. */
+  /** Maximum number of facts held in memory. */
   readonly maxFacts: number;
 }
 
 export interface RouteConfig {
-  /** Starts with `/`; matches whole segments. */
+  /** Path prefix, which starts with `/` and matches whole segments. */
   readonly prefix: string;
-  /** `http:`, `https:` or `unix:` address. Paths are not rewritten. */
+  /** Address that begins with `http:`, `https:` or `unix:`. Paths are not rewritten. */
   readonly upstream: string;
-  /** Client that forwards plain requests: our own for HTTP/1.1, or @fastify/http-proxy with undici. */
+  /** HTTP client that forwards plain requests: the gateway's own (`native`), or @fastify/http-proxy (`undici`). */
   readonly client: 'native' | 'undici';
   /** `Host` that the upstream receives: the client's or its own. */
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
-  /** Names of client headers with `_` that are passed on, in lower case; all others are dropped. */
+  /** Names of client headers with `_` that are passed on, in lower case. All other headers with `_` are dropped. */
   readonly underscoreHeaders: readonly string[];
-  /** A CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without identity. */
+  /**
+   * Action for a CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without identity.
+   */
   readonly preflight: 'authenticate' | 'pass';
   /** CORS headers that the gateway sets; `null`: those of the upstream pass unchanged. */
   readonly cors: CorsConfig | null;
-  /** Scope that a caller must hold, by kind of method; `null`: none is needed. */
+  /** Scopes that a caller must hold for reads and for writes; `null` if none is needed. */
   readonly scopes: { readonly read: string | null; readonly write: string | null };
   readonly timeouts: { readonly connectMs: number; readonly headersMs: number; readonly bodyMs: number };
-  /** Most connections to the upstream, not counting those of WebSockets. */
+  /** Maximum number of connections to the upstream, not counting those of WebSockets. */
   readonly connections: number;
-  /** Most open WebSockets; `null`: as many as client connections are allowed. */
+  /** Maximum number of open WebSockets; `null` for as many as `limits.maxConnections`. */
   readonly webSockets: number | null;
   readonly tls: {
     readonly caFile: string | null;
@@ -126,11 +131,11 @@ export interface CorsConfig {
 }
 
 export interface UsageConfig {
-  /** Folder of the journals. */
+  /** Folder of the usage journals. */
   readonly journalDir: string;
-  /** Most disk space for the journal of one process. */
+  /** Maximum disk space for the journal of one process. */
   readonly journalMaxBytes: number;
-  /** Time for which a silent replica holds back `complete_through` of reports. */
+  /** How long a silent replica holds back `complete_through` in reports. */
   readonly lostAfterMs: number;
   /** Days for which hourly usage is kept. */
   readonly hourlyRetentionDays: number;
@@ -145,12 +150,12 @@ export interface UsageExportConfig {
   /** File with the value of the header `Authorization`. */
   readonly authorizationFile: string | null;
   readonly format: 'batch' | 'single';
-  /** Most events in a request. */
+  /** Maximum number of events in a request. */
   readonly batchSize: number;
   readonly timeoutMs: number;
   /** Id by which the receiver knows an account. */
   readonly subject: 'id' | 'external_id';
-  /** Delay from the end of an hour to its export, at least. */
+  /** Minimum delay from the end of an hour to its export. */
   readonly delayMs: number;
   readonly caFile: string | null;
 }
@@ -169,15 +174,18 @@ export interface LimitsConfig {
   readonly headTimeoutMs: number;
   /** Longest pause of a client in the middle of a body. */
   readonly bodyIdleMs: number;
-  /** Slowest transfer of a body by a client, bytes per minute; 0 turns the limit off. */
+  /** Slowest transfer of a body that a client is allowed, in bytes per minute; 0 turns the limit off. */
   readonly minBodyBytesPerMinute: number;
   readonly keepAliveMs: number;
   readonly managementBodyBytes: number;
   readonly maxConnections: number;
   readonly inFlightPerTenant: number;
-  /** Most changes of one parent that every replica must confirm, a second; 0 turns the limit off. */
+  /**
+   * Maximum number of changes per second for one parent, counting those that every replica must confirm; 0 for no
+   * limit.
+   */
   readonly changesPerSecond: number;
-  /** Most management reads of one parent, a second; 0 turns the limit off. */
+  /** Maximum number of management reads per second for one parent; 0 turns the limit off. */
   readonly readsPerSecond: number;
   readonly subAccountsPerParent: number;
   readonly keysPerAccount: number;

@@ -44,7 +44,7 @@ async function serve(config: Config, log: Log): Promise<void> {
   /** Reloads the file. Without a file, SIGHUP means that the terminal was closed, and the gateway stops. */
   function hangUp(signal: NodeJS.Signals): void {
     if (!process.env['CONFIG']) return stop(signal);
-    // A gateway that is still starting may have read the file before the change.
+    // A gateway that is still starting may have read the file before the change, so it reloads after the start.
     starting.then((gateway) => {
       if (!life.stopping) void reload(gateway);
     }, ignore);

@@ -5,12 +5,12 @@ import { startGateway } from './wiring/start.ts';
 import { shutdownOrder, Stages, type Stage } from './wiring/stages.ts';
 import { PrimaryLink } from './wiring/workers/primary-link.ts';
 
-// A worker: one of several processes with the same listeners. Only the primary (src/wiring/workers) starts it.
+// This process is a worker: one of several with the same listeners. Only the primary (src/wiring/workers) starts it.
 favourRequests();
-/** Drains this worker once. The primary kills a worker that must end at once. */
+/** Drains this worker at the first call. The primary kills a worker that must end at once. */
 let stop = (): void => process.exit(0);
 const link = new PrimaryLink({ stop: () => stop() });
-// Terminals and some supervisors signal every process of a group, so the primary alone decides about a reload.
+// SIGHUP is ignored: terminals and some supervisors signal every process of a group, and only the primary may reload.
 process.on('SIGHUP', () => undefined);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop());
 
