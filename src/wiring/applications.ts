@@ -5,16 +5,20 @@ import type { Generation } from './generation.ts';
 import { mustNotNeedRestart } from './restart-needed.ts';
 
 export interface ApplicationsParts {
-  /** Configuration at the start of the process, before {@link complete}. */
+  /** Configuration with which the process started, as it was read, before {@link complete}. */
   readonly given: Config;
   /** Fills in the parts that a configuration leaves to the gateway. */
   readonly complete: (read: Config) => Promise<Config>;
-  /** @throws if the configuration cannot be used; everything that was opened is closed then */
+  /**
+   * Makes the applications for a configuration.
+   *
+   * @throws if the configuration cannot be used; everything that was opened is closed then
+   */
   readonly make: (config: Config) => Promise<Generation>;
   readonly logger: Logger;
 }
 
-/** The applications in use, and the replaced ones that have active exchanges. */
+/** The applications in use, and the replaced ones that still have active exchanges. */
 export class Applications {
   readonly #parts: ApplicationsParts;
   readonly #generations: Set<Generation>;
@@ -23,7 +27,11 @@ export class Applications {
   #reloading: Promise<void> = Promise.resolve();
   #ending = false;
 
-  /** Makes the first applications. @param config complete configuration */
+  /**
+   * Makes the first applications.
+   *
+   * @param config complete configuration
+   */
   static async open(config: Config, parts: ApplicationsParts): Promise<Applications> {
     return new Applications(config, await parts.make(config), parts);
   }
@@ -61,7 +69,7 @@ export class Applications {
     return done;
   }
 
-  /** Number of active exchanges by state. */
+  /** Counts active exchanges by state. */
   underWay(): ReadonlyMap<ExchangeState, number> {
     const counts = new Map<ExchangeState, number>();
     for (const { exchanges } of this.#generations) exchanges.countInto(counts);
@@ -74,7 +82,7 @@ export class Applications {
     return this.#reloading;
   }
 
-  /** Asks WebSockets to connect elsewhere, because they do not end by themselves. */
+  /** Asks the clients of WebSockets to connect elsewhere, because WebSockets do not end by themselves. */
   goAway(): void {
     for (const each of this.#generations) each.goAway();
   }
@@ -95,15 +103,15 @@ export class Applications {
     const made = await make(config);
     try {
       const serve = prepare();
-      // `prepare` comes before the agreement, because a failure after the agreement would cut the connections of one
-      // worker.
+      // The listeners are prepared before the agreement. A failure after the agreement would end this worker and cut
+      // its connections.
       await agreed();
       serve(made, config.limits);
     } catch (error) {
       await made.close();
       throw error;
     }
-    // No step after this one can fail.
+    // From here on nothing can fail.
     const replaced = this.#current;
     [this.#current, this.#config] = [made, config];
     this.#generations.add(made);

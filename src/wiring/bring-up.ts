@@ -11,9 +11,11 @@ import type { Store } from './store.ts';
 
 export interface BringUpParts {
   readonly store: Pick<Store, 'migrate' | 'ping'>;
-  /** Run migrations instead of waiting until another process has run them. */
+  /** Whether to run migrations. Otherwise the gateway waits until another process has run them. */
   readonly migrate: boolean;
-  /** Whether no other process can open or migrate this store. If so, the first failure is final and the start fails. */
+  /**
+   * `true` if only this process can open and migrate the store. The first failure is then final, and the start fails.
+   */
   readonly alone: boolean;
   readonly timers: Timers;
   readonly clock: Clock;
@@ -25,7 +27,7 @@ export interface BringUpParts {
 export interface BringUp {
   /** Starts to connect to the store. */
   start(): void;
-  /** Reason why the process is not ready; `null` once everything has started. */
+  /** Returns the reason why the process is not ready; `null` once everything has started. */
   missing(): Unreadiness | null;
   /** Resolves when everything has started, or after {@link BringUp.stop}; rejects if another attempt cannot help. */
   readonly done: Promise<void>;
@@ -37,8 +39,8 @@ const longestRetryMs = 5_000;
 const sayAgainMs = 30_000;
 
 /**
- * Waits for the store and its tables without a time limit. A gateway that starts before its database is unready, but
- * has not failed.
+ * Waits for the store and its tables without a time limit. A gateway may start before its database: it is not ready
+ * until then, but it does not fail.
  */
 export function bringUp({ store, migrate, alone, timers, clock, logger, begin }: BringUpParts): BringUp {
   let missing: Unreadiness | null = { reason: 'starting', detail: 'The store has not answered yet.' };
@@ -68,7 +70,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     logger.info({ step }, 'migrated the database');
   }
 
-  /** A migration waits for a lock while replicas of the previous version serve. */
+  /** Notes that a migration waits for a lock, as it does while replicas of the previous version hold it. */
   function onWait({ step, waitsFor }: MigrationWait): void {
     missing = {
       reason: 'migrations_pending',
@@ -90,7 +92,7 @@ export function bringUp({ store, migrate, alone, timers, clock, logger, begin }:
     else say(reason, { err: error, reason }, `not ready: ${detail}`);
   }
 
-  /** Logs a reason at most once in 30 seconds, so that a long outage does not fill the log. */
+  /** Logs the same reason at most once in 30 seconds, so that a long outage does not fill the log. */
   function say(what: string, fields: object, message: string): void {
     const nowMs = clock.monotonicMs();
     if (said.what === what && nowMs - said.atMs < sayAgainMs) return;

@@ -14,10 +14,10 @@ interface CacheParts extends Pick<RedisFactCacheOptions, 'clock' | 'timers' | 'o
   readonly registry: Registry;
 }
 
-/** Time after which Redis forgets a value. */
+/** Milliseconds after which Redis forgets a value. */
 const ttlMs = 3_600_000;
 
-/** Opens the shared cache, which connects in the background. Without Redis the cache is empty. */
+/** Opens the shared cache, which connects in the background. Without Redis the cache stays empty. */
 export function openCache(
   { redisUrl, redisMacKeyFile, store }: Pick<Config, 'redisUrl' | 'redisMacKeyFile' | 'store'>,
   { logger, registry, ...parts }: CacheParts,

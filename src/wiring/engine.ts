@@ -40,23 +40,23 @@ export interface EngineParts {
 export interface Engine {
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** Clock by which everything expires. It is the store's clock as soon as that is known. */
+  /** Clock by which everything expires: the store's clock, or this machine's clock until the store's clock is known. */
   readonly clock: Clock;
   readonly usage: UsageSink;
   /** Limits over all replicas. They work even while the store cannot be reached. */
   readonly limiter: RateLimiter;
   /** Exports usage again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
-  /** {@link Readiness.unready} */
+  /** Returns the reasons why this process should get no requests: {@link Readiness.unready}. */
   unready(): readonly Unreadiness[];
   /**
-   * Starts to connect to the store. Call it when the process listens, so that a taken port is reported before a store
-   * is made.
+   * Starts to connect to the store. Call it when the process listens, so that a taken port is reported before an
+   * embedded store is created.
    */
   start(): void;
   /** Resolves when the store is reached and everything has started. */
   readonly begun: Promise<void>;
-  /** The replica's registered id; `null` before it is registered. */
+  /** Returns the id under which this replica is registered; `null` before that. */
   replicaId(): string | null;
   /**
    * Shows the platform and operators that this process is about to end. The process goes on deciding.
@@ -65,14 +65,14 @@ export interface Engine {
    */
   leave(withinMs: number): void;
   /**
-   * Adds the last usage and releases the lease. Call it after the last request.
+   * Adds the last counts of usage to the store, and releases the lease. Call it after the last request.
    *
    * @throws {UsageLeft} if usage could not be added in time; everything else is stopped then
    */
   stop(): Promise<void>;
 }
 
-/** Fraction of a lease for which a replica delays its confirmation of a new quota, to add its counts first. */
+/** Maximum fraction of a lease that a replica may spend on adding its counts before it confirms a new quota. */
 const quotaShare = 0.1;
 
 /** Makes the engine. While the store cannot be reached, it rejects requests with `unavailable` and keeps trying. */
@@ -108,7 +108,7 @@ export function makeEngine(parts: EngineParts): Engine {
     retention.start();
     exporting.start();
   };
-  // Only this process can open an embedded store, so it must migrate it.
+  // Only this process can open an embedded store, so this process must migrate it.
   const starting = bringUp({ ...tools, store, migrate: config.migrate || alone, alone, begin });
 
   return {
@@ -141,7 +141,11 @@ export function makeEngine(parts: EngineParts): Engine {
   };
 }
 
-/** Passes events of coherence to metrics, readiness and usage. @param quotaSet called when an account got a quota */
+/**
+ * Passes events of coherence to metrics, readiness and usage.
+ *
+ * @param quotaSet called when an account has got a quota
+ */
 function reporting(
   counted: CoherenceEvents,
   readiness: Readiness,

@@ -10,9 +10,9 @@ export interface Generation {
   readonly internalApp: Application;
   /** Active exchanges that began in this generation. */
   readonly exchanges: Pick<ActiveExchanges, 'countInto'>;
-  /** Waits until its exchanges have ended, then closes it with its connections to upstreams. */
+  /** Waits until the exchanges of this generation have ended, then closes it and its connections to upstreams. */
   retire(): Promise<void>;
-  /** Asks WebSockets to connect elsewhere, because they do not end by themselves. */
+  /** Asks the clients of WebSockets to connect elsewhere, because WebSockets do not end by themselves. */
   goAway(): void;
   /** Closes everything at once. */
   close(): Promise<void>;
@@ -24,8 +24,8 @@ const lookMs = 500;
 /**
  * Builds both applications.
  *
- * @param deps dependencies; `concurrency` is shared by all generations, so that tenants get no extra slots during a reload
- * @throws if the configuration cannot be used; everything opened is closed then
+ * @param deps `concurrency` is shared by all generations, so that tenants get no extra slots during a reload
+ * @throws if the configuration cannot be used; everything that was opened is closed then
  */
 export async function generation(
   deps: AppDeps & { readonly concurrency: TenantConcurrency },

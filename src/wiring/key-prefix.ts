@@ -1,7 +1,7 @@
 import type { Store } from '../adapters/postgres/store.ts';
 import { usualKeyPrefix } from '../domain/api-key.ts';
 
-/** Imported keys begin with `keys.prefix`, so they would be rejected as mistyped keys of this gateway. */
+/** Error: imported keys begin with `keys.prefix`, so they would be rejected as mistyped keys of this gateway. */
 export class KeyPrefixTaken extends Error {
   override readonly name = 'KeyPrefixTaken';
 
@@ -14,10 +14,10 @@ export class KeyPrefixTaken extends Error {
 }
 
 /**
- * Checks that no imported key begins with `prefix`: such a key would be rejected. Keys without a known start are not
- * checked.
+ * Checks that no imported key begins with `prefix`, because such a key would be rejected. Imported keys whose start is
+ * unknown are not checked.
  *
- * @throws {KeyPrefixTaken}; or `ProblemError` if the store cannot be reached
+ * @throws {KeyPrefixTaken} if a key begins with it; `ProblemError` if the store cannot be reached
  */
 export async function refuseTakenPrefix(
   store: Pick<Store, 'importedKeysLike'>,

@@ -4,12 +4,12 @@ import type { Barrier } from '../ports/barrier.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Directory, Lookup } from '../ports/directory.ts';
 
-/** Stands in for coherence until the store is reached, because its tables may not exist before. */
+/** Stands in for coherence until the store is reached, because the tables of coherence may not exist before. */
 export interface LateCoherence {
-  /** Rejects with `unavailable` until {@link begin}. */
+  /** Rejects look-ups with `unavailable` until {@link begin} is called. */
   readonly directory: Directory;
   readonly barrier: Barrier;
-  /** The store's clock when that is known; before, this machine's clock. */
+  /** The store's clock, or this machine's clock until the store's clock is known. */
   readonly clock: Clock;
   ready(): boolean;
   snapshot(): CoherenceSnapshot | null;
@@ -25,7 +25,11 @@ const noLookup: Lookup = {
   load: () => Promise.reject(unavailable()),
 };
 
-/** Lets the gateway listen, and respond with 503, before its store can be reached. @param own clocks of this machine */
+/**
+ * Lets the gateway listen, and respond with 503, before its store can be reached.
+ *
+ * @param own clocks of this machine
+ */
 export function lateCoherence(own: Clock): LateCoherence {
   let coherence: Coherence | undefined;
   /** Listeners to register once coherence has started. */

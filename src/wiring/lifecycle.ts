@@ -7,7 +7,7 @@ import type { RunningGateway } from './start.ts';
 import { version } from './version.ts';
 import { welcome } from './welcome.ts';
 
-/** The life of a serving process, from start to exit. */
+/** Runs a serving process from start to exit. */
 export class Lifecycle {
   readonly #log: Log;
   #gateway: RunningGateway | undefined;
@@ -36,7 +36,10 @@ export class Lifecycle {
     }
   }
 
-  /** Drains and ends the process, at the latest after `drainMs`; with exit code 1 if something did not end in time. */
+  /**
+   * Drains the gateway, then ends the process, after `drainMs` at the latest. The exit code is 1 if something did not
+   * end in time.
+   */
   stop(signal: NodeJS.Signals): void {
     this.#stopping = true;
     if (this.#gateway === undefined) return this.#end(0);
@@ -58,18 +61,18 @@ export class Lifecycle {
 
   fail(error: unknown, message: string): void {
     this.#log.logger.fatal({ err: error }, message);
-    // Also printed for people in a terminal, whose log may go elsewhere.
+    // The message also goes to stderr, for people in a terminal whose log goes elsewhere.
     if (error instanceof Error) process.stderr.write(`${message}: ${redact(error.message)}\n`);
     this.#end(error instanceof KeyPrefixTaken ? badConfigurationExitCode : 1);
   }
 
-  /** Ends the process after the last log lines, which say why, are written. */
+  /** Ends the process once the last log lines are written, because they say why it ends. */
   #end(code: number): void {
     this.#log.close(() => process.exit(code));
   }
 }
 
-/** Members of the first log line of every process. */
+/** Returns the versions that the first log line of every process contains. */
 export function identity(): { readonly version: string; readonly node: string } {
   return { version: version(), node: process.version };
 }

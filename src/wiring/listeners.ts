@@ -16,7 +16,7 @@ export interface OpenListeners {
   readonly applications: Applications;
   readonly publicAddress: Address;
   readonly internalAddress: Address;
-  /** Number of connections of each listener. */
+  /** Each function returns the number of open connections of its listener. */
   readonly connections: Readonly<Record<'public' | 'internal', () => number>>;
   /**
    * Prepares both listeners for new applications.
@@ -38,7 +38,7 @@ export async function openListeners(
 ): Promise<OpenListeners> {
   const { given, complete, deps, observersOf, timers, engine, waitsOf } = services;
   const { config, logger } = deps;
-  // Shared by all generations, so that tenants get no extra places during a reload.
+  // All generations share this object, so that tenants get no extra slots during a reload.
   const concurrency = new TenantConcurrency(config.limits, waitsOf);
   const applications = await stages.open(
     'applications',
@@ -93,13 +93,13 @@ export async function openListeners(
   };
 }
 
-/** Ends the public listener as its current configuration says. */
+/** Drains the public listener, with the times of its current configuration. */
 async function drained({ drain }: Drainable, applications: Applications, logger: Logger): Promise<void> {
   const { drainMs, drainDelayMs, drainIdleMs } = applications.config;
   const limitMs = (drainMs - drainDelayMs) * (1 - finishShare);
   const goAway = (): void => applications.goAway();
   goAway();
-  // `onRefusing` asks WebSockets that were opened after the drain began.
+  // `onRefusing` also asks the clients of WebSockets that were opened after the drain began.
   const cut = await drain({ limitMs, idleMs: Math.min(drainIdleMs, limitMs / 2), onRefusing: goAway });
   if (cut > 0) logger.warn({ connections: cut }, 'connections still open at the end of the drain were cut');
 }

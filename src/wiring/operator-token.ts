@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** File with the operator's token of the embedded store. */
+/** Returns the path of the file that holds the operator token of an embedded store. */
 export function operatorTokenFile(dataDir: string): string {
   return join(dataDir, 'admin-token');
 }

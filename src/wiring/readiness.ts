@@ -1,18 +1,18 @@
 import { sayCause, storeCause } from '../adapters/postgres/connection/causes.ts';
 import type { Unreadiness } from '../ops/health.ts';
 
-/** Whether this process should get requests. If not, `/readyz` is 503. */
+/** Whether this process should get requests. If not, `/readyz` responds with 503. */
 export interface Readiness {
-  /** Reasons why this process should get no requests: it cannot decide, or is about to end. */
+  /** Returns the reasons why this process should get no requests: it cannot decide, or is about to end. */
   unready(): readonly Unreadiness[];
-  /** The process is about to end. */
+  /** Notes that the process is about to end. */
   leave(): void;
   leaseRenewed(): void;
   leaseRenewalFailed(error: unknown): void;
 }
 
 interface ReadinessParts {
-  /** Reason why the process has not started; `null` after its start. */
+  /** Returns the reason why the process has not started; `null` after its start. */
   readonly missing: () => Unreadiness | null;
   /** Whether the lease allows this process to decide. */
   readonly holdsLease: () => boolean;
@@ -34,7 +34,7 @@ export function makeReadiness({ missing, holdsLease }: ReadinessParts): Readines
 
 const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
 
-/** @param trouble error of the last renewal */
+/** @param trouble error of the last attempt to renew the lease, if it failed */
 function lapsed(trouble: unknown): Unreadiness {
   const cause = storeCause(trouble);
   const why = cause === undefined ? 'the database does not answer.' : sayCause(cause);

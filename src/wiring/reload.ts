@@ -7,7 +7,7 @@ import type { RunningGateway } from './start.ts';
 
 type Reloaded = Pick<RunningGateway, 'reload' | 'noteReload'>;
 
-/** Logs warnings about a usable configuration. */
+/** Logs the warnings about a configuration that can be used. */
 export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): void {
   for (const { where, detail } of warnings) logger.warn({ where }, `the configuration: ${detail}`);
 }
@@ -16,8 +16,8 @@ export function warn(logger: Pick<Logger, 'warn'>, warnings: readonly Fault[]): 
  * Makes the function that reloads the configuration of a gateway, as a whole or not at all. The log has the outcome and
  * every fault.
  *
- * Reloads run one at a time. A single further reload serves all calls that come during one, and sees the changes of
- * each.
+ * Only one reload runs at a time. Calls during a reload share one further reload, which reads the file after all of
+ * these calls.
  */
 export function reloader(env: NodeJS.ProcessEnv, logger: Logger): (gateway: Reloaded) => Promise<void> {
   let reading = Promise.resolve();

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config.ts';
 
-/** A configuration that differs in sections that cannot change while a process runs. */
+/** Error: a new configuration differs in settings that cannot change while a process runs. */
 export class NeedsRestart extends Error {
   override readonly name = 'NeedsRestart';
 }
@@ -24,8 +24,9 @@ const fixed = {
 } as const satisfies Partial<Record<keyof Config, string>>;
 
 /**
- * @throws {NeedsRestart} if `wanted` cannot replace `running` without a restart. Both are configurations as they were
- * read
+ * Checks that `wanted` can replace `running` without a restart. Both are configurations as they were read.
+ *
+ * @throws {NeedsRestart} if a restart is needed
  */
 export function mustNotNeedRestart(running: Config, wanted: Config): void {
   const fixed = restartNeeded(running, wanted);

@@ -10,23 +10,28 @@ const niceness = 10;
 
 /**
  * Keeps V8's helper threads, which collect garbage and compile, from delaying requests. On one core under load, the
- * four helpers of a large collection take four fifths of the core, and requests wait up to 240 ms. With lower priority
- * they wait up to 80 ms. Large collections also become rarer: V8 starts them when the heap has grown by about half, and
- * here when it has tripled. The limit that Node takes from the container's memory is unchanged.
+ * four helpers of a large collection take four fifths of the core, and requests wait up to 240 ms. If the helpers have
+ * a lower priority, requests wait up to 80 ms. Large collections also become rarer: V8 normally starts one when the
+ * heap has grown by about half, and with this flag when the heap has tripled. The limit that Node takes from the
+ * container's memory is unchanged.
  *
  * The effect shows under a flood of made-up keys (`npm run bench:outages -- --scenario garbage`): a collection every
- * forty seconds delays one request in a hundred of known callers. Call it first, while there are no other threads.
+ * forty seconds delays one in a hundred requests of known callers. Call this function first, while there are no other
+ * threads.
  */
 export function favourRequests(): void {
   setFlagsFromString(`--heap-growing-percent=${growthPercent}`);
   try {
     for (const thread of otherThreads()) setPriority(thread, niceness);
   } catch {
-    // Priorities only optimise, and the system may forbid them.
+    // A priority is only an optimisation, and the system may forbid it.
   }
 }
 
-/** Ids of the other threads, on Linux; elsewhere priorities belong to the whole process. */
+/**
+ * Returns the ids of the other threads on Linux. Elsewhere it returns none, because a priority is for the whole
+ * process.
+ */
 function otherThreads(): number[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc/self/task')

@@ -19,7 +19,7 @@ import { measured, openStore, type Store } from './store.ts';
 import { openTracing } from './tracing.ts';
 import { version } from './version.ts';
 
-/** Open services that the listeners need. */
+/** The open services that the listeners need. */
 export interface Services {
   /** Configuration as it was read. */
   readonly given: Config;
@@ -34,7 +34,7 @@ export interface Services {
   readonly timers: Timers;
   /** Metrics of this process only. */
   readonly registry: Registry;
-  /** Observes requests that wait for a connection, by the prefix of their route. */
+  /** Returns the observer for requests of a route that wait for a connection to the upstream. */
   readonly waitsOf: (prefix: string) => ConnectionWaits;
 }
 

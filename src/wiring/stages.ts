@@ -1,6 +1,6 @@
-/** Stages of the process in the order of their closing, when the gateway stops or a stage fails to open. */
+/** Stages of the process, in the order in which they are closed when the gateway stops or a stage fails to open. */
 export const shutdownOrder = [
-  // `/readyz` says `draining`. Requests are accepted for `drain_delay_ms` more, so that balancers notice in time.
+  // `/readyz` says `draining`. Requests are accepted for another `drain_delay_ms`, so that balancers notice in time.
   'readiness',
   // New connections are refused, requests finish, and WebSockets are asked to leave. Connections that stay are cut at
   // the end.
@@ -9,7 +9,7 @@ export const shutdownOrder = [
   'applications',
   // Usage of the last requests is stored, then the lease is released.
   'engine',
-  // Traces come after usage and lease, which must not wait for the collector.
+  // The last traces are sent after usage and lease, which must not wait for the collector.
   'tracing',
   // The internal listener stays open until here, so that the platform can see why this process is unready.
   'internal listener',
@@ -19,7 +19,7 @@ export const shutdownOrder = [
 
 export type Stage = (typeof shutdownOrder)[number];
 
-/** Step of a stage. Each is reported before it happens, at most once. */
+/** A step of a stage. Each step is reported before it happens, at most once. */
 export type StageStep = 'opening' | 'closing';
 
 /**

@@ -11,7 +11,7 @@ import { openServices } from './services.ts';
 import { shutdownOrder, Stages, type Stage } from './stages.ts';
 import type { Store } from './store.ts';
 
-/** A listening gateway, which may not be ready. */
+/** A listening gateway, which may not be ready yet. */
 export interface RunningGateway {
   readonly config: Config;
   readonly store: Store;
@@ -20,8 +20,8 @@ export interface RunningGateway {
   /** Resolves when the store is reached and everything has started. */
   readonly begun: Promise<void>;
   /**
-   * Decides and forwards by `wanted` from now on. Connections stay open, and active exchanges end by the configuration
-   * that they began with. Calls run one after the other.
+   * Decides and forwards requests by `wanted` from now on. Connections stay open, and active exchanges keep the
+   * configuration that they began with. Calls run one after the other.
    *
    * @param agreed awaited right before `wanted` is used; if it rejects, `wanted` is not used
    * @throws {NeedsRestart} or another error that keeps `wanted` from being used; nothing has changed then
@@ -34,10 +34,10 @@ export interface RunningGateway {
 }
 
 /**
- * Assembles and starts the process: store, engine, two listeners. It connects to the store after it listens. While
- * PostgreSQL cannot be reached, it responds with 503 and keeps trying.
+ * Starts the gateway: store, engine, two listeners. It connects to the store only after it listens. While PostgreSQL
+ * cannot be reached, the gateway responds with 503 and keeps trying to connect.
  *
- * @param workers the workers of this gateway, if this process is one of several
+ * @param workers group of the workers that this process belongs to; `null` if it is the only process
  * @throws if it cannot listen or cannot lock the directory of the embedded store; everything that was opened is closed
  * then
  */

@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 
 export type { Store };
 
-/** Opens the configured store. The first use connects to it, or makes an embedded store. */
+/** Opens the configured store. Its first use connects to PostgreSQL, or creates the embedded store if there is none. */
 export async function openStore(
   { store, coherence }: Pick<Config, 'store' | 'coherence'>,
   logger: Pick<Logger, 'info'>,
@@ -23,7 +23,7 @@ export async function openStore(
   );
 }
 
-/** Wraps a store: `registry` then shows its connections and the time of its calls. */
+/** Wraps a store so that `registry` shows its connections and how long its calls take. */
 export function measured(store: Store, registry: Registry, clock: Pick<Clock, 'monotonicMs'>): Store {
   poolMetrics(registry, store.pool);
   const timed = statementTimes(registry, clock);

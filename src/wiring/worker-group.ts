@@ -3,16 +3,21 @@ import type { Registry } from 'prom-client';
 import type { Unreadiness } from '../ops/health.ts';
 
 /**
- * All workers of one gateway, as one of them sees them. Each decides separately; to the outside they are one process.
+ * All workers of one gateway, as one of the workers sees them. Each worker decides separately, but to the outside all
+ * of them look like one process.
  */
 export interface WorkerGroup {
   /**
    * Makes the function that returns the reasons why no worker can decide. `/readyz` of each worker reports them.
    *
-   * @param own reasons of this worker, which are sent to the others
+   * @param own returns the reasons of this worker, which are sent to the primary
    */
   unready(own: () => readonly Unreadiness[]): () => readonly Unreadiness[];
-  /** Metrics of all workers. @param own metrics of this worker, which are sent to the others */
+  /**
+   * Makes a registry that shows the metrics of all workers.
+   *
+   * @param own metrics of this worker, which are sent to the primary
+   */
   metrics(own: Registry): Pick<Registry, 'metrics' | 'contentType'>;
   /** Keeps connections away from `server` while other workers should accept them. Call it before the server listens. */
   control(server: Server): void;

@@ -2,7 +2,10 @@ import type { Config } from '../../config.ts';
 import { defaultRoute } from '../../config/make.ts';
 import { startEcho, type Echo } from './echo.ts';
 
-/** Adds the echo upstream to configurations without any upstream, which only the embedded store allows. */
+/**
+ * Adds the echo upstream to a configuration that names no upstream. Only the embedded store allows such a
+ * configuration.
+ */
 export class EchoRoute {
   #echo: Echo | undefined;
 

@@ -20,7 +20,7 @@ interface LimiterParts {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly randomId: () => string;
-  /** This replica and the others; `null` before the store is reached. */
+  /** Returns this replica and the others; `null` before the store is reached. */
   readonly snapshot: () => CoherenceSnapshot | null;
 }
 
@@ -30,10 +30,13 @@ export interface OpenLimiter extends RateLimiter {
   stop(): Promise<void>;
 }
 
-/** Opens limits over all replicas. Their buckets are in Redis; without Redis, in the database. */
+/**
+ * Opens the limiter, which counts over all replicas. Its buckets are in Redis if there is one, otherwise in the
+ * database. With the embedded store they are in the memory of this process.
+ */
 export function openLimiter(parts: LimiterParts): OpenLimiter {
   const { config, store, clock, timers, logger, registry, randomId, snapshot } = parts;
-  // Only this process can use an embedded store.
+  // Only this process can use an embedded store, so its buckets need not be shared.
   const isShared = config.store.kind !== 'embedded';
   const redis = isShared && config.redisUrl !== null ? openRedis(config.redisUrl) : null;
   const buckets = isShared ? (redis ?? store.buckets) : embeddedBuckets(clock);
@@ -59,7 +62,7 @@ function openRedis(url: string): ReturnType<typeof redisBuckets> {
   return redisBuckets({ address });
 }
 
-/** Number of replicas that decide; `null` while it is unknown. */
+/** Returns the number of replicas that decide; `null` while it is unknown. */
 function replicasOf(snapshot: CoherenceSnapshot | null): number | null {
   if (snapshot === null || snapshot.replicas.length === 0) return null;
   return new Set([snapshot.replica, ...snapshot.replicas.map(({ id }) => id)]).size;

@@ -26,17 +26,17 @@ export interface CountingParts {
 /** Counts requests of this process, and takes over the journals of dead processes. */
 export interface Counting {
   readonly usage: UsageRecorder;
-  /** @see UsageRecorder.begin */
+  /** Starts counting into the store, and takes over journals. @see UsageRecorder.begin */
   begin(): Promise<void>;
-  /** Adds all counts to the store. It gives up after this many milliseconds, and never rejects. */
+  /** Adds all counts to the store. It gives up after `withinMs` milliseconds, and never rejects. */
   deliver(withinMs: number): Promise<void>;
-  /** Notes that the process must have ended within this many milliseconds. */
+  /** Notes that the process must end within `withinMs` milliseconds. */
   leave(withinMs: number): void;
-  /** @see UsageRecorder.stop */
+  /** Adds the remaining counts to the store, and stops. @see UsageRecorder.stop */
   stop(): Promise<number>;
 }
 
-/** The process ends with counts that the store lacks. */
+/** Error for a process that ends before all its counts are in the store. */
 export class UsageLeft extends Error {
   override readonly name = 'UsageLeft';
 
@@ -45,10 +45,10 @@ export class UsageLeft extends Error {
   }
 }
 
-/** Milliseconds of the time to end that are kept for the steps after usage. */
+/** Milliseconds before the end of the process that are reserved for the steps after usage. */
 const lastStepsMs = 1_000;
 
-/** Makes the counting with its metrics. */
+/** Makes the counting of requests, with its metrics. */
 export function makeCounting(parts: CountingParts): Counting {
   const { config, store, registry } = parts;
   const id = randomUUID();

@@ -28,13 +28,13 @@ export interface ExportingParts {
 /** Exports usage to a billing system. */
 export interface Exporting {
   start(): void;
-  /** Resolves when nothing is being sent. */
+  /** Stops the export. Resolves when nothing is being sent any more. */
   stop(): Promise<void>;
   /** Exports hours again; `null` if usage is not exported. */
   readonly replay: UsageReplay | null;
 }
 
-/** Makes the export with its metrics, which are 0 if usage is not exported. */
+/** Makes the export of usage with its metrics, which are 0 if usage is not exported. */
 export function makeExporting(parts: ExportingParts): Exporting {
   const { config, usage, clock, timers, logger, registry } = parts;
   const exported = counter(

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 
 /**
- * Message of Node's cluster that brings a connection. The worker returns `seq` as `ack`, and says whether it took the
- * connection.
+ * Message with which Node's cluster hands a connection to a worker. The worker returns `seq` as `ack`, and says whether
+ * it took the connection.
  */
 interface NewConnection {
   readonly act?: string;
@@ -17,16 +17,16 @@ interface Handle {
 interface UnderWay {
   readonly message: NewConnection;
   readonly handle: Handle;
-  /** Number of workers that this class handed the connection to; 0 while only the cluster did. */
+  /** How often this class has handed the connection on; 0 if only the cluster has handed it over. */
   readonly tries: number;
 }
 
 /**
- * Hands a connection that is on its way to a worker to another one if the worker dies.
+ * If a worker dies while a connection is on its way to it, hands the connection to another worker.
  *
  * Node's cluster gives a worker one connection at a time and keeps its own copy until the worker has taken it. If the
  * worker dies before that, the cluster forgets the copy without closing it, and the client would wait for a response
- * until it gives up.
+ * until the client gives up.
  */
 export class Handover {
   readonly #workers = new Map<ChildProcess, Map<NewConnection['seq'], UnderWay>>();
@@ -47,24 +47,24 @@ export class Handover {
       const one = ack === undefined ? undefined : underWay.get(ack);
       if (ack === undefined || one === undefined) return;
       underWay.delete(ack);
-      // The cluster closes its own copies.
+      // The cluster itself closes the connections that it handed over.
       if (one.tries === 0) return;
       if (accepted) one.handle.close();
       else this.#handOn(one);
     });
-    // Node emits `disconnect` only when no connection is on its way to the worker.
+    // The event `disconnect` would be too late: Node emits it only when no connection is on its way to the worker.
     worker.once('exit', () => {
       this.#workers.delete(worker);
       for (const one of underWay.values()) this.#handOn(one);
     });
   }
 
-  /** Hands the connection to the next worker in turn. Closes it if each worker was tried and none took it. */
+  /** Hands the connection to the next worker in turn. Closes it if every worker was tried and none took it. */
   #handOn({ message, handle, tries }: UnderWay): void {
     const [worker, underWay] = [...this.#workers][tries % Math.max(1, this.#workers.size)] ?? [];
     if (worker === undefined || underWay === undefined || tries >= 2 * this.#workers.size)
       return handle.close();
-    // The cluster ignores the acknowledgement of a number that it did not give.
+    // The cluster ignores an acknowledgement whose `seq` it did not give out.
     const handedOn = { ...message, seq: `handed on ${this.#nextId++}` };
     underWay.set(handedOn.seq, { message, handle, tries: tries + 1 });
     worker.send(handedOn, handle as never);

@@ -1,10 +1,10 @@
 import type { Unreadiness } from '../../ops/health.ts';
 import type { FromWorker, ToWorker } from './messages.ts';
 
-/** A forked process, as far as it is used here. */
+/** A forked process, with only the members that are used here. */
 export interface WorkerProcess {
   readonly pid: number;
-  /** Does nothing if the process has ended. */
+  /** Sends a message to the process. Does nothing if the process has ended. */
   send(message: ToWorker): void;
   kill(signal: NodeJS.Signals): void;
   onMessage(listener: (message: FromWorker) => void): void;
@@ -23,14 +23,15 @@ export class Member {
   begun = false;
   /** Reasons why the worker cannot decide; `null` before it listens. */
   unready: readonly Unreadiness[] | null = null;
-  /** Last `fleet` message to the worker, and whether it was ever ready. */
+  /** Last `group` message to the worker, as JSON. */
   told = '';
+  /** Whether the worker was ever ready. */
   wasReady = false;
   draining = false;
   gone = false;
-  /** Number of looks since the worker's last message. */
+  /** Number of checks since the worker's last message. */
   silentFor = 0;
-  /** Number of looks in a row at which the worker was not ready while another was. */
+  /** Number of checks in a row at which this worker was not ready while another one was. */
   behindFor = 0;
 
   constructor(id: number, slot: number, process: WorkerProcess, bornMs: number) {

@@ -8,7 +8,7 @@ export type ToWorker =
   | { readonly kind: 'begin'; readonly config: Config; readonly slot: number }
   /** Says whether to take connections, and the reasons why no worker can decide (empty if at least one can). */
   | { readonly kind: 'group'; readonly take: boolean; readonly unready: readonly Unreadiness[] }
-  /** Prepares another configuration; the worker answers whether it can use it. */
+  /** Asks the worker to prepare another configuration, and to answer whether it can use it. */
   | { readonly kind: 'prepare'; readonly id: number; readonly config: Config }
   /** Says whether all workers can use the configuration. */
   | { readonly kind: 'decided'; readonly id: number; readonly use: boolean }
@@ -21,14 +21,14 @@ export type ToWorker =
 
 /** Messages from a worker to the primary. */
 export type FromWorker =
-  /** The worker listens to the primary. */
+  /** The worker is ready for messages from the primary. */
   | { readonly kind: 'hello' }
   /**
    * The worker's listeners are open; `unready` has the reasons why it cannot decide. The worker sends this at every
    * change, and at least every {@link beatMs}.
    */
   | { readonly kind: 'state'; readonly unready: readonly Unreadiness[] }
-  /** The worker can use the configuration of `prepare`, or says why not. */
+  /** Answer to `prepare`. `failure` says why the worker cannot use the configuration; `null` if it can. */
   | { readonly kind: 'prepared'; readonly id: number; readonly failure: string | null }
   /** The worker uses the new configuration. */
   | { readonly kind: 'used'; readonly id: number }

@@ -1,8 +1,8 @@
 import type { Config } from '../../config.ts';
 
 /**
- * Configuration of one worker. Totals are divided by the number of workers, so that they hold for all of them together.
- * Shares are rounded up, so that each worker has at least one of everything.
+ * Makes the configuration of one worker. Limits of the whole gateway are divided by the number of workers. Shares are
+ * rounded up, so that each worker has at least one of everything.
  *
  * Connections to the database are not divided: each worker is a replica, and a share may be less than one replica
  * needs.

@@ -13,7 +13,7 @@ const lookMs = 250;
 
 type Begin = Extract<ToWorker, { kind: 'begin' }>;
 
-/** A worker's end of the channel to the primary, which Node opens between the two. */
+/** The worker's end of the channel that Node opens between a worker and the primary. */
 export class PrimaryLink implements WorkerGroup {
   readonly #stop: () => void;
   readonly #intake = new Intake(false);
@@ -28,7 +28,7 @@ export class PrimaryLink implements WorkerGroup {
   readonly #serving: Promise<RunningGateway>;
   #serve: (gateway: RunningGateway) => void = () => undefined;
 
-  /** @param handlers called when the primary asks something of the whole process */
+  /** @param handlers `stop` is called when the primary asks this worker to drain */
   constructor({ stop }: { readonly stop: () => void }) {
     this.#stop = stop;
     this.#began = new Promise((resolve) => (this.#begin = resolve));
@@ -37,14 +37,14 @@ export class PrimaryLink implements WorkerGroup {
     tell({ kind: 'hello' });
   }
 
-  /** Resolves with the configuration to serve by. */
+  /** Resolves with the first message of the primary, which contains the configuration to serve by. */
   begin(): Promise<Begin> {
     return this.#began;
   }
 
   /**
-   * Connects `gateway`, which listens at this time. The primary is told whether it can decide, and may replace its
-   * configuration.
+   * Connects a gateway that already listens. From now on this worker tells the primary whether the gateway can decide,
+   * and the primary may replace its configuration.
    */
   serving(gateway: RunningGateway): void {
     this.#serve(gateway);
@@ -108,11 +108,11 @@ export class PrimaryLink implements WorkerGroup {
   }
 
   /**
-   * Uses `config` if all workers can. A worker that fails afterwards ends. Its successor uses the configuration, or
-   * says why not.
+   * Uses `config` if all workers can use it. If this worker fails after all have agreed, it ends. Its successor uses
+   * `config`, or says why it cannot.
    */
   async #prepare(id: number, config: Config): Promise<void> {
-    // The wait begins here, because a slow worker may get the decision before it is ready for it.
+    // The promise is made first, because a slow worker may get the decision before it has prepared the configuration.
     const decision = new Promise<boolean>((resolve) => this.#decisions.set(id, resolve));
     const gateway = await this.#serving;
     let use: boolean | undefined;
@@ -135,7 +135,7 @@ export class PrimaryLink implements WorkerGroup {
 
 const notYet: Unreadiness = { reason: 'starting', detail: 'The workers have not reported yet.' };
 
-/** If the primary is gone, Node ends the worker, so a failed message needs no handling. */
+/** Sends a message to the primary. A failure is ignored: if the primary is gone, Node ends this worker. */
 function tell(message: FromWorker): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
 }

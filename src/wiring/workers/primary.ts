@@ -16,19 +16,19 @@ import { ScrapeAll } from './scrape-all.ts';
 import { workerConfig } from './per-worker-config.ts';
 import { Workers } from './workers.ts';
 
-/** Milliseconds after the time to drain until a worker is killed. */
+/** Milliseconds that a worker has beyond the time to drain before it is killed. */
 const graceMs = 3_000;
 const rarelyMs = 60_000;
 
 /**
- * Runs `given.workers` processes that share the listeners; each is a replica. To the outside they are one. Signals,
- * configuration, readiness and metrics go through this process, which serves no requests itself. Only it reads the
- * configuration, so all workers use the same one and its faults are logged once.
+ * Runs `given.workers` processes that share the listeners. Each of them is a replica, but to the outside they look like
+ * one process. Signals, configuration, readiness and metrics go through this process, which serves no requests itself.
+ * Only this process reads the configuration, so all workers use the same one and its faults are logged once.
  */
 export function runPrimary(given: Config, env: NodeJS.ProcessEnv, log: Log): void {
   const { logger } = log;
   const [timers, clock] = [systemTimers, systemClock];
-  // `SummedMetrics` hides the metrics of this process's event loop, so nothing has to wake the process for them.
+  // `SummedMetrics` hides the event-loop metrics of this process, so measuring them rarely is enough.
   const registry = createRegistry(rarelyMs);
   const restarts = counter(registry, 'worker_restarts_total', 'Workers that ended and were replaced.');
   // Ends the process after the last lines of the log are written.

@@ -10,7 +10,7 @@ interface Open<T> {
   readonly close: (outcome: Outcome<T>) => void;
 }
 
-/** Asks workers a question, and waits until each has answered or ended, or did not answer in time. */
+/** Asks workers a question, and waits until each worker has answered, has ended, or has let the time run out. */
 export class Questions<T> {
   readonly #timers: Timers;
   readonly #limitMs: number;
@@ -21,7 +21,11 @@ export class Questions<T> {
     this.#limitMs = limitMs;
   }
 
-  /** @param send asks one worker; its answer has to carry `id` */
+  /**
+   * Asks each of `members` the question with the number `id`.
+   *
+   * @param send asks one worker, whose answer must carry `id`
+   */
   ask(
     id: number,
     members: readonly Member[],

@@ -4,11 +4,12 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Milliseconds in which a worker must prepare another configuration. */
+/** Milliseconds that a worker has to prepare another configuration. */
 const limitMs = 10_000;
 
 /**
- * Replaces the configuration of all workers or of none. Each worker prepares it, and uses it only if all of them can.
+ * Replaces the configuration of all workers or of none. Each worker prepares the new configuration, and uses it only if
+ * all workers can.
  */
 export class ReloadAll {
   readonly prepared: Questions<string | null>;
@@ -30,10 +31,10 @@ export class ReloadAll {
   /**
    * @param config new configuration for the workers
    * @param decided called once all workers are certain to use it
-   * @throws if a worker cannot use it or does not answer in time; then none uses it
+   * @throws if a worker cannot use it or does not answer in time; no worker uses it then
    */
   async run(config: Config, decided: () => void): Promise<void> {
-    // A worker that starts meanwhile might start with the old configuration.
+    // New workers wait, because they might otherwise start with the old configuration.
     this.#workers.hold();
     try {
       const { members } = this.#workers;
@@ -56,7 +57,7 @@ export class ReloadAll {
     }
   }
 
-  /** @returns reasons why the workers cannot use the configuration */
+  /** @returns reasons why workers cannot use the configuration; empty if all can */
   async #prepare(id: number, members: readonly Member[], config: Config): Promise<readonly string[]> {
     const outcomes = await this.prepared.ask(id, members, ({ process }) =>
       process.send({ kind: 'prepare', id, config }),

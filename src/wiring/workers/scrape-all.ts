@@ -5,7 +5,7 @@ import type { Member } from './member.ts';
 import { Questions } from './questions.ts';
 import type { Workers } from './workers.ts';
 
-/** Milliseconds in which a worker must answer. Afterwards its last answer is used. */
+/** Milliseconds that a worker has to answer. After that, its previous answer is used. */
 const limitMs = 1_000;
 
 /** Collects the metrics of all workers, for the worker that got the request. */
@@ -33,7 +33,7 @@ export class ScrapeAll {
     void this.#summed.gone(member.id);
   }
 
-  /** Returns metrics in the text format of Prometheus. Calls at the same time share one result. */
+  /** Returns metrics in the text format of Prometheus. Concurrent calls share one result. */
   text(): Promise<string> {
     return (this.#underWay ??= this.#gather().finally(() => (this.#underWay = undefined)));
   }

@@ -8,7 +8,7 @@ import type { FromWorker } from './messages.ts';
 
 export interface WorkersParts {
   readonly size: number;
-  /** Configuration for workers that begin now. */
+  /** Returns the configuration for a worker that begins now. */
   readonly config: () => Config;
   readonly fork: () => WorkerProcess;
   readonly timers: Timers;
@@ -20,8 +20,8 @@ export interface WorkersParts {
   /** Called when another worker takes the place of one that is gone. */
   readonly onReplaced: () => void;
   /**
-   * Called if the first worker ended before it listened, because the others would end as well. The worker has logged
-   * the reason itself.
+   * Called if the first worker ends before it listens. The gateway then gives up, because the other workers would end
+   * as well. The worker itself has logged the reason.
    */
   readonly onNeverStarted: (code: number) => void;
 }
@@ -29,15 +29,21 @@ export interface WorkersParts {
 /** Interval of the checks for silence and readiness, milliseconds. */
 const lookMs = 1_000;
 /**
- * Number of looks after which a silent worker counts as hanging and is killed. A worker that starts may have much to do
- * at once.
+ * Number of checks without a message after which a starting worker counts as hanging and is killed. A worker that
+ * starts may have much to do at once.
  */
 const startingLooks = 30;
-/** Least number of looks for a worker that has served, because a busy machine may delay two or three beats. */
+/**
+ * Minimum number of checks without a message before a serving worker is killed. A busy machine may delay two or three
+ * messages.
+ */
 const leastSilentLooks = 4;
-/** Number of looks after which a worker that is not ready, while others are, is replaced. */
+/** Number of checks after which a worker is replaced if it is not ready while others are. */
 const behindLooks = 10;
-/** Milliseconds. A worker that ends sooner after its start ended "at once", and its successor has to wait. */
+/**
+ * A worker that ends less than this many milliseconds after its start has ended "at once". If that happens repeatedly,
+ * its successor has to wait.
+ */
 const soonMs = 30_000;
 const firstPauseMs = 500;
 const longestPauseMs = 30_000;
@@ -49,15 +55,17 @@ const longestPauseMs = 30_000;
 export class Workers {
   readonly #parts: WorkersParts;
   readonly #members = new Map<number, Member>();
-  /** Number of times in a row that the worker of a slot ended at once. */
+  /** How often in a row the worker of each slot has ended at once. */
   readonly #fast = new Map<number, number>();
   #nextId = 1;
   #stopping = false;
   #started = false;
-  /** While this is set, new workers wait for their configuration. */
+  /** New workers that wait for their configuration; `undefined` if new workers need not wait. */
   #held: Member[] | undefined;
 
-  /** Forks the first worker, and the others after it listens. So a fault that stops all of them is logged once. */
+  /**
+   * Forks the first worker. The others follow once it listens, so that a fault that stops every worker is logged once.
+   */
   constructor(parts: WorkersParts) {
     this.#parts = parts;
     this.#fork(1);
@@ -73,7 +81,7 @@ export class Workers {
     return this.members.filter(({ ready }) => ready).length;
   }
 
-  /** Makes new workers wait until {@link release}. */
+  /** Makes new workers wait for their configuration until {@link release}. */
   hold(): void {
     this.#held ??= [];
   }
@@ -142,7 +150,10 @@ export class Workers {
     this.#tellAll();
   }
 
-  /** Tells each worker whether to take connections. Those that take them come first, so that there is always one. */
+  /**
+   * Tells each worker whether to take connections. Workers that are to take them are told first, so that there is
+   * always one.
+   */
   #tellAll(): void {
     const { members } = this;
     const ready = members.filter((member) => member.ready);
@@ -186,7 +197,7 @@ export class Workers {
   #look(member: Member): void {
     const about = { worker: member.slot, pid: member.process.pid };
     member.silentFor += 1;
-    // The check counts looks, not time: if the whole machine stood still, no worker could send anything.
+    // Checks are counted, not time: if the whole machine stood still, no worker could send anything.
     if (member.silentFor > this.#silentLooks(member)) {
       this.#parts.logger.error(about, 'a worker hangs: it is killed');
       return member.process.kill('SIGKILL');
@@ -199,7 +210,10 @@ export class Workers {
     this.#tellAll();
   }
 
-  /** After twice the length of its lease a worker cannot decide, so other workers serve its waiting requests better. */
+  /**
+   * Returns the number of checks without a message after which a worker is killed. It covers at least twice the lease,
+   * after which the worker cannot decide and other workers serve its waiting requests better.
+   */
   #silentLooks({ unready }: Member): number {
     if (unready === null) return startingLooks;
     return Math.max(leastSilentLooks, Math.ceil((2 * this.#parts.config().coherence.leaseMs) / lookMs));
@@ -210,7 +224,7 @@ const stopping: Unreadiness = { reason: 'draining', detail: 'This process is abo
 
 const starting: Unreadiness = { reason: 'starting', detail: 'No worker is ready yet.' };
 
-/** Reasons why no worker is ready, each once. */
+/** Returns the reasons why no worker is ready, each once. */
 function reasonsOf(members: readonly Member[]): readonly Unreadiness[] {
   const all = members.flatMap(({ unready }) => unready ?? []);
   return all.length === 0 ? [starting] : [...new Map(all.map((one) => [one.reason, one])).values()];
