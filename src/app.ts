@@ -55,7 +55,7 @@ export interface AppDeps extends ReplicasDeps, WhoamiDeps {
   readonly tenants: TenantStore & Imports;
   readonly events: Pick<EventStore, 'list' | 'get'>;
   readonly usage: AdminDeps['usage'];
-  /** Exports usage again; `null` if usage is not exported. */
+  /** Exports the usage of past hours again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   /** Counts requests. */
   readonly counting: UsageSink;

@@ -73,7 +73,7 @@ export type StoreConfig = { readonly kind: 'embedded'; readonly dataDir: string 
 export interface PostgresConfig {
   readonly kind: 'postgres';
   readonly url: string;
-  /** Address that bypasses the pooler behind `url`; `null` if `url` leads to no pooler. */
+  /** Address of the same database without the pooler that `url` leads to; `null` if there is no pooler. */
   readonly directUrl: string | null;
   readonly maxConnections: number;
 }
@@ -101,7 +101,7 @@ export interface RouteConfig {
    * Action for a CORS preflight without a key: `authenticate` responds with 401, `pass` forwards it without identity.
    */
   readonly preflight: 'authenticate' | 'pass';
-  /** CORS headers that the gateway sets; `null`: those of the upstream pass unchanged. */
+  /** CORS headers that the gateway sets; `null` to pass on those of the upstream unchanged. */
   readonly cors: CorsConfig | null;
   /** Scopes that a caller must hold for reads and for writes; `null` if none is needed. */
   readonly scopes: { readonly read: string | null; readonly write: string | null };

@@ -45,7 +45,7 @@ export interface Engine {
   readonly usage: UsageSink;
   /** Limits over all replicas. They work even while the store cannot be reached. */
   readonly limiter: RateLimiter;
-  /** Exports usage again; `null` if usage is not exported. */
+  /** Exports the usage of past hours again; `null` if usage is not exported. */
   readonly usageReplay: UsageReplay | null;
   /** Returns the reasons why this process should get no requests: {@link Readiness.unready}. */
   unready(): readonly Unreadiness[];

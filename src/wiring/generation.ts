@@ -14,7 +14,7 @@ export interface Generation {
   retire(): Promise<void>;
   /** Asks the clients of WebSockets to connect elsewhere, because WebSockets do not end by themselves. */
   goAway(): void;
-  /** Closes everything at once. */
+  /** Closes both applications immediately. */
   close(): Promise<void>;
 }
 

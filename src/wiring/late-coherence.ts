@@ -19,7 +19,7 @@ export interface LateCoherence {
   stop(): Promise<void>;
 }
 
-/** Look-up of a request before the store is reached. It fails at once. */
+/** The look-up of every request before the store is reached. It fails immediately. */
 const noLookup: Lookup = {
   decide: () => undefined,
   load: () => Promise.reject(unavailable()),

@@ -34,7 +34,11 @@ export function makeReadiness({ missing, holdsLease }: ReadinessParts): Readines
 
 const draining: Unreadiness = { reason: 'draining', detail: 'This process is about to end.' };
 
-/** @param trouble error of the last attempt to renew the lease, if it failed */
+/**
+ * Makes the reason for a lapsed lease.
+ *
+ * @param trouble error of the last attempt to renew the lease, if it failed
+ */
 function lapsed(trouble: unknown): Unreadiness {
   const cause = storeCause(trouble);
   const why = cause === undefined ? 'the database does not answer.' : sayCause(cause);

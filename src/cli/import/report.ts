@@ -31,7 +31,7 @@ export class Report {
     this.#file = file;
   }
 
-  /** @throws {Failure} if the file cannot be written */
+  /** Opens a report, and its file if `path` names one. @throws {Failure} if the file cannot be written */
   static async open(path: string | undefined): Promise<Report> {
     if (path === undefined) return new Report(undefined);
     try {
@@ -53,7 +53,7 @@ export class Report {
     if (file) this.#writing = this.#writing.then(() => file.write(`${JSON.stringify(left)}\n`));
   }
 
-  /** @throws {Failure} if a row was rejected, so that a script notices it */
+  /** Fails if a row was left out, so that a script notices it. @throws {Failure} */
   refuse(): void {
     if (this.count === 0) return;
     const rows = this.count === 1 ? 'A row was' : `${inThousands(this.count)} rows were`;

@@ -30,7 +30,7 @@ export interface Exporting {
   start(): void;
   /** Stops the export. Resolves when nothing is being sent any more. */
   stop(): Promise<void>;
-  /** Exports hours again; `null` if usage is not exported. */
+  /** Exports the usage of past hours again; `null` if usage is not exported. */
   readonly replay: UsageReplay | null;
 }
 

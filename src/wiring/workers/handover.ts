@@ -9,7 +9,7 @@ interface NewConnection {
   readonly seq: number | string;
 }
 
-/** A connection as the cluster hands it over. */
+/** The handle of a connection that the cluster hands over. */
 interface Handle {
   close(): void;
 }
