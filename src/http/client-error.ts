@@ -8,19 +8,19 @@ import { problemBody, problemContentType, type ProblemContext } from './problem-
 /** Node's error about a request that its parser rejects. */
 export interface ClientError extends Error {
   readonly code?: string;
-  /** Latest bytes of the connection, a Buffer, if the parser rejected them. */
+  /** A Buffer with the latest bytes of the connection, if the parser rejected them. */
   readonly rawPacket?: unknown;
 }
 
-/** Context of the response; without a request there is no path to name. */
+/** Members of the problem body. The path is missing, because rejected bytes never become a request. */
 type Said = Omit<ProblemContext, 'instance'>;
 
-/** Connections whose error waits for the responses to earlier requests. */
+/** Connections on which the response to an error waits for the responses to earlier requests. */
 const waiting = new WeakSet<Socket>();
 
 /**
- * Returns the function that responds when Node's parser rejects bytes, which then never become a request. Earlier requests on the
- * connection get their responses first; this response is the last one.
+ * Returns the function that responds when Node's parser rejects bytes, which then never become a request. Earlier
+ * requests on the connection get their responses first; this response is the last one.
  */
 export function clientErrors(
   newRequestId: (request: IncomingMessage) => string,
@@ -29,14 +29,14 @@ export function clientErrors(
   return (error, socket) => respond(error, socket, { requestId: newRequestId(noRequest), typeBase });
 }
 
-/** Stands in for the missing request, for which an id is made. */
+/** Stands in for the missing request when the id of the response is made. */
 const noRequest = { rawHeaders: [], socket: {} } as unknown as IncomingMessage;
 
 function respond(error: ClientError, socket: Socket, said: Said): void {
   const { _httpMessage: busy, parser } = socket as Parsed;
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
   if (busy) return respondBehind(busy, error, socket, said);
-  // A request whose response was sent gets no second one if its body turns out to be malformed.
+  // If the response to this request was already sent, a malformed body gets no second response.
   if (parser?.incoming?.complete !== false) socket.write(rawResponse(error, said, isHead(error, socket)));
   hangUp(socket);
 }
@@ -44,7 +44,7 @@ function respond(error: ClientError, socket: Socket, said: Said): void {
 function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket, said: Said): void {
   if (waiting.has(socket)) return;
   const inBody = !busy.req.complete;
-  // The client has left, or part of the response to its request was sent.
+  // No problem can be sent: the client has left, or the response to its request has begun.
   if (error.code === 'HPE_INVALID_EOF_STATE' || (inBody && busy.headersSent)) return void socket.destroy();
   const respond = (): void => {
     const toHead = inBody && busy.req.method === 'HEAD';
@@ -52,7 +52,7 @@ function respondBehind(busy: ServerResponse, error: ClientError, socket: Socket,
     hangUp(socket);
   };
   if (inBody) {
-    // Tells the code that serves the request that there is no one to respond to.
+    // Tells the code that serves the request that the response has nowhere to go.
     busy.detachSocket(socket);
     busy.emit('close');
     return respond();
@@ -69,8 +69,8 @@ function rawResponse(error: ClientError, said: Said, toHead: boolean): string {
 }
 
 /**
- * Whether a HEAD was rejected, whose response has no body (RFC 9110 §9.3.2). Only the first packet of a connection tells: a
- * later packet may begin in the middle of a request.
+ * Whether a HEAD was rejected, whose response has no body (RFC 9110 §9.3.2). Only the first packet of a connection
+ * shows the method for sure: a later packet may begin in the middle of a request.
  */
 function isHead({ rawPacket }: ClientError, { bytesRead }: Socket): boolean {
   if (!Buffer.isBuffer(rawPacket) || rawPacket.length !== bytesRead) return false;

@@ -9,7 +9,8 @@ import {
 import { escapePointer } from './invalid-request.ts';
 
 /**
- * Puts the errors of a validator into words for the developer of the client. Values that were sent are never repeated.
+ * Puts the errors of a validator into words for the developer of the client. Values from the request are never
+ * repeated.
  *
  * @param errors errors of Ajv
  * @param part part of the request, as Fastify names it
@@ -49,7 +50,7 @@ const bodyWording: Wording = {
   otherwise: bound(() => 'be otherwise'),
 };
 
-/** Fault of `limits` in a call that cannot set them: ignoring them would mislead the caller. */
+/** Fault of `limits` in a call that cannot set limits. Ignoring the member would mislead the caller. */
 const noLimits = 'cannot be set by this call: change the account or the key by PATCH.';
 
 const queryWording: Wording = {
@@ -57,7 +58,7 @@ const queryWording: Wording = {
   additionalProperties: (finding) => `is not a parameter of this operation.${meant(finding)}`,
 };
 
-/** Suggests a known name, without repeating the name that was sent. */
+/** Suggests a known name that resembles the unknown name, without repeating the unknown one. */
 function meant({ member = '', known }: SchemaFinding): string {
   // A short name resembles too many others.
   const near = member.length < 3 ? undefined : suggest(member, known);

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 
-/** An exchange or a connection that can be ended alone, if a callback that serves it throws. */
+/** An exchange or a connection. If a callback that serves it throws, only this exchange or connection is ended. */
 export interface Breakable {
   /**
-   * Ends the exchange or connection, because the gateway's own code threw. It may be called repeatedly, and must not
-   * throw.
+   * Ends the exchange or connection because the gateway's own code threw `error`. It must accept repeated calls and
+   * must not throw.
    */
   broke(error: unknown): void;
 }
@@ -17,9 +17,7 @@ export class Fault extends Error {
   }
 }
 
-/**
- * Wraps a callback. Its exception ends only `served`, not the process or anything else that the process serves.
- */
+/** Wraps a callback. If the callback throws, only `served` is ended; everything else goes on. */
 export function guarded<Args extends unknown[]>(
   served: Breakable,
   callback: (...args: Args) => void,
@@ -43,9 +41,10 @@ type MethodsWith<Kind, Result> = {
 }[keyof Kind];
 
 /**
- * Guards methods as {@link guarded} does callbacks, because their callers may also serve other exchanges.
+ * Wraps methods in the way that {@link guarded} wraps callbacks, because the caller of a method may also serve other
+ * exchanges.
  *
- * @param instead value that a caller gets after an exception
+ * @param instead value that the caller gets if the method throws
  */
 export function guardMethods<Kind extends Breakable, Result>(
   { prototype }: { readonly prototype: Kind },
@@ -73,19 +72,19 @@ export function reportFaults(socket: Socket, report: (error: unknown) => void): 
   reports.set(socket, report);
 }
 
-/** Ends a connection because the code that served it threw; its listeners for `error` get a {@link Fault}. */
+/** Ends a connection because the code that served it threw. The connection's `error` listeners get a {@link Fault}. */
 export function breakConnection(socket: Socket, error: unknown): void {
   reports.get(socket)?.(error);
   socket.destroy(new Fault(error));
 }
 
-/** Wraps a listener for new connections. Its exception ends only the connection. */
+/** Wraps a listener for new connections. If the listener throws, only the new connection is ended. */
 export function guardedConnection(listener: (socket: Socket) => void): (socket: Socket) => void {
   return (socket) => guardedOn(socket, listener)(socket);
 }
 
 /**
- * Wraps a function with a result. Its exception ends only the connection.
+ * Wraps a function that returns a result. If the function throws, only the connection is ended.
  *
  * @param instead result after an exception
  */
@@ -104,7 +103,7 @@ export function guardedAnswer<Args extends unknown[], Answer>(
   };
 }
 
-/** Wraps a callback. Its exception ends only the connection. */
+/** Wraps a callback. If the callback throws, only the connection is ended. */
 export function guardedOn<Args extends unknown[]>(
   socket: Socket,
   callback: (...args: Args) => void,

@@ -3,18 +3,19 @@ import type { Socket } from 'node:net';
 import { guardedOn } from './guarded.ts';
 
 /**
- * Limits on the input that the gateway reads and discards after its last response: bytes, milliseconds without input, and
- * milliseconds in total. A client that sends its whole body before it reads gets the response only if the gateway reads that
- * body.
+ * Limits on the input that the gateway reads and discards after its last response: bytes, milliseconds without input,
+ * and milliseconds in total. A client that sends its whole body before it reads can get the response only if the
+ * gateway reads that body.
  */
 export const mostDiscarded = { bytes: 64 * 1024 * 1024, silentMs: 5_000, ms: 30_000 } as const;
 
 const hungUp = new WeakSet<Socket>();
 
 /**
- * Ends a connection so that the last bytes arrive (RFC 9112 §9.6): it closes the gateway's direction and reads until the peer
- * closes its own. Closing both directions while bytes are unread would make the system send a reset, and the peer could lose
- * bytes that it has not read. A peer that keeps sending, or falls silent, is cut off.
+ * Ends a connection so that the peer still receives the last bytes (RFC 9112 §9.6). The gateway closes its own
+ * direction, and reads until the peer closes the other one. If it closed both directions while bytes are unread, the
+ * system would send a reset, and the peer could lose bytes that it has not read. A peer that keeps sending or falls
+ * silent is cut off.
  *
  * @param most maximum number of bytes, of milliseconds of silence, and of milliseconds in total
  */
@@ -30,7 +31,10 @@ export function hangUp(socket: Socket, most: typeof mostDiscarded = mostDiscarde
   socket.once('close', guardedOn(socket, closed));
 }
 
-/** Discards further input, up to `mostBytes`, then cuts the connection. Node's parser gets none of it. */
+/**
+ * Discards up to `mostBytes` of further input, and cuts the connection if more comes. Node's parser gets none of the
+ * input.
+ */
 export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.bytes): void {
   let left = mostBytes;
   socket.removeAllListeners('data');
@@ -44,16 +48,16 @@ export function discardInput(socket: Socket, mostBytes: number = mostDiscarded.b
 }
 
 /**
- * Makes a connection readable after Node's parser has stopped reading from it. The socket still waits for a read by the
- * parser, so that `resume` alone does nothing if the parser had paused it. An empty chunk ends that wait.
+ * Makes a connection readable after Node's parser has stopped reading from it. If the parser had paused the socket, the
+ * socket still waits for a read by the parser, and `resume` alone does nothing. An empty chunk ends that wait.
  */
 export function readAfterParser(socket: Socket): void {
   socket.push(Buffer.alloc(0));
 }
 
 /**
- * Cuts a response. For HTTP/1.0 the end of the connection may be the end of the body, so the connection is reset: the client
- * must not take the part for the whole.
+ * Cuts a response. In HTTP/1.0 the end of the connection may mark the end of the body, so the connection is reset: the
+ * client must not take the part for the whole.
  */
 export function cutResponse(response: ServerResponse): void {
   const { socket, req } = response;
@@ -63,15 +67,15 @@ export function cutResponse(response: ServerResponse): void {
 }
 
 /**
- * Ends a connection with a TCP reset, or destroys it if its end was already sent: libuv rejects a reset during a shutdown
- * (EINVAL), and Node would then leak the socket, so that the process could not end.
+ * Ends a connection with a TCP reset, or destroys the connection if its end was already sent. libuv rejects a reset
+ * during a shutdown (EINVAL), and Node would then leak the socket, so that the process could not end.
  */
 export function resetConnection(socket: Socket): void {
   if (socket.writableEnded) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-/** The socket that can be reset; below TLS, Node keeps it in `_parent`. */
+/** Returns the socket that can be reset. Node keeps the TCP socket below TLS in `_parent`. */
 function tcpSocket(socket: Socket & { readonly _parent?: Socket | null }): Socket | null | undefined {
   return 'encrypted' in socket ? socket._parent : socket;
 }

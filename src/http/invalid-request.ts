@@ -1,13 +1,17 @@
 import { ProblemError, type FieldFault, type Problem } from '../domain/problem.ts';
 
 /**
- * Maximum number of faults in a response, unless an operation allows more, and maximum length of a pointer: clients must not
- * choose the size of the response.
+ * Maximum number of faults in a response, unless an operation allows more, and maximum number of characters in a
+ * pointer. Without these limits clients could choose the size of the response.
  */
 const usualMostFaults = 20;
 const maxPointer = 256;
 
-/** The problem of a request with invalid body or parameters. @param most maximum number of faults that it names */
+/**
+ * Returns the problem of a request whose body or parameters are invalid.
+ *
+ * @param most maximum number of faults that the problem names
+ */
 export function invalidRequest(faults: readonly FieldFault[], most = usualMostFaults): Problem {
   const first = faults[0];
   const errors = faults.slice(0, most).map(({ pointer, detail }) => ({ pointer: shorten(pointer), detail }));
@@ -22,7 +26,7 @@ export function invalidRequest(faults: readonly FieldFault[], most = usualMostFa
   };
 }
 
-/** An error for one invalid field. @param pointer as in {@link FieldFault} */
+/** Returns an error for one invalid field. @param pointer as in {@link FieldFault} */
 export function invalidField(pointer: string, detail: string): ProblemError {
   return new ProblemError(invalidRequest([{ pointer, detail }]));
 }

@@ -7,7 +7,7 @@ export const notFound: Problem = {
   detail: 'There is no such operation. Paths have no slash at their end.',
 };
 
-/** Returns the result of a look-up. @throws ProblemError {@link noSuch} if it is not there */
+/** Returns the result of a look-up. @throws ProblemError {@link noSuch} if nothing was found */
 export function found<T>(looked: T | null | undefined, thing: Thing): T {
   if (looked !== null && looked !== undefined) return looked;
   throw new ProblemError(noSuch(thing));

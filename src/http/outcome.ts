@@ -3,7 +3,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import type { ProblemCode, ReachedLimit } from '../domain/problem.ts';
 
-/** Outcome of a request that Fastify answers, for logs, metrics and usage. */
+/** Outcome of a request that Fastify serves, for logs, metrics and usage. */
 export interface Outcome {
   /** Set if the request was rejected. */
   readonly code?: ProblemCode;
@@ -11,9 +11,12 @@ export interface Outcome {
   readonly limit?: ReachedLimit | undefined;
   /** Set once the caller is known. */
   readonly caller?: Pick<Caller, 'accountId' | 'keyId'>;
-  /** Operator that calls, by the name of its token. */
+  /** Name of the token with which an operator calls. */
   readonly operator?: string;
-  /** Owner of the key of a rejected call, as far as known. Logs show it; it does not count as a use of the key. */
+  /**
+   * Key of a rejected call and the account that owns the key; `null` if unknown. Logs show both. The call does not
+   * count as a use of the key.
+   */
   readonly rejected?: { readonly accountId: AccountId | null; readonly keyId: KeyId | null };
 }
 
@@ -24,7 +27,7 @@ export function noteOutcome(request: FastifyRequest, more: Outcome): void {
   outcomes.set(request.raw, { ...outcomes.get(request.raw), ...more });
 }
 
-/** The outcome of a request so far. */
+/** Returns the outcome of a request so far; it has no members if nothing was noted. */
 export function outcomeOf(request: FastifyRequest): Outcome {
   return outcomes.get(request.raw) ?? {};
 }

@@ -3,7 +3,7 @@ import { catalogue, type Problem, type ProblemCode } from '../domain/problem.ts'
 /** The content type of every error body (RFC 9457 §3). */
 export const problemContentType = 'application/problem+json';
 
-/** Default of `problems.type_base`, the start of the `type` of a problem; the code follows it. */
+/** Default of `problems.type_base`. The `type` of a problem is this text followed by the problem's code. */
 export const usualTypeBase = 'urn:tenancy-gateway:problem:';
 
 /** Members of the body that come from the request and the configuration. */

@@ -9,7 +9,7 @@ import { problemBody, problemContentType, problemHeaders } from './problem-body.
 /** Response header with the request's id, for logs and support. */
 export const requestIdHeader = 'x-request-id';
 
-/** Name of the decorator with the start of the `type` of problems. */
+/** Name of the Fastify decorator that holds the start of the `type` of problems. */
 export const typeBaseDecorator = 'problemTypeBase';
 
 /** Responds with a problem (RFC 9457). */
@@ -18,7 +18,7 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
   const typeBase = server.getDecorator<string>(typeBaseDecorator);
   const context = { instance: withoutQuery(request.url), requestId: request.id, typeBase };
   noteOutcome(request, { code: problem.code, limit: problem.limit });
-  // The rest of a body that stopped coming is not worth waiting for.
+  // A body that has stopped coming is not worth waiting for, so the connection is closed.
   const ends = bodyMayBeLong(request.raw) || problem.code === 'request_timeout';
   if (ends) reply.header('connection', 'close');
   boundRest(reply.raw);
@@ -28,14 +28,18 @@ export function sendProblem(reply: FastifyReply, problem: Problem): FastifyReply
       .headers(problemHeaders(problem))
       .header(requestIdHeader, request.id)
       .header('content-type', problemContentType)
-      // Sent as bytes: Fastify adds a charset to the content type of text, and this media type has none.
+      // The body is sent as bytes, because Fastify adds a charset to the content type of text, and this media type has
+      // none.
       .send(Buffer.from(problemBody(problem, context)))
   );
 }
 
 const drainBytes = 64 * 1024;
 
-/** Whether much of a rejected request may still arrive, so that closing the connection is cheaper than reading it. */
+/**
+ * Whether much of a rejected request's body may still arrive, so that closing the connection is cheaper than reading
+ * it.
+ */
 export function bodyMayBeLong({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   const length = headers['content-length'];

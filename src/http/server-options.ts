@@ -7,19 +7,25 @@ import { guardedConnection, guardedOn } from './guarded.ts';
 import { hangUp } from './hang-up.ts';
 import { routerOptions } from './router-options.ts';
 
-/** Maximum number of milliseconds for a whole request; `bodyIdleMs` limits pauses in the middle of it. */
+/**
+ * Maximum number of milliseconds for receiving a whole request; `bodyIdleMs` limits pauses in the middle of the
+ * request.
+ */
 const requestTimeoutMs = 3_600_000;
 
 type ServerLimits = Pick<LimitsConfig, 'maxHeaderBytes' | 'headTimeoutMs' | 'maxConnections'>;
 
-/** Options for `Fastify()`. Its own server never listens, so limits of connections are set on the listening server. */
+/**
+ * Options for `Fastify()`. Fastify's own server never listens, so limits on connections are set on the listening
+ * server.
+ */
 export function fastifyOptions(limits: Pick<LimitsConfig, 'managementBodyBytes'>) {
   return { bodyLimit: limits.managementBodyBytes, routerOptions };
 }
 
 /**
- * Options for a listening server, with the limits that Node does not set by itself. With TLS, certificate and key are
- * added.
+ * Options for a listening server, with the limits that Node does not set by itself. The caller adds certificate and key
+ * for TLS.
  */
 export function nodeServerOptions(limits: ServerLimits): ServerOptions {
   return {
@@ -28,7 +34,7 @@ export function nodeServerOptions(limits: ServerLimits): ServerOptions {
     requestTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(1000, limits.headTimeoutMs),
     insecureHTTPParser: false,
-    // The ingress rejects requests without Host like other malformed ones, with a problem body.
+    // The ingress rejects requests without Host in the same way as other malformed requests, with a problem body.
     requireHostHeader: false,
     noDelay: true,
   };
@@ -41,7 +47,7 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
   server.maxConnections = limits.maxConnections;
   const harden = guardedConnection(hardenConnection);
   server.on('connection', harden);
-  // With TLS, requests are on the encrypted socket, not on the one below it.
+  // With TLS, requests arrive on the encrypted socket, and not on the TCP socket below it.
   server.on('secureConnection', harden);
   if (server instanceof TlsServer) boundHandshakes(server);
 }
@@ -51,8 +57,8 @@ export function hardenServer(server: Server, limits: ServerLimits): void {
  * `handshakeTimeout`.
  */
 function boundHandshakes(server: Server): void {
-  // Node's TLS reads below the socket's JavaScript. So the socket counts as silent during a handshake, even if bytes
-  // drip in, and its timeout limits the whole handshake.
+  // Node's TLS reads bytes below the socket's JavaScript. So the socket counts as silent during a handshake even if
+  // bytes drip in, and the socket's timeout limits the whole handshake.
   const bound = (below: Socket): void =>
     void below.setTimeout(server.headersTimeout, () => void below.destroy());
   const unbound = (secure: Socket & { readonly _parent?: Socket }): void =>
@@ -62,12 +68,13 @@ function boundHandshakes(server: Server): void {
 }
 
 function hardenConnection(socket: Socket): void {
-  // Node removes its own error listener before an upgrade: a reset at that moment would end the process.
+  // Node removes its own error listener before an upgrade. Without this listener a reset at that moment would end the
+  // process.
   socket.on('error', ignore);
-  // Node calls this after the last response of a connection. Node's own function closes both directions at once, so a
-  // client that is still sending can lose the response.
+  // Node calls `destroySoon` after the last response of a connection. Node's own function closes both directions at
+  // once, so a client that is still sending can lose the response.
   socket.destroySoon = guardedOn(socket, () => hangUp(socket));
-  // Node caches the address at the first read. After the client has left, the address could no longer be read.
+  // This read makes Node cache the address, which cannot be read any more after the client has left.
   void socket.remoteAddress;
 }
 
@@ -75,7 +82,7 @@ function ignore(): void {
   /* Users of the connection notice its end by themselves. */
 }
 
-/** Turns off Fastify's own log lines: they hold the query string, and each costs a child logger. */
+/** Turns off Fastify's own log lines, because they hold the query string and each line costs a child logger. */
 export function quiet(logger: FastifyBaseLogger) {
   const logController = new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' });
   return { loggerInstance: logger, logController };

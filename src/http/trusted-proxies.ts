@@ -7,16 +7,17 @@ import { headerValues } from '../domain/header-names.ts';
 export type TrustedPeers = (socket: Pick<Socket, 'remoteAddress'>) => boolean;
 
 /**
- * Reads `trusted_proxies`. Only the address of the TCP peer is checked, because headers about the origin of a request are
- * written by that peer. Without addresses no peer is trusted.
+ * Returns the function that tells whether a peer is in `trusted_proxies`. Only the address of the TCP peer is checked,
+ * because that peer itself writes the headers about the origin of a request. Without addresses no peer is trusted.
  *
  * @param cidrs networks such as `10.0.0.0/8` or `fd00::/8`, or single addresses
- * @throws RangeError if one of them is neither
+ * @throws RangeError if an element of `cidrs` is neither
  */
 export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
   if (cidrs.length === 0) return () => false;
   const isListed = addressList(cidrs);
-  // The peer of a connection does not change, and a check costs more than the rest of making an id.
+  // The peer of a connection does not change. The result is kept, because a check costs more than the rest of making an
+  // id.
   const known = new WeakMap<object, boolean>();
   return (socket) => {
     let trusted = known.get(socket);
@@ -29,9 +30,9 @@ export function trustedPeers(cidrs: readonly string[]): TrustedPeers {
 }
 
 /**
- * Makes a function that tells whether an address is in one of the networks; text that is no address is in none.
+ * Makes a function that tells whether an address is in one of the networks. Text that is no address is in no network.
  *
- * @throws RangeError if one of `cidrs` is neither an address nor a CIDR
+ * @throws RangeError if an element of `cidrs` is neither an address nor a CIDR
  */
 function addressList(cidrs: readonly string[]): (address: string | undefined) => boolean {
   const list = new BlockList();
@@ -50,7 +51,10 @@ function addCidr(list: BlockList, cidr: string): void {
   list.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** BlockList compares IPv4-mapped IPv6 addresses, as dual-stack listeners report them, with the IPv4 subnets. */
+/**
+ * Whether an address is in `list`. BlockList compares IPv4-mapped IPv6 addresses, which dual-stack listeners report,
+ * with the IPv4 subnets.
+ */
 function isListed(list: BlockList, address: string | undefined): boolean {
   if (address === undefined) return false;
   // BlockList cannot read a scoped link-local address (fe80::1%eth0).
@@ -63,9 +67,9 @@ function isListed(list: BlockList, address: string | undefined): boolean {
 export type ClientAddress = (request: ReceivedHead) => string | undefined;
 
 /**
- * Makes the reader of client addresses: the TCP peer, or, behind trusted proxies, the last address in `X-Forwarded-For` that
- * is not a trusted proxy. Clients can forge only the part to the left of the address that the first trusted proxy added.
- * An IPv4-mapped IPv6 address is shown as IPv4.
+ * Makes the function that returns a client's address. Without trusted proxies this is the address of the TCP peer.
+ * Behind trusted proxies it is the last address in `X-Forwarded-For` that is not a trusted proxy; clients can forge
+ * only the part to the left of that address. An IPv4-mapped IPv6 address is shown as IPv4.
  *
  * @param trustedProxies addresses and networks (`trusted_proxies`)
  */
@@ -77,7 +81,7 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
     const hops = headerValues(rawHeaders, 'x-forwarded-for').join(',').split(',');
     for (const hop of hops.reverse()) {
       const before = asShown(withoutPort(hop.trim()));
-      // Text to the left of a word that is no address may be forged.
+      // If an entry is no address, everything to its left may be forged.
       if (before === undefined || isIP(before) === 0) break;
       address = before;
       if (!isTrusted(address)) break;
@@ -87,8 +91,8 @@ export function clientAddresses(trustedProxies: readonly string[]): ClientAddres
 }
 
 /**
- * The network of a client: a whole IPv4 address, or the first 64 bits of an IPv6 address (RFC 4291 §2.5.1), because one client
- * has all addresses that begin with these bits.
+ * Returns the network of a client: a whole IPv4 address, or the first 64 bits of an IPv6 address (RFC 4291 §2.5.1),
+ * because one client has all addresses that begin with these bits. Returns an empty string if the address is unknown.
  */
 export function networkOf(address: string | undefined): string {
   if (address === undefined || isIP(address) !== 6) return address ?? '';
@@ -99,7 +103,7 @@ export function networkOf(address: string | undefined): string {
   return [...first, ...Array<string>(zeros).fill('0'), ...last].slice(0, groupsOfIpv6 / 2).join(':');
 }
 
-/** Groups of 16 bits in an IPv6 address. */
+/** Number of 16-bit groups in an IPv6 address. */
 const groupsOfIpv6 = 8;
 
 const mappedPrefix = '::ffff:';
@@ -110,7 +114,9 @@ function asShown(address: string | undefined): string | undefined {
   return isIP(mapped) === 4 ? mapped : address;
 }
 
-/** Removes the port from `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some balancers write addresses. */
+/**
+ * Removes the port from `192.0.2.1:4711` and `[2001:db8::1]:4711`. Some load balancers write addresses in these forms.
+ */
 function withoutPort(hop: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop)?.[1];
   return bracketed ?? /^([\d.]+):\d{1,5}$/.exec(hop)?.[1] ?? hop;
@@ -118,14 +124,19 @@ function withoutPort(hop: string): string {
 
 const idBytes = 16;
 const poolBytes = idBytes * 256;
-/** Ids that are accepted, such as UUIDs, trace ids and `Root=1-…`: no character can break a log line, a header or a quote. */
+/**
+ * Received ids that are accepted, such as UUIDs, trace ids and `Root=1-…`. None of these characters can break a log
+ * line, a header or a quote.
+ */
 const acceptable = /^[A-Za-z0-9_.:=+/-]{1,128}$/;
 
 /**
- * Makes the id of each request: 32 hex digits, the form of a W3C trace id. A received `X-Request-Id` is used only if the peer
- * is a trusted proxy and the id is sent once, short and plain.
+ * Makes the function that gives each request its id: 32 hex digits, the form of a W3C trace id. A received
+ * `X-Request-Id` is used only if the peer is a trusted proxy and sent the header once, with at most 128 plain
+ * characters.
  *
- * @param randomBytes cryptographically secure: ids appear in responses and must not tell how busy the process is
+ * @param randomBytes cryptographically secure, because ids appear in responses and must not tell how busy the process
+ * is
  * @returns a function for Fastify's `genReqId`
  */
 export function requestIds(
@@ -142,7 +153,7 @@ function acceptedId(rawHeaders: readonly string[]): string | undefined {
   return values.length === 1 && value !== undefined && acceptable.test(value) ? value : undefined;
 }
 
-/** Makes ids from a pool of random bytes, which is ten times as fast as a call for each id. */
+/** Makes ids from a pool of random bytes, which is ten times as fast as a call of `randomBytes` for each id. */
 function freshIds(randomBytes: (size: number) => Uint8Array): () => string {
   let pool: Buffer = Buffer.alloc(0);
   let next = 0;

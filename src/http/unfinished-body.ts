@@ -3,16 +3,17 @@ import type { Problem } from '../domain/problem.ts';
 import { guardedOn } from './guarded.ts';
 import { hangUp, mostDiscarded } from './hang-up.ts';
 
-/** A client gets this if its body stops coming. */
+/** Problem that a client gets if its body stops coming. */
 export const bodyStopped: Problem = { code: 'request_timeout', detail: 'The request body stopped coming.' };
 
-/** Number of checks within the silent time. */
+/** Number of checks within `silentMs`. */
 const looks = 4;
 
 /**
  * Watches the body of a request until it has arrived.
  *
- * @param silentMs milliseconds without a byte after which the body counts as silent; it may take a quarter more
+ * @param silentMs milliseconds without a byte after which the body counts as silent; detection may take a quarter
+ * longer
  * @param onSilent called once if no byte came for that long
  */
 export function watchBody(request: IncomingMessage, silentMs: number, onSilent: () => void): void {
@@ -32,8 +33,8 @@ export function watchBody(request: IncomingMessage, silentMs: number, onSilent: 
 }
 
 /**
- * Limits the time that a rejected client may take for the rest of its body on a connection that stays open. It gets as much as a
- * client whose connection ends with the response ({@link hangUp}).
+ * Limits the time and the silence that a rejected client may use to send the rest of its body on a connection that
+ * stays open. The limits are those for a connection that ends with the response ({@link hangUp}).
  */
 export function boundRest(response: ServerResponse, most: typeof mostDiscarded = mostDiscarded): void {
   const { req: request } = response;
