@@ -3,36 +3,36 @@ import type { Socket } from 'node:net';
 import { responseOn } from './pipelining.ts';
 
 /**
- * Sends the clients of a listener elsewhere without a lost request. The last response on each connection says so
- * (`Connection: close`, RFC 9112 §9.6). Later requests on the connection are not processed, so a client may send them
- * again.
+ * Sends the clients of a listener elsewhere without losing a request. The last response on each connection says
+ * `Connection: close` (RFC 9112 §9.6). Later requests on that connection are not processed, so a client may send them
+ * again elsewhere.
  */
 export class ConnectionClose {
-  /** Responses that said `Connection: close` while no request had come in behind their own. */
+  /** Responses that will say `Connection: close`, because no later request had arrived when they were marked. */
   readonly #last = new WeakSet<ServerResponse>();
 
-  /** Begins with the next requests. */
+  /** Marks the responses to all requests from now on. */
   constructor(server: Server) {
     for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-      // Node sends `100 Continue` by itself if this event has no listener.
+      // Node acts on some events by itself if they have no listener; for example, it sends `100 Continue`.
       if (server.listenerCount(event) === 0) continue;
       server.prependListener(event, (_request: IncomingMessage, response: ServerResponse) => {
         this.#makeLast(response);
       });
     }
-    // These events end the reading of a connection, even behind a pipelined request.
+    // A request that arrives behind another one comes through these events, too (`pipelining.ts`).
     for (const event of ['upgrade', 'connect'])
       server.prependListener(event, ({ socket }: IncomingMessage) => this.#cameBehind(socket));
   }
 
-  /** Makes the present response on `socket` the last one, if no request has come in behind its own. */
+  /** Makes the response in progress on `socket` the last one, if no later request has arrived behind its request. */
   underWay(socket: Socket): void {
     const response = responseOn(socket);
     if (response === undefined || response.headersSent) return;
     if ((socket as Parsed).parser?.incoming === response.req) this.#makeLast(response);
   }
 
-  /** Node writes `Connection: close` by itself if it must not keep the connection. */
+  /** Makes a response the last one: Node writes `Connection: close` if it must not keep the connection. */
   #makeLast(response: ServerResponse): void {
     if (!response.shouldKeepAlive) return;
     response.shouldKeepAlive = false;
@@ -40,8 +40,8 @@ export class ConnectionClose {
   }
 
   /**
-   * Notes a request behind the present one. Node ends a connection after the response that says `close`, so the new
-   * request would be lost.
+   * Notes that a request has arrived behind the one in progress. The response in progress then no longer says `close`,
+   * because Node would end the connection after it and the new request would be lost.
    */
   #cameBehind(socket: Socket): void {
     const response = responseOn(socket);
@@ -50,7 +50,7 @@ export class ConnectionClose {
   }
 }
 
-/** A socket of Node's HTTP parser, which holds the newest request. */
+/** A socket with Node's HTTP parser, which holds the newest request. */
 interface Parsed extends Socket {
   readonly parser?: { readonly incoming: IncomingMessage | null } | null;
 }

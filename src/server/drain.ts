@@ -10,19 +10,19 @@ export interface DrainPlan {
   /** Milliseconds after which open connections are cut. Upgraded connections never end by themselves. */
   readonly limitMs: number;
   /**
-   * Milliseconds for which new connections are accepted and idle ones stay open. A client that sends a request in this
-   * time gets a response that tells it to connect elsewhere.
+   * Milliseconds for which new connections are accepted and idle ones stay open. A response in this time tells its
+   * client to connect elsewhere.
    */
   readonly idleMs: number;
-  /** Called when no more connections are accepted, and again at intervals until the last one is closed. */
+  /** Called when the listener accepts no more connections, and again at intervals until the last one is closed. */
   readonly onRefusing?: () => void;
 }
 
 /** A listener that can end without losing a request. */
 export interface Drainable {
   /**
-   * Tells clients to connect elsewhere (`Connection: close` on every response). Then closes idle connections, accepts
-   * no more, and resolves when the last one is closed.
+   * Tells clients to connect elsewhere (`Connection: close` on every response). After `idleMs` it closes idle
+   * connections and accepts no more. Resolves when the last connection is closed.
    *
    * @returns the number of connections that were cut
    */
@@ -32,12 +32,13 @@ export interface Drainable {
 }
 
 /**
- * Prepares a listener for its drain. Called before the listener listens. It costs nothing per request before the drain.
+ * Prepares a listener for its drain. It must be called before the server listens. It costs nothing per request before
+ * the drain.
  */
 export function drainable(listener: Listener, timers: Timers): Drainable {
   const { server } = listener;
   const open: Connections = { all: new Set(), below: new Set() };
-  // With TLS, requests belong to the encrypted socket and not to the one below it.
+  // With TLS, requests belong to the encrypted socket, and not to the TCP socket below it.
   const tls = server instanceof TlsServer;
   server.on(tls ? 'secureConnection' : 'connection', trackIn(open.all));
   if (tls) server.on('connection', trackIn(open.below));
@@ -50,7 +51,7 @@ export function drainable(listener: Listener, timers: Timers): Drainable {
 interface Connections {
   /** Connections that carry requests. */
   readonly all: Set<Socket>;
-  /** With TLS, the sockets below them, and those whose handshake has not ended. */
+  /** With TLS, the TCP sockets below these connections, and those whose handshake has not ended. Empty without TLS. */
   readonly below: Set<Socket>;
 }
 
@@ -97,7 +98,7 @@ class Drain {
     this.#done = done;
     const closing = new ConnectionClose(listener.server);
     for (const socket of open.all) closing.underWay(socket);
-    // Without connected clients there is nobody to tell.
+    // Without connected clients nobody has to be told, so the drain does not wait.
     this.#patience = plan.idleMs === 0 || open.all.size + open.below.size === 0 ? 0 : looks;
     this.#callOffLimit = timers.after(plan.limitMs, () => this.#cutAll());
     this.#look();
@@ -114,7 +115,7 @@ class Drain {
       this.#plan.onRefusing?.();
     }
     const everyMs = this.#plan.idleMs / looks || soonMs;
-    // `setImmediate` lets sockets be read before the check: requests received by then have begun, so their
+    // `setImmediate` lets sockets be read before the check. Requests that have arrived by then have begun, so their
     // connections are not closed as idle.
     this.#callOffLook = this.#timers.after(everyMs, () => setImmediate(() => this.#look()));
   }
@@ -129,7 +130,8 @@ class Drain {
   #refuse(): void {
     if (this.#refusing) return;
     this.#refusing = true;
-    // The HTTP server's own `close` would also cut idle connections, with a reset if a request comes in.
+    // The HTTP server's own `close` would also cut idle connections, and a request that arrives on one would meet a
+    // reset.
     NetServer.prototype.close.call(this.#server, () => {
       this.#over = true;
       this.#callOffLimit();
@@ -146,9 +148,9 @@ class Drain {
 }
 
 /**
- * Returns the connections without a request and without the beginning of one. Only Node knows about such a beginning,
- * and it reveals idle connections only by closing them. So `destroy` is replaced during the call: it lists the
- * connection instead.
+ * Returns the connections without a request and without the beginning of one. Only Node knows whether a request has
+ * begun, and it reveals idle connections only by closing them. So this function replaces `destroy` during the call, and
+ * the replacement lists the connection instead of closing it.
  */
 function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): Set<Socket> {
   const idle = new Set<Socket>();
@@ -160,7 +162,7 @@ function idleOf(server: Listener['server'], connections: ReadonlySet<Socket>): S
   server.closeIdleConnections();
   for (const socket of connections) {
     Reflect.deleteProperty(socket, 'destroy');
-    // Node counts a connection that has never sent anything among the busy ones.
+    // Node counts a connection on which the client has never sent anything as busy.
     if (socket.bytesRead === 0) idle.add(socket);
   }
   return idle;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 /** Whether the listeners of a worker take the connections that Node's cluster hands to them. */
 export class Intake {
-  /** If `false`, the cluster hands connections to another worker. At least one worker has to take them. */
+  /** If `false`, the cluster hands connections to another worker. At least one worker has to be taking connections. */
   taking: boolean;
 
   constructor(taking: boolean) {
@@ -11,11 +11,11 @@ export class Intake {
   }
 
   /**
-   * Puts a server under this control. Call it before the server listens.
+   * Makes `taking` decide whether a server takes connections. Call it before the server listens.
    *
-   * A worker that has reached `server.maxConnections` sends a new connection to another worker. If that number is below
-   * zero, it always does. A worker beyond its real limit closes connections by itself, because connections would go
-   * round for ever if all workers were full.
+   * A worker that has reached `server.maxConnections` sends a new connection to another worker; with a negative number
+   * it sends on every connection. A worker beyond its real limit closes new connections by itself: if all workers were
+   * full and sent connections on, the connections would go round for ever.
    */
   control(server: Server): void {
     let most = server.maxConnections;

@@ -8,12 +8,16 @@ export interface Address {
   readonly port: number;
 }
 
-/** An address that cannot be listened on. The message names the address and a remedy. */
+/** Error for an address that cannot be listened on. The message names the address and a remedy. */
 class CannotListen extends Error {
   override readonly name = 'CannotListen';
 }
 
-/** @throws {CannotListen} */
+/**
+ * Starts to listen. Returns the real address, with the port that the system chose if `port` is 0.
+ *
+ * @throws {CannotListen} if the port or the address cannot be used
+ */
 export async function listen(server: Server, { host, port }: Address): Promise<Address> {
   try {
     server.listen({ host, port });

@@ -10,28 +10,29 @@ import { serveOffers } from './upgrade-offers.ts';
 
 /**
  * Functions that serve a listener, one for each event of Node's HTTP server that asks for an action. If one of them
- * throws, the connection ends. Requests of one connection come one after the other: the next one comes when the
+ * throws, the connection ends. Requests on a connection are served one after the other: the next one is served when the
  * previous response is out.
  *
- * Without `upgrade`, every request is served as if it had asked for no upgrade. If an application leaves out the last
- * two functions, Node acts by itself: it sends `100 Continue`, and responds with 417 to an expectation that it does not
- * know.
+ * Without `upgrade`, every request is served as if it had asked for no upgrade. Without the last two functions, Node
+ * acts by itself: it sends `100 Continue`, and responds with 417 to an expectation that it does not know.
  */
 export interface Application {
   readonly request: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Node's parser rejected bytes on `socket`, or the client was too slow. The `code` of the error says which. */
+  /**
+   * Called if Node's parser rejected bytes on `socket` or the client was too slow. The `code` of the error tells which.
+   */
   readonly clientError: (error: Error, socket: Socket) => void;
   /** Logs an exception that ended a connection. */
   readonly broke: (error: unknown) => void;
   /**
-   * The client offers another protocol. Returns `false` to ignore the offer; the request then comes through `request`.
+   * Called if the client offers another protocol. Returns `false` to ignore the offer; `request` then gets the request.
    *
    * @param head bytes that came in behind the head of the request
    */
   readonly upgrade?: (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
-  /** The client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
+  /** Called if the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
   readonly checkContinue?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** The client expects something other than `100-continue`. */
+  /** Called if the client expects something other than `100-continue`. */
   readonly checkExpectation?: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
@@ -43,14 +44,15 @@ export interface Listener {
    *
    * @returns a function that replaces the application. Afterwards every request goes to the new `application`, even on
    * open connections, and new connections get the new certificate. The new application must have the same functions
-   * @throws if certificate or key cannot be used; nothing has changed then
+   * @throws Error if certificate or key cannot be used; the listener is unchanged then
    */
   prepare(): (application: Application, limits: LimitsConfig) => void;
 }
 
 /**
- * Makes a listener that serves `application`. It does not listen by itself. @throws if certificate or key cannot be
- * used
+ * Makes a listener that serves `application`. The caller lets its server listen.
+ *
+ * @throws Error if certificate or key cannot be used
  */
 export function createListener(
   application: Application,
@@ -78,7 +80,7 @@ export function createListener(
       breakConnection(socket as Socket, exception);
     }
   });
-  // Node stops acting by itself as soon as one of these events has a listener.
+  // Node stops acting by itself on such an event as soon as the event has a listener.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
     if (application[event] === undefined) continue;
     const serve = guardedServe((request, response) => current[event]?.(request, response));
@@ -89,7 +91,7 @@ export function createListener(
     server,
     prepare() {
       const renewed = tls === null ? null : readTls(tls);
-      // Fails as the server would, but before anything is replaced.
+      // An unusable certificate or key fails here, before anything is replaced.
       if (renewed !== null) createSecureContext(renewed);
       return (next, limits) => {
         if (renewed !== null) (server as TlsServer).setSecureContext(renewed);
@@ -104,7 +106,7 @@ export function createListener(
   };
 }
 
-/** Makes a listener for requests; an exception in it ends the connection of the request. */
+/** Wraps a listener for requests. If the listener throws, the connection of the request ends. */
 function guardedServe(serve: Application['request']): Application['request'] {
   return (request, response) => {
     try {
@@ -115,7 +117,10 @@ function guardedServe(serve: Application['request']): Application['request'] {
   };
 }
 
-/** Node lacks the second name. Without it TLS clients that offer HTTP/1.0 are rejected (`curl --http1.0`). */
+/**
+ * Protocols that the server offers in TLS. Node by default offers only the first; TLS clients that offer HTTP/1.0 would
+ * then be rejected (`curl --http1.0`).
+ */
 const ALPNProtocols = ['http/1.1', 'http/1.0'];
 
 function readTls({ certFile, keyFile }: NonNullable<ListenConfig['tls']>): { cert: Buffer; key: Buffer } {

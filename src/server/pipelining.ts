@@ -4,25 +4,27 @@ import { guardedAnswer, guardedConnection, guardedOn } from '../http/guarded.ts'
 import { discardInput, readAfterParser } from '../http/hang-up.ts';
 
 /**
- * Bytes that may wait behind a request before the gateway stops reading from their connection until the response is
- * out. Chunks of up to 64 KB that were read before may exceed this number. While fewer bytes wait, the gateway reads
- * on, and so notices when the client leaves.
+ * Number of bytes that may wait behind a request before the gateway stops reading from the connection until the
+ * response is out. A chunk of up to 64 KB may exceed this number. While fewer bytes wait, the gateway reads on, and so
+ * notices when the client leaves.
  */
 const mostWaitingBytes = 16 * 1024;
 
-/** Returns the response that is being written to a connection. Only Node knows it, in this property. */
+/**
+ * Returns the response that is being written to a connection. Only Node knows this response, in a property of its own.
+ */
 export function responseOn(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
-/** Puts requests back before the rest of their connection. Node's parser then reads them again. */
+/** Puts requests back in front of the rest of their connection, so that Node's parser reads them again. */
 export class UnreadRequests {
   readonly #server: Server;
   readonly #readRequests: (this: Server, socket: Socket) => void;
 
   /**
-   * Makes each connection's parser stop behind the head of a request that comes before the last response is out, or
-   * that offers an upgrade. Node emits `upgrade` or `connect` for both, with the bytes behind the head.
+   * Makes each connection's parser stop behind the head of a request that offers an upgrade, or that arrives before the
+   * previous response is out. Node emits `upgrade` or `connect` for both, with the bytes behind the head.
    *
    * Call it before other listeners for connections are added.
    */
@@ -33,7 +35,7 @@ export class UnreadRequests {
     server.on(opened, guardedConnection(endReadingEarly));
   }
 
-  /** Reads `bytes` and then the rest of a connection whose parser has stopped. */
+  /** Makes the parser of a connection, which has stopped, read `bytes` and then the rest of the connection. */
   readAgain(socket: Socket, bytes: Buffer): void {
     // The last response may have set a timeout.
     socket.setTimeout(0);
@@ -46,16 +48,16 @@ export class UnreadRequests {
 
   /**
    * Reads a pipelined request again when the response before it is out (RFC 9112 §9.3.2): a DELETE that was sent behind
-   * a PUT must not overtake it. If the connection ends before that, the request is not served.
+   * a PUT must not overtake the PUT. If the connection ends before that, the request is not served.
    *
-   * The request waits as bytes, with all bytes behind it, because parsed requests take more memory, and the time limit
-   * of an incomplete head would run while nothing is read. If {@link mostWaitingBytes} wait, the gateway notices that
-   * the client has left only when it writes the response.
+   * The request waits as bytes, with all bytes behind it. A parsed request would take more memory, and the time limit
+   * for an incomplete head would run while nothing is read. Once {@link mostWaitingBytes} wait, the gateway notices
+   * that the client has left only when it writes the response.
    */
   readAfterResponse(socket: Socket, head: Buffer): void {
     if (socket.destroyed) return;
     // The last response of the connection is out. A request behind it must not be acted on, because its client could
-    // never learn of that.
+    // never learn the outcome.
     if (!socket.writable) return discardInput(socket);
     let bytes = head;
     const take = guardedOn(socket, (chunk: Buffer) => {
@@ -67,7 +69,7 @@ export class UnreadRequests {
       else socket.pause();
     };
     const left = (): void => void socket.end();
-    // Node has let go of the connection, and no longer tells the response that it can continue.
+    // Node has let go of the connection, and no longer tells the response that it may continue.
     const drained = guardedOn(socket, () => void responseOn(socket)?.emit('drain'));
     readAfterParser(socket);
     socket.on('data', take).on('end', left).on('drain', drained);
@@ -81,16 +83,16 @@ export class UnreadRequests {
 }
 
 /**
- * Whether a request cannot be served now, because another one on its connection comes first, or cannot be served at
- * all.
+ * Whether a request cannot be served now, because an earlier one on its connection has no complete response, or can
+ * never be served, because the connection takes no more bytes.
  */
 export function mustWait(socket: Socket): boolean {
   return responseOn(socket) !== undefined || !socket.writable;
 }
 
 /**
- * Returns a request as bytes, from the values that Node has read and trimmed. So tabs around `chunked`, for which Node
- * rejects other requests, are white space here, as in RFC 9110 §5.6.3.
+ * Writes the head of a request as bytes again, from the values that Node has parsed and trimmed. So tabs around
+ * `chunked` are accepted here as white space (RFC 9110 §5.6.3), although Node rejects them in other requests.
  *
  * @param without lower-case name of a header to leave out
  */
@@ -106,7 +108,7 @@ export function headBytes(
   return Buffer.from(`${text}\r\n`, 'latin1');
 }
 
-/** Node's parser calls this function after each head. The result 2 makes it stop reading (llhttp). */
+/** Node's parser calls `onIncoming` after each head. The result 2 makes the parser stop reading (llhttp). */
 interface Parsing extends Socket {
   readonly parser?: { onIncoming: (request: IncomingMessage, keepAlive: boolean) => number } | null;
 }
@@ -122,7 +124,7 @@ function endReadingEarly(socket: Parsing): void {
       return 2;
     }
     const answer = onIncoming(request, keepAlive);
-    // Node 25 and later read the body of a request that offers an upgrade.
+    // Node 25 and later would read the body of a request that offers an upgrade.
     return request.upgrade === true ? 2 : answer;
   };
   // After an exception Node reads nothing more.

@@ -4,7 +4,7 @@ import { breakConnection } from '../http/guarded.ts';
 import { hangUp, readAfterParser } from '../http/hang-up.ts';
 import { headBytes, mustWait, UnreadRequests } from './pipelining.ts';
 
-/** Takes a connection for another protocol. If it does not, it returns `false` and leaves the connection untouched. */
+/** Takes a connection for another protocol, or returns `false` and leaves the connection untouched. */
 export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffer) => boolean;
 
 /**
@@ -13,10 +13,11 @@ export type TakeUpgrade = (request: IncomingMessage, socket: Socket, head: Buffe
  * An application can take the upgrades that it wants and ignore the others, as RFC 9110 §7.8 allows: Java's HttpClient
  * and `curl --http2` offer HTTP/2 with every plain request.
  *
- * Node cannot ignore an offer safely. If it does not upgrade, it drops the rest of the packet behind the request, so
- * the next packet may begin in the middle of a body. If it upgrades, it takes the body for the other protocol. So the
- * parser always stops at the head. A request whose offer is not taken is put back before the rest of the connection,
- * without its `Upgrade`, and is read like any request, with the same checks of its framing.
+ * Node cannot ignore an offer safely. If Node does not upgrade, it drops the rest of the packet behind the request, so
+ * the next packet may begin in the middle of a body. If Node upgrades, it takes the body for the other protocol. So the
+ * parser always stops at the head. If the application does not take an offer, the request is put back in front of the
+ * rest of the connection, without its `Upgrade`, and is read like any other request, with the same checks of its
+ * framing.
  *
  * Call it before other listeners for connections are added.
  */
@@ -24,7 +25,7 @@ export function serveOffers(server: Server, secure: boolean, take: TakeUpgrade):
   const unread = new UnreadRequests(server, secure);
   const serve = (request: IncomingMessage, stream: unknown, behind: Buffer): void => {
     const { socket } = request;
-    // This version of Node has itself read beyond the head, so the next bytes are unknown.
+    // This version of Node has already read beyond the head, so the bytes that come next are unknown.
     if (stream !== socket || request.readableLength > 0) return void socket.destroy();
     if (mustWait(socket))
       return unread.readAfterResponse(socket, Buffer.concat([headBytes(request), behind]));
