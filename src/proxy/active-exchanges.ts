@@ -4,30 +4,37 @@ import type { ExchangeState } from './exchange-states.ts';
 
 /** An exchange in progress that depends on facts: a proxied request, or an open WebSocket. */
 export interface ActiveExchange {
-  /** Position in {@link ActiveExchanges}; only that class writes it. */
+  /** Index in the array of {@link ActiveExchanges}; only that class writes it. */
   slot: number;
   readonly state: ExchangeState;
   /** Facts whose revocation ends the exchange; empty before the decision. */
   dependsOn(): readonly FactKey[];
   /** Ends the exchange because a fact was revoked. Returns `false` if nothing has to end. */
   revoke(): boolean;
-  /** Called when the record of the API key has changed without a revocation: its expiry may differ. */
+  /** Called when the record of the API key has changed without a revocation. The key may now expire at another time. */
   keyChanged(): void;
-  /** Ends the exchange because the process is about to end, unless the exchange ends by itself. */
+  /**
+   * Ends an open WebSocket because the process is about to end. Does nothing for other exchanges, which end by
+   * themselves.
+   */
   goAway(): void;
-  /** Notes that the API key is in use. */
+  /** Records in the usage that the API key is in use. */
   noteUse(): void;
-  /** Notes the bytes since the last call. */
+  /** Adds the bytes since the last call to the usage. */
   noteBytes(): void;
-  /** Checks, at intervals, whether a side has fallen silent. @param nowMs monotonic */
+  /**
+   * Called at intervals. Ends the exchange if a side has fallen silent or the API key has expired.
+   *
+   * @param nowMs monotonic
+   */
   check(nowMs: number): void;
 }
 
 /**
- * All active exchanges. Every request enters and leaves, so both are cheap. A revocation is rare, so it may search all
- * exchanges for those that depend on the revoked fact.
+ * All active exchanges. Every request enters and leaves, so `enter` and `leave` are cheap. A revocation is rare, so it
+ * may search all exchanges for those that depend on the revoked fact.
  *
- * The exchanges are in an array. When one leaves, the last one takes its position. A Set costs ten times as much,
+ * The exchanges are in an array. When one leaves, the last one takes its index. A Set would cost ten times as much,
  * because V8 moves all members that a Set ever had to the old generation.
  */
 export class ActiveExchanges {
@@ -37,7 +44,7 @@ export class ActiveExchanges {
     return this.#active.length;
   }
 
-  /** Adds the number of exchanges in each state to `counts`. It visits all exchanges, so it is for rare calls. */
+  /** Adds the number of exchanges in each state to `counts`. It visits all exchanges, so it must be called rarely. */
   countInto(counts: Map<ExchangeState, number>): void {
     for (const { state } of this.#active) counts.set(state, (counts.get(state) ?? 0) + 1);
   }
@@ -76,8 +83,10 @@ export class ActiveExchanges {
   }
 
   /**
-   * Ends the exchanges that depend on revoked facts, before the revocations are confirmed, and tells the exchanges
-   * whose keys changed. Returns a function that stops this.
+   * Follows the directory: ends the exchanges that depend on revoked facts before the revocations are confirmed, and
+   * tells exchanges whose key has changed.
+   *
+   * @returns a function that stops following
    */
   follow(directory: Directory): () => void {
     const stops = [

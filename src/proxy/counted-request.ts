@@ -2,18 +2,18 @@ import { methodKind, type MethodKind, type Permit } from '../domain/acting-decis
 import type { Caller } from '../domain/caller.ts';
 import type { CountedKind, CountedRequest, UsageSink } from '../ports/usage.ts';
 
-/** A decided request. `admission` is `null` for a preflight. */
+/** A request after its decision. `admission` is `null` for a preflight. */
 interface Decided {
   readonly admission: { readonly permit: Permit; readonly caller: Caller } | null;
 }
 
-/** Counts of one exchange; there are none before the request is handed to the upstream. */
+/** Counts one exchange in the usage. Nothing is counted before the request is handed to the upstream. */
 export class Counted {
   readonly #usage: UsageSink;
   readonly #method: MethodKind | undefined;
   #kind: CountedKind = 'read';
   #counted: CountedRequest | null = null;
-  /** Bytes noted so far. */
+  /** Number of bytes that were noted so far. */
   #bytesIn = 0;
   #bytesOut = 0;
 
@@ -28,8 +28,8 @@ export class Counted {
   }
 
   /**
-   * Counts the request, once, under its account, when it is handed to the upstream or no upstream can be reached. A
-   * preflight has no account.
+   * Counts the request under its account when it is handed to the upstream, or when no upstream can be reached. Only
+   * the first call counts. A preflight has no account, so it is not counted.
    */
   handOver({ admission }: Decided): void {
     if (this.#counted !== null || admission === null || this.#method === undefined) return;
@@ -45,7 +45,7 @@ export class Counted {
     this.#counted = null;
   }
 
-  /** Notes the bytes since the last call. Both numbers are totals of the exchange. */
+  /** Notes the bytes since the last call. Both parameters are totals of the exchange. */
   noteBytes(bytesIn: number, bytesOut: number): void {
     if (this.#counted === null || (bytesIn === this.#bytesIn && bytesOut === this.#bytesOut)) return;
     this.#usage.noteBytes(this.#counted, bytesIn - this.#bytesIn, bytesOut - this.#bytesOut);

@@ -30,7 +30,7 @@ import { rateLimitHeaders } from './headers/rate-limit.ts';
 import { tooManyInFlight } from './problems.ts';
 import type { Route } from './route.ts';
 
-/** Whether two permits give the upstream the same headers. The headers may have been built a while ago. */
+/** Whether two permits give the upstream the same headers: the headers may have been built by an earlier permit. */
 function saysTheSame(a: Permit, b: Permit): boolean {
   return (
     a.resolvedTenant === b.resolvedTenant &&
@@ -39,44 +39,46 @@ function saysTheSame(a: Permit, b: Permit): boolean {
   );
 }
 
-/** Owner of a decision. It is told of units that are not known at once. */
+/** Owner of a decision, which is told later if the result of {@link Decision.takeFromLimits} is not known at once. */
 export interface UnitsUser {
-  /** Called when units were taken, or a limit has no room. */
+  /**
+   * Called when the result is known. @param full problem of a limit without room; `undefined` if all units were taken
+   */
   onUnits(full: Problem | undefined): void;
 }
 
-/** Whether two decisions count against the same limits, whose figures may differ. */
+/** Whether two lists name the same limits; the figures of the limits may differ. */
 function sameLimited(a: readonly LimitedBy[], b: readonly LimitedBy[]): boolean {
   return a.length === b.length && a.every(({ kind, id }, i) => kind === b[i]?.kind && id === b[i].id);
 }
 
 /**
- * The decision about one request, made as often as necessary. While the request is admitted, it holds a slot of the
- * tenant.
+ * The decision about one request, which may be made more than once. While the request is admitted, it holds a place
+ * among the requests in flight of its tenant.
  */
 export class Decision {
-  /** Set while the request is admitted. */
+  /** The admission, while the request is admitted; otherwise `null`. */
   admission: Admission | null = null;
   /** Caller for the log, as soon as it is known. */
   caller: Caller | null = null;
   /** Id of the key that was sent. It is also known for a revoked or expired key, which has no caller. */
   keyId: KeyId | null = null;
-  /** Headers about limits for the response: flat list. `null` if there are none. */
+  /** Headers about limits for the response, a flat list of names and values; `null` if there are none. */
   rateLimit: readonly string[] | null = null;
   readonly #route: Route;
   readonly #trace: RequestTrace | null;
-  /** Share that holds the request's place among the requests in flight. */
+  /** Share in which the request has its place among the requests in flight. */
   #place: Share | null = null;
-  /** Units of the request's limits; `null` if it has no limits. */
+  /** Units that were taken from the request's limits; `null` if none were taken. */
   #units: Taken | null = null;
   #unitsOf: readonly LimitedBy[] = [];
   /** Whether the parent's share has counted the request while the gateway was overloaded. */
   #hasShare = false;
   #request: ProxiedRequest | null = null;
   #factsVersion = NaN;
-  /** Set if the key's record has changed and could not be loaded since. */
+  /** Whether the key's record has changed and the new expiry could not be loaded. */
   #expiryUnknown = false;
-  /** Number of loads of the expiry in progress. */
+  /** Number of running loads of the expiry. */
   #asking = 0;
 
   /** @param trace `null` if requests are not traced */
@@ -85,7 +87,10 @@ export class Decision {
     this.#trace = trace;
   }
 
-  /** Reads the key and the acting header. Returns a problem if there is no API key. */
+  /**
+   * Reads the key and the acting header. Returns a problem if the request has no API key, more than one, or a faulty
+   * one.
+   */
   read(head: RequestHead): Problem | undefined {
     this.#trace?.deciding();
     const credentials = this.#route.deps.readCredentials(head);
@@ -95,24 +100,27 @@ export class Decision {
     return undefined;
   }
 
-  /** Decides from memory; `undefined` if a look-up is needed. */
+  /** Decides from the facts in memory. Returns `undefined` if a look-up is needed. */
   fromMemory(): Admission | Rejection | undefined {
     return this.#route.deps.directory.decide(this.#evaluate);
   }
 
-  /** Decides from memory and from the facts of a look-up; `undefined` if it needs to load more. */
+  /** Decides from the facts in memory and those of a look-up. Returns `undefined` if more facts must be loaded. */
   fromLookup(lookup: Lookup): Admission | Rejection | undefined {
     return lookup.decide(this.#evaluate);
   }
 
-  /** Puts a decision into force; an admission takes a slot of its tenant. Returns the problem of a rejection. */
+  /**
+   * Puts a decision into force. An admission takes a place among the requests in flight of its tenant. Returns the
+   * problem if the request is rejected.
+   */
   enter(decision: Admission | Rejection): Problem | undefined {
     this.caller = decision.caller;
     this.keyId = 'problem' in decision ? decision.keyId : decision.caller.keyId;
     this.#trace?.decided();
     if ('problem' in decision) return decision.problem;
     const { concurrency, shedding } = this.#route.deps;
-    // While the gateway is overloaded, requests of the parents that ask for most are rejected.
+    // While the gateway is overloaded, requests of the parents that send most are rejected.
     if (shedding.shares !== null && !this.#hasShare) {
       if (!shedding.shares.admits(decision.permit.parentTenant)) return overloaded;
       this.#hasShare = true;
@@ -124,7 +132,7 @@ export class Decision {
     return undefined;
   }
 
-  /** Gives the slot back; the request is no longer admitted. */
+  /** Gives the place back. The request is no longer admitted. */
   leave(): void {
     if (this.#place !== null) this.#route.deps.concurrency.leave(this.#place);
     this.#place = null;
@@ -132,7 +140,8 @@ export class Decision {
   }
 
   /**
-   * Whether the decision holds in this instant, as long as {@link mayAct}. It does not if a look-up is needed.
+   * Whether the decision would be made again by the facts of this instant. Returns `false` if a look-up is needed. The
+   * request may be sent only if {@link mayAct} is also true.
    *
    * @param sameTurn whether the decision was made in this turn of the event loop, so that only facts can have changed
    */
@@ -144,20 +153,22 @@ export class Decision {
     const now = this.fromMemory();
     if (now === undefined || !('permit' in now)) return false;
     if (!saysTheSame(now.permit, before.permit)) return false;
-    // Limits may have changed since.
+    // The new admission may have other limits.
     this.admission = now;
     return true;
   }
 
-  /** Whether a decision that holds may be acted on. Called right before the write. */
+  /** Whether this replica may act on the decision now, by its lease. It must be called right before the write. */
   mayAct(): boolean {
     return this.admission === null || this.#route.deps.directory.mayAct();
   }
 
   /**
-   * Takes a unit from each limit of the key and the accounts; once, even after several decisions.
+   * Takes a unit from each limit of the key and the accounts. Units are taken once, even if the request is decided
+   * again, unless its limits have changed.
    *
-   * @returns the problem of a limit without room, or `undefined`; `'later'` if `user` is told later
+   * @returns `undefined` if all units were taken, the problem of a limit without room, or `'later'` if `user` will be
+   * told
    */
   takeFromLimits(user: UnitsUser): Problem | 'later' | undefined {
     const limitedBy = this.admission?.limitedBy ?? null;
@@ -171,7 +182,7 @@ export class Decision {
     return result === null ? 'later' : this.#noteTaken(result, limitedBy);
   }
 
-  /** Returns the units of a request that was not handed over. */
+  /** Gives the units back if the request was not handed over. */
   giveBackUnits(): void {
     this.#units?.giveBack();
     this.#units = null;
@@ -186,8 +197,8 @@ export class Decision {
   }
 
   /**
-   * Loads the new expiry after the key's record has changed. If that fails, the known expiry holds, and {@link
-   * checkExpiry} loads again.
+   * Loads the new expiry after the key's record has changed. If the load fails, the old expiry holds, and the next call
+   * of {@link checkExpiry} loads again.
    */
   async renewExpiry(): Promise<void> {
     const request = this.#request as ProxiedRequest;
@@ -205,9 +216,11 @@ export class Decision {
     }
   }
 
-  /** Whether the key has expired, as far as known. An expiry sends no revocation, so this is polled. */
+  /**
+   * Whether the key has expired, as far as is known. An expiry causes no revocation, so this is called at intervals.
+   */
   checkExpiry(): boolean {
-    // The new expiry may be later. The look-up in progress ends soon.
+    // The new expiry may be later than the old one. The look-up for it ends soon.
     if (this.#asking > 0) return false;
     const expiresAtMs = this.admission?.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= this.#route.deps.clock.wallMs()) return true;
@@ -215,7 +228,7 @@ export class Decision {
     return false;
   }
 
-  /** Facts that must not change while the request goes on. */
+  /** Facts on which the admitted request depends; empty if the request is not admitted. */
   dependsOn(): readonly FactKey[] {
     return this.admission === null || this.#request === null
       ? []

@@ -25,13 +25,13 @@ export interface ResponseProgress {
 }
 
 /**
- * The end of an exchange: by the upstream's response, a problem, a cut, or an exception in the gateway's own code,
- * which ends this exchange alone.
+ * The part of an exchange that ends it: with the upstream's response, with a problem, by a cut, or after an exception
+ * in the gateway's own code, which ends only this exchange.
  */
 export abstract class EndingExchange implements ActiveExchange, Breakable {
   slot = 0;
   state: ExchangeState = 'deciding';
-  /** Monotonic start of the present wait, for a connection or for the upstream. */
+  /** Monotonic time at which the exchange began to wait for its body, for a connection, or for the upstream. */
   protected waitingSinceMs = 0;
   /** Milliseconds from the hand-over to the head of the upstream's response; `null` before that. */
   protected upstreamMs: number | null = null;
@@ -46,10 +46,10 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   /** `null` if requests are not traced. */
   protected readonly trace: RequestTrace | null;
   readonly #startedMs: number;
-  /** Bytes of the problem's body if the response was a problem. */
+  /** Number of bytes of the problem's body; `null` if the response was not a problem. */
   #problemBytes: number | null = null;
   #limit: Problem['limit'];
-  /** An exception is logged once. */
+  /** Whether an exception was logged. Only the first one is. */
   #logged = false;
 
   constructor(route: Route, request: IncomingMessage, response: ServerResponse, requestId: string) {
@@ -71,12 +71,12 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
   abstract goAway(): void;
   abstract noteUse(): void;
   abstract check(nowMs: number): void;
-  /** Releases the upstream and the request's body. */
+  /** Releases the connection to the upstream and the request's body. */
   protected abstract release(): void;
-  /** Status and body bytes of the response so far, and of the request. */
+  /** Returns the status, and the bytes of both bodies so far. */
   protected abstract progress(): ResponseProgress;
 
-  /** Responds with a problem and nothing else. @param cause for the log */
+  /** Rejects the request with a problem and ends the exchange. @param cause error for the log */
   protected reject(problem: Problem, cause?: unknown): void {
     if (this.state === 'finished') return;
     const { names, problemTypeBase } = this.route.deps;
@@ -93,7 +93,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.finish(problemStatus(problem.code), problem.code, cause);
   }
 
-  /** Ends the exchange early: with a problem if the client has received nothing, otherwise with a cut. */
+  /** Ends the exchange early: with a problem if the response has not begun, otherwise by cutting the response. */
   protected endEarly(problem: Problem, code: RequestRecord['code']): void {
     if (this.state !== 'responding') return this.reject(problem);
     this.finish(this.progress().status, code);
@@ -105,7 +105,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.counted.noteBytes(bytesIn, bytesOut);
   }
 
-  /** Notes how it ended and releases everything. Only the first call counts. */
+  /** Notes how the exchange ended and releases everything. Only the first call has an effect. */
   protected finish(status: number, code: RequestRecord['code'], cause?: unknown): void {
     if (this.state === 'finished') return;
     this.state = 'finished';
@@ -126,7 +126,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     this.trace?.end(record);
   }
 
-  /** Each of these calls does nothing the second time. */
+  /** Releases everything. Each of the calls below has no effect the second time. */
   #letGo(): void {
     try {
       this.route.deps.exchanges.leave(this);
@@ -165,7 +165,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     const isOut = this.state === 'finished' && this.response.writableEnded;
     try {
       this.#endBroken(error);
-      // The exchange may have finished before, without these steps.
+      // If the exchange has finished before, `finish` does nothing, so everything is released here.
       this.#letGo();
     } catch (another) {
       this.#logException(another);
@@ -173,7 +173,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     }
     if (isOut || this.#problemBytes !== null) return;
     cutResponse(this.response);
-    // An upgrade has taken the socket from the response.
+    // For a WebSocket, the response no longer has the socket.
     this.request.socket.destroy();
   }
 
@@ -183,7 +183,7 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     if (this.response.headersSent || this.state === 'open')
       this.finish(this.progress().status, ownFault.code);
     else if (isProblem) this.reject(error.problem, error.cause);
-    // After the hand-over the upstream's response is the likeliest cause of an exception.
+    // After the hand-over, the upstream's response is the likeliest cause of an exception.
     else this.reject(this.state === 'sent' ? upstreamProblem(error) : ownFault);
   }
 
@@ -209,13 +209,17 @@ export abstract class EndingExchange implements ActiveExchange, Breakable {
     });
   }
 
-  /** Headers of the response to the client: the permitted ones of the upstream, and the gateway's own. */
+  /** Returns the headers of the response to the client: the permitted ones of the upstream, and the gateway's own. */
   protected responseHeaders(status: number, rawHeaders: readonly string[]): FilteredHeaders {
     const tenant = this.decision.admission?.permit.resolvedTenant ?? null;
     return this.route.deps.responseHeaders.headers(status, rawHeaders, this.requestId, tenant);
   }
 
-  /** Replaces the upstream's headers about limits and CORS by the gateway's own. Flat lists of names and values. */
+  /**
+   * Replaces the upstream's headers about limits and CORS with the gateway's own.
+   *
+   * @param headers flat list of names and values, like the result
+   */
   protected withOwn(headers: string[]): string[] {
     const { rateLimit } = this.decision;
     const limited = rateLimit === null ? headers : withRateLimit(headers, rateLimit);

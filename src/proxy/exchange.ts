@@ -11,26 +11,26 @@ import { outboundContext } from './headers/request-headers.ts';
 import type { RequestHead } from './ingress/framing.ts';
 import { accessRevoked, keepsChanging } from './problems.ts';
 
-/** Most repetitions of a decision, for facts that change as fast as they are loaded. */
+/** Maximum number of times that a request is decided again, in case facts change as fast as they are loaded. */
 const mostSuperseded = 10;
 
 /**
- * One request on its way: it is decided, handed to the upstream, responded to and counted once. This class has what
- * plain requests and requests for a WebSocket have in common; `exchange-states.ts` has their states as a table.
+ * A proxied request: it is decided, handed to the upstream, responded to and counted once. This class has the parts
+ * that plain requests and requests for a WebSocket share. The table of their states is in `exchange-states.ts`.
  */
 export abstract class Exchange extends EndingExchange implements UnitsUser {
   #superseded = 0;
 
   /** Serves the request to its end. */
   abstract start(head: RequestHead): void;
-  /** Called in the tick of the decision that lets the request through. */
+  /** Continues an admitted request. Called in the tick in which the request was admitted. */
   protected abstract admitted(): void;
   /** Ends an open WebSocket with a close frame. */
   protected closeOpen(): void {
     throw new Error('this exchange is never open');
   }
 
-  /** Does nothing: a response ends by itself. */
+  /** Does nothing, because a plain response ends by itself. */
   goAway(): void {}
 
   /** Reads the head of the request and decides about the request. */
@@ -40,13 +40,16 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     else this.reject(this.isShed() ? overloaded : problem);
   }
 
-  /** Counts a request without a known caller. Returns whether it is shed, since its network has used up its share. */
+  /**
+   * Counts a request without a known caller. Returns `true` if the request must be shed, because its network has used
+   * up its share.
+   */
   protected isShed(): boolean {
     const { shedding, addressOf } = this.route.deps;
     return shedding.shares !== null && !shedding.shares.admitsStranger(networkOf(addressOf(this.request)));
   }
 
-  /** Decides again, as if the request had just come. */
+  /** Decides again, as if the request had just arrived. */
   protected decideAgain(): void {
     if (++this.#superseded > mostSuperseded) return this.reject(keepsChanging);
     this.state = 'deciding';
@@ -65,7 +68,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     const lookup = directory.lookUp(networkOf(addressOf(this.request)));
     let decision: Admission | Rejection | undefined;
     while ((decision = this.decision.fromLookup(lookup)) === undefined) await lookup.load();
-    // Nothing is awaited between the decision and its effect, so the decision is still valid.
+    // Nothing is awaited between the decision and its effect, so it is still valid.
     this.#act(decision);
   }
 
@@ -81,8 +84,9 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
   }
 
   /**
-   * Continues a request that waited for its units. Facts may have changed meanwhile. @param full problem of a limit
-   * without room
+   * Continues a request that waited for its units. Facts may have changed meanwhile.
+   *
+   * @param full problem of a limit without room, if there is one
    */
   onUnits(full: Problem | undefined): void {
     if (this.state === 'finished') this.decision.giveBackUnits();
@@ -91,7 +95,7 @@ export abstract class Exchange extends EndingExchange implements UnitsUser {
     else this.decideAgain();
   }
 
-  /** Headers for the upstream, for plain requests and for upgrades. Flat list of names and values. */
+  /** Returns the headers for the upstream, of plain requests and of upgrades. Flat list of names and values. */
   protected upstreamHeaders(): string[] {
     const { config, deps, upstream } = this.route;
     const { rawHeaders, socket } = this.request;

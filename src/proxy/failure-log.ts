@@ -6,7 +6,7 @@ export interface FailureLogger {
   error(fields: object, message: string): void;
 }
 
-/** Members of a log line about a failed exchange besides the error. */
+/** Members of a log line about a failed exchange, in addition to the error. */
 export interface FailedExchange {
   /** `null` if the failing code serves all routes. */
   readonly route: string | null;
@@ -15,10 +15,12 @@ export interface FailedExchange {
   readonly code: string | null;
 }
 
-/** Milliseconds in which each route logs one line. An upstream that is down fails every request. */
+/**
+ * Minimum number of milliseconds between two lines of one route, because an upstream that is down fails every request.
+ */
 const quietMs = 1000;
 
-/** Logs the reasons of failed exchanges. Clients do not get them, since errors name hosts and ports of upstreams. */
+/** Logs why exchanges failed. Clients do not learn the reasons, because errors name hosts and ports of upstreams. */
 export class FailureLog {
   readonly #log: FailureLogger;
   readonly #clock: Clock;
@@ -41,7 +43,9 @@ export class FailureLog {
     this.#log.warn({ err: error, code, route, request_id: requestId, ...suppressed }, 'exchange failed');
   }
 
-  /** Logs each exception in the gateway's own code, since two exceptions may have different causes. */
+  /**
+   * Logs every exception in the gateway's own code, without a limit, because two exceptions may have different causes.
+   */
   writeException(error: unknown, { route, requestId, code }: FailedExchange): void {
     const ended = requestId === null ? 'an exception ended no exchange' : 'an exception ended an exchange';
     this.#log.error({ err: error, code, route, request_id: requestId }, ended);

@@ -18,20 +18,20 @@ import { UpstreamTimeout } from './upstream/errors.ts';
 import { noteVersion } from './upstream/upstream.ts';
 
 /**
- * One plain HTTP request on its way through.
+ * One plain HTTP request with its response.
  *
- * Raw headers pass in both directions, and almost nothing is repeated. A request may wait until a connection is free,
- * and the process may be suspended at any instant, so the decision is checked again right before the request is written
+ * Raw headers pass in both directions, and almost no work is done twice. A request may wait for a free connection, and
+ * the process may be suspended at any instant. So the decision is checked again right before the request is written
  * ({@link HttpExchange.sending}).
  */
 export class HttpExchange extends Exchange implements ResponseHandler, BodyHandler {
   readonly #writer: ResponseWriter;
-  /** Bytes; `undefined` if the body has no stated length. */
+  /** Number of bytes; `undefined` if the body has no stated length. */
   #bodyLength: number | undefined = 0;
   #body: BodyProgress | null = null;
   #inFlight: InFlightRequest | null = null;
   #timeouts: SideTimeouts | null = null;
-  /** Whether the request has had its connection since the turn of the event loop in which it was decided. */
+  /** Whether the request got its connection in the turn of the event loop in which it was decided. */
   #sameTurn = false;
   #repeated = false;
 
@@ -56,11 +56,11 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
   }
 
   protected admitted(): void {
-    // The request was decided again after its body was read.
+    // If there is already a body, the request is being admitted once more.
     if (this.#body instanceof BufferedBody) return this.#send(this.#body.content);
     if (this.#body instanceof StreamedBody) return this.#send(this.#body);
     if (this.#bodyLength === 0) return this.#send(null);
-    // An upstream of HTTP/1.0 would see no body in a chunked request, so it is sent with its length.
+    // An upstream of HTTP/1.0 sees no body in a chunked request. So the body is read whole and sent with its length.
     const unseen = this.#bodyLength === undefined && this.route.upstream.version !== '1.1';
     if (!unseen && (this.#bodyLength === undefined || this.#bodyLength > mostBufferedBytes))
       return this.#stream();
@@ -74,7 +74,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     this.#send(content);
   }
 
-  /** The body goes to the upstream as it comes, unless the upstream would not see it. */
+  /** Streams a body that cannot be held, unless the upstream may not see chunks; then the request is rejected. */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void {
     const sees = this.#bodyLength !== undefined || this.route.upstream.version !== '1.0';
     if (sees) this.#stream(body.handOver());
@@ -98,7 +98,7 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
       this,
       this,
     );
-    // From here on facts may change before it is sent.
+    // From here on facts may change before the request is sent.
     if (this.state === 'ready') this.state = 'queued';
   }
 
@@ -214,13 +214,13 @@ export class HttpExchange extends Exchange implements ResponseHandler, BodyHandl
     if (silent === 'upstream') this.#giveUp(new UpstreamTimeout(`send the ${awaited} of its response`));
   }
 
-  /** The connection to the upstream cannot be used again. */
+  /** Closes the connection to the upstream, which cannot be used again, and fails the exchange. */
   #giveUp(error: Error): void {
     this.#abort();
     this.onFailure(error);
   }
 
-  /** A client may wait for the response before it sends the rest, so its body is held no longer than necessary. */
+  /** Streams a held body as soon as allowed: the client may wait for the response before it sends the rest. */
   #checkHeld(nowMs: number): void {
     const { version } = this.route.upstream;
     const wait = version === null && nowMs - this.waitingSinceMs <= mostHeldMs;

@@ -1,20 +1,22 @@
 import type { LimitsConfig, RouteConfig } from '../config.ts';
 
 /**
- * Tells whether a peer has made no progress for too long while it was the peer's turn. It is polled, and needs no
- * timer.
+ * Tells whether a peer has made no progress for too long while it was the peer's turn. Callers ask at intervals, so it
+ * needs no timer.
  */
 export class IdleTimeout {
   readonly #mostMs: number;
   #progress = -1;
   #sinceMs = 0;
 
-  /** @param mostMs longest time without progress; 0 for no limit */
+  /** @param mostMs maximum number of milliseconds without progress; 0 for no limit */
   constructor(mostMs: number) {
     this.#mostMs = mostMs === 0 ? Infinity : mostMs;
   }
 
   /**
+   * Whether the peer's time is up.
+   *
    * @param waiting whether it is the peer's turn
    * @param progress any number that grows with the peer's activity
    * @param nowMs monotonic
@@ -32,18 +34,18 @@ export class IdleTimeout {
 /** Milliseconds over which a rate is measured. */
 const rateWindowMs = 60_000;
 
-/** Tells whether a peer was too slow during a minute of its turns. It is polled, and needs no timer. */
+/** Tells whether a peer was too slow during a minute of its turn. Callers ask at intervals, so it needs no timer. */
 export class LeastRate {
   readonly #least: number;
   #progress = 0;
   #sinceMs: number | null = null;
 
-  /** @param least least progress in a minute; 0 for no limit */
+  /** @param least minimum progress in a minute; 0 for no limit */
   constructor(least: number) {
     this.#least = least;
   }
 
-  /** Parameters are those of {@link IdleTimeout.expired}. */
+  /** Whether the peer was too slow. The parameters are those of {@link IdleTimeout.expired}. */
   tooSlow(waiting: boolean, progress: number, nowMs: number): boolean {
     const over = this.#sinceMs === null || nowMs - this.#sinceMs >= rateWindowMs;
     if (waiting && !over) return false;
@@ -60,13 +62,18 @@ export interface ExchangeProgress {
   readonly waitsForClient: boolean;
   /** Grows with every byte that the client sends or reads. */
   readonly clientProgress: number;
-  /** Grows with the upstream's bytes in the same way; `null` while the upstream does not have the request. */
+  /**
+   * Grows with the bytes sent to the upstream and, after the head of the response, with those received from it. `null`
+   * while the upstream does not have the request.
+   */
   readonly upstreamProgress: number | null;
   /** The next part of the response that the upstream has to send. */
   readonly awaited: 'head' | 'body';
 }
 
-/** Tells which side of an exchange has been silent or slow for too long. It is polled, and needs no timer. */
+/**
+ * Tells which side of an exchange has been silent or slow for too long. Callers ask at intervals, so it needs no timer.
+ */
 export class SideTimeouts {
   readonly #client: IdleTimeout;
   readonly #clientRate: LeastRate;
@@ -81,7 +88,7 @@ export class SideTimeouts {
     this.#upstream = { head: new IdleTimeout(timeouts.headersMs), body: new IdleTimeout(timeouts.bodyMs) };
   }
 
-  /** @param nowMs monotonic */
+  /** Returns the side that has been silent or slow for too long; `null` if there is none. @param nowMs monotonic */
   silentSide(progress: ExchangeProgress, nowMs: number): 'client' | 'upstream' | null {
     const { waitsForClient, clientProgress, upstreamProgress, awaited } = progress;
     const silent = this.#client.expired(waitsForClient, clientProgress, nowMs);

@@ -2,7 +2,7 @@ import { servedMethods } from '../domain/acting-decision.ts';
 import type { Problem } from '../domain/problem.ts';
 import { UpstreamTimeout } from './upstream/errors.ts';
 
-// Problems that the proxy itself finds, besides those of a request's target, head, key and acting header.
+// Problems that the proxy itself finds. Problems of a request's target, head, key and acting header are elsewhere.
 
 /** The acting rules do not cover the method, so the request is not proxied. */
 export const methodNotServed: Problem = {
@@ -19,7 +19,7 @@ export const tooManyInFlight: Problem = {
   limit: 'requests_in_flight',
 };
 
-/** The tenant has used up its share of the route's `websockets`, or all are open. */
+/** The tenant has used up its share of the route's `websockets`, or all `websockets` of the route are open. */
 export const tooManyWebSockets: Problem = {
   code: 'too_many_requests',
   detail: 'This tenant has its full share of the WebSockets to this service. Close some of them.',
@@ -33,13 +33,16 @@ export const tooSlow: Problem = {
   detail: 'The request body stopped coming, or came too slowly.',
 };
 
-/** The upstream takes HTTP/1.0, so a chunked body has to be held until its length is known. */
+/**
+ * The upstream takes only HTTP/1.0, so it needs the length of a chunked body, and the body is too long to be held until
+ * its length is known.
+ */
 export const lengthRequired: Problem = {
   code: 'length_required',
   detail: 'This body is too long to be sent in chunks here: send it with a Content-Length.',
 };
 
-/** Changes made the decision invalid again and again, so the request is given up. */
+/** Facts changed again and again before the request could be sent, so the gateway gives the request up. */
 export const keepsChanging: Problem = {
   code: 'unavailable',
   detail: 'The key or the accounts of this request keep changing. Try again in a moment.',
@@ -57,7 +60,7 @@ export const accessRevoked: Problem = {
 export const ownFault = { code: 'internal', detail: 'The gateway failed.' } as const satisfies Problem;
 
 /**
- * Returns the problem of a failure on the way to the upstream. It names neither the host nor the port nor the
+ * Returns the problem of a failure on the way to the upstream. The problem names neither the host nor the port nor the
  * upstream's fault.
  */
 export function upstreamProblem(error: unknown): Problem {

@@ -36,9 +36,9 @@ export interface ProxyDeps {
   readonly tracer: Tracer | null;
   /** All active exchanges. */
   readonly exchanges: ActiveExchanges;
-  /** Counts the requests of each tenant. */
+  /** Counts the requests in flight of each tenant, and limits them. */
   readonly concurrency: TenantConcurrency;
-  /** Requests that are rejected while the process is overloaded. */
+  /** Tells which requests are rejected while the process is overloaded. */
   readonly shedding: Shedding;
   /** Counts requests against the limits of keys and accounts. */
   readonly rateLimiter: Pick<RateLimiter, 'take'>;
@@ -51,9 +51,9 @@ export interface ProxyDeps {
 /** Serves all paths except the gateway's own. */
 export interface Proxy {
   /**
-   * Serves a request to its end: decides about it, and sends it to its route's upstream.
+   * Serves a request to its end: decides about the request, and sends it to its route's upstream.
    *
-   * @param route position in the configuration
+   * @param route index in the `routes` of the configuration
    * @param head as the ingress read it
    */
   readonly take: (
@@ -67,16 +67,16 @@ export interface Proxy {
 }
 
 /**
- * Milliseconds between notes that the keys of open exchanges are in use, so that `last_used_at` is never a minute
+ * Milliseconds between two notes that the keys of active exchanges are in use, so that `last_used_at` is never a minute
  * behind (`usage_count`).
  */
 const useNotedEveryMs = 20_000;
 
-/** Longest interval, in milliseconds, at which exchanges are checked for a silent side. */
+/** Maximum number of milliseconds between two checks for exchanges with a silent side. */
 const checkEveryMs = 1000;
 
 /**
- * Opens the routes to the upstreams.
+ * Opens the routes to the upstreams, and returns the proxy that serves them.
  *
  * @throws Error if a certificate or key file of a route cannot be read
  */
@@ -90,7 +90,7 @@ export async function openProxy({
   ...deps
 }: ProxyDeps): Promise<Proxy> {
   const failures = new FailureLog(logger, clock);
-  // Each round visits all exchanges. An exception in a round does not prevent the next one.
+  // Handles an exception in a timer that visits all exchanges: logs it, so that the next round still runs.
   const broke = (error: unknown): void =>
     failures.writeException(error, { route: null, requestId: null, code: ownFault.code });
   const shared: RouteDeps = {
@@ -134,7 +134,7 @@ export async function openProxy({
   };
 }
 
-/** Opens all routes, or none. */
+/** Opens all routes. If one cannot be opened, closes the others and throws. */
 async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['config']): Promise<Route[]> {
   const opened: Route[] = [];
   try {
@@ -155,7 +155,10 @@ async function openRoutes(deps: RouteDeps, { routes, headers }: ProxyDeps['confi
   }
 }
 
-/** Returns a quarter of the shortest limit on silence, so that no side exceeds its limit by much. */
+/**
+ * Returns the milliseconds between two checks: a quarter of the shortest limit on silence, so that no side exceeds its
+ * limit by much, but at least 20 and at most {@link checkEveryMs}.
+ */
 function checkInterval({ routes, limits }: ProxyDeps['config']): number {
   const waits = routes.flatMap(({ timeouts }) => [
     timeouts.connectMs,

@@ -24,7 +24,7 @@ export interface RouteDeps {
   readonly directory: Directory;
   readonly clock: Clock;
   readonly usage: UsageSink;
-  /** Batch that counts and sends requests at the end of each tick. */
+  /** Counts and sends the requests of each tick together, at the end of the tick. */
   readonly handOvers: HandOvers;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;

@@ -7,7 +7,7 @@ import { problemBody, problemContentType, problemHeaders } from '../http/problem
 /**
  * Responds with a problem (RFC 9457) without Fastify.
  *
- * @returns bytes of the body
+ * @returns number of bytes of the body
  */
 export function writeProblem(
   response: ServerResponse,

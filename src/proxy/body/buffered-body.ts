@@ -4,14 +4,14 @@ import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 import { sendContinue } from '../ingress/expect-continue.ts';
 import type { BodyProgress } from './streamed-body.ts';
 
-/** Bodies of up to this many bytes are read whole before the request is sent to the upstream. */
+/** Maximum number of bytes of a body that is read whole before the request is sent to the upstream. */
 export const mostBufferedBytes = 16 * 1024;
-/** Milliseconds for which a chunked body is held for an upstream that has not responded yet. */
+/** Milliseconds for which a chunked body is held while the HTTP version of the upstream is not known. */
 export const mostHeldMs = 1_000;
 
-/** Most bytes of a chunked body that are held, for an upstream that may not take chunks. */
+/** Maximum number of bytes held of one chunked body, for an upstream that may not take chunks. */
 const mostHeldBytes = 256 * 1024;
-/** Most bytes of all bodies held in this process, divided among parents and tenants. */
+/** Maximum number of bytes of all bodies held in this process, divided among parents and tenants. */
 const mostHeldInAll = 64 * 1024 * 1024;
 const leastCapacity = 1024;
 
@@ -19,20 +19,20 @@ const leastCapacity = 1024;
 export interface BodyHandler extends Breakable {
   onBuffered(content: Buffer): void;
   /**
-   * The body cannot be held: it has more than {@link mostHeldBytes}, or its tenant or parent has used up its share of
-   * {@link mostHeldInAll}.
+   * Called if the body cannot be held: it has more than {@link mostHeldBytes}, or its tenant or parent has used up its
+   * share of {@link mostHeldInAll}.
    */
   onNotHeld(body: BufferedBody, reason: 'too long' | 'no room'): void;
 }
 
 /**
- * A short body, read whole: it is sent with the head in one piece, and a slow client holds no connection to the
- * upstream. A chunked body for an upstream of HTTP/1.0 is also read whole, because such an upstream needs its length.
+ * A short body, read whole. It is sent together with the head, and a slow client holds no connection to the upstream
+ * meanwhile. A chunked body for an upstream of HTTP/1.0 is also read whole, because such an upstream needs its length.
  */
 export class BufferedBody implements BodyProgress {
   bytes = 0;
   starving = true;
-  /** The complete body. */
+  /** The complete body; `null` until all of it has arrived. */
   content: Buffer | null = null;
   readonly #request: IncomingMessage;
   readonly #handler: BodyHandler;
@@ -40,7 +40,7 @@ export class BufferedBody implements BodyProgress {
   readonly #tenancy: Tenancy | null;
   #share: Share | null = null;
   #held = 0;
-  /** Bytes received so far. After a second piece the buffer has room for more. */
+  /** Buffer that begins with the bytes received so far. After a second piece, unused bytes may follow them. */
   #begun: Buffer | null = null;
   readonly #onData: (chunk: Buffer) => void;
   readonly #onEnd: () => void;
@@ -81,7 +81,9 @@ export class BufferedBody implements BodyProgress {
     this.#held += chunk.length;
   }
 
-  /** Copies all pieces into one buffer: a piece of one byte takes a hundred times that in memory. */
+  /**
+   * Copies all pieces into one buffer, because a piece of one byte takes a hundred times as much memory as its byte.
+   */
   #append(chunk: Buffer): void {
     const bytes = this.bytes + chunk.length;
     if (this.#begun === null) this.#begun = chunk;

@@ -2,23 +2,24 @@ import type { ServerResponse } from 'node:http';
 import { pushUpgradeOption } from '../headers/response-headers.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
-/** Bodies of up to this many bytes are written together with the head: one system call instead of three. */
+/** Maximum number of bytes of a body that is written together with the head: one system call instead of three. */
 const mostCollected = 16 * 1024;
 
 /**
- * Most Early Hints of one upstream that one client is sent: a client that reads slowly must not fill memory with them.
+ * Maximum number of Early Hints that a client gets for one request. Otherwise they could fill memory if the client
+ * reads slowly.
  */
 const mostEarlyHints = 10;
 
 /**
- * Writes an upstream's response to the client. A short response is written whole; a long one, or one of unknown length,
- * as it comes.
+ * Writes an upstream's response to the client. A short response is written whole. A long one, or one of unknown length,
+ * is written as it comes in.
  */
 export class ResponseWriter {
   status = 0;
-  /** Bytes of the body. */
+  /** Number of bytes of the body so far. */
   bytes = 0;
-  /** Whether the head is out. After that the response can only be cut, not replaced by a problem. */
+  /** Whether the head was written. After that the response can only be cut, not replaced by a problem. */
   started = false;
   readonly #response: ServerResponse;
   readonly #bodyless: boolean;
@@ -35,8 +36,8 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes Early Hints (RFC 8297) at once, if the client can take them: HTTP/1.0 has no interim responses, and on a
-   * pipelined connection earlier responses come first. A late hint would be useless.
+   * Writes Early Hints (RFC 8297) at once, or drops them if the client cannot take them now: HTTP/1.0 has no interim
+   * responses, and on a pipelined connection earlier responses come first. Late hints would be useless.
    *
    * @param headersOf makes the headers for the client, a flat list of names and values
    */
@@ -46,11 +47,11 @@ export class ResponseWriter {
     const headers = headersOf();
     let head = 'HTTP/1.1 103 Early Hints\r\n';
     for (let i = 0; i < headers.length; i += 2) head += `${headers[i]}: ${headers[i + 1]}\r\n`;
-    // No part of the response has been written, so the hints come first.
+    // No part of the response has been written yet, so the hints come before it.
     socket.write(`${head}\r\n`, 'latin1');
   }
 
-  /** @param drained called whenever the client has taken all written bytes */
+  /** Begins the response. @param drained called whenever the client has taken all written bytes */
   begin(
     status: number,
     statusText: string,
@@ -75,7 +76,7 @@ export class ResponseWriter {
   }
 
   /**
-   * Takes a piece of the body. Returns `false` if the client is slower than the upstream, so that the next piece should
+   * Takes a piece of the body. Returns `false` if too many bytes wait for the client, so that the next piece should
    * wait.
    */
   data(chunk: Buffer): boolean {
@@ -90,7 +91,10 @@ export class ResponseWriter {
     return true;
   }
 
-  /** Ends the response. Returns `true` if all of it is written now, so that the exchange ends here. */
+  /**
+   * Ends the response. Returns `true` if all of it is written now, so that the exchange ends here. If it returns
+   * `false`, the exchange ends when the client has taken the rest.
+   */
   end(trailers: readonly [string, string][]): boolean {
     if (!this.#collecting) {
       if (trailers.length > 0) this.#response.addTrailers(trailers);
@@ -105,14 +109,14 @@ export class ResponseWriter {
   }
 
   /**
-   * Writes head and body as one piece. Node joins text with the head, but `end(text)` also writes an empty second
-   * piece, which costs time. Latin-1 keeps every byte.
+   * Writes head and body as one piece. Node joins a text body with the head, but `end(text)` also writes an empty
+   * second piece, which costs time. Latin-1 text keeps every byte.
    */
   #endWith(text: string): void {
     const { socket } = this.#response;
-    // On a pipelined connection earlier responses come first, so this response has no socket before they end.
+    // On a pipelined connection earlier responses come first. This response has no socket until they have ended.
     if (socket === null) return void this.#response.end(text, 'latin1');
-    // The socket is corked here. Otherwise Node's response corks it itself and delays the write to the next tick.
+    // The socket is corked here, because otherwise Node's response would cork it and delay the write to the next tick.
     socket.cork();
     this.#response.write(text, 'latin1');
     socket.uncork();

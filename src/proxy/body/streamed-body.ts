@@ -6,7 +6,7 @@ import type { BodySink, BodySource } from '../upstream/message-head.ts';
 
 /** Progress of a request's body. */
 export interface BodyProgress {
-  /** Bytes received. */
+  /** Number of bytes received so far. */
   readonly bytes: number;
   /** Whether the gateway waits for the client to send more. */
   readonly starving: boolean;
@@ -28,8 +28,9 @@ export class StreamedBody implements BodyProgress, BodySource {
   readonly #onEnd: () => void;
 
   /**
-   * @param length bytes; `undefined` for a chunked body @param exchange is ended by an exception in this class @param
-   * begun pieces of the body that were read before
+   * @param length bytes; `undefined` for a chunked body
+   * @param exchange ended if this class throws in a callback
+   * @param begun pieces of the body that were read before
    */
   constructor(
     request: IncomingMessage,
@@ -79,8 +80,9 @@ export class StreamedBody implements BodyProgress, BodySource {
 }
 
 /**
- * Reads the rest of a request after its response, and discards it. If the gateway closed the connection instead, the
- * client could lose the response before reading it. A client that keeps sending, or stops, is cut off.
+ * Reads and discards the rest of a request after its response. If the gateway closed the connection instead, the client
+ * could lose the response before reading it. A client that sends more than {@link mostDiscarded} allows, or takes too
+ * long, is cut off.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete) {

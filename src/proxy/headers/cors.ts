@@ -7,15 +7,16 @@ import { servedMethods } from '../../domain/acting-decision.ts';
  */
 export interface CorsPolicy {
   /**
-   * Headers of the response to a preflight.
+   * Returns the headers of the response to a preflight.
    *
-   * @param origin of the page; `undefined` if none was sent
+   * @param origin of the page; `undefined` if the request has none
    */
   preflight(origin: string | undefined): string[];
   /**
-   * Headers of any other response, of an upstream or a problem. The gateway's own CORS headers replace those in it.
+   * Returns the headers of any other response, with the CORS headers of an upstream replaced by the gateway's own.
    *
-   * @param headers flat list of names and values
+   * @param headers flat list of names and values, like the result
+   * @param origin of the page; `undefined` if the request has none
    */
   replace(headers: readonly string[], origin: string | undefined): string[];
 }
@@ -45,8 +46,8 @@ export function corsPolicy(config: CorsConfig | null): CorsPolicy | null {
 }
 
 /**
- * Removes CORS headers, and adds `Vary: Origin`, so that a cache never gives one page the response for another page's
- * origin.
+ * Removes CORS headers, and adds `Vary: Origin`. Otherwise a cache could give a page of one origin the response that
+ * was meant for another origin.
  */
 function withVaryOrigin(headers: readonly string[]): string[] {
   const kept: string[] = [];

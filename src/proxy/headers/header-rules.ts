@@ -1,7 +1,7 @@
 import { headerRule, type HeaderNames, type HeaderRule } from '../../domain/header-names.ts';
 
 /**
- * Remembers results by the header name as written, since computing them is most of the work on a header.
+ * Remembers a result for each header name, as written, because computing the results is most of the work on headers.
  *
  * Callers can make up any number of names. So only names of admitted requests are remembered, in two generations of
  * 1,000 names each. When the newer generation is full, it replaces the older one, and names in use are remembered again
@@ -17,7 +17,7 @@ export class HeaderNameMemo<T> {
   }
 
   /**
-   * Returns the result for a header of any caller. Client-chosen names are not remembered, so they cannot fill memory.
+   * Returns the result for a header of any caller. The name is not remembered, because made-up names could fill memory.
    */
   look(rawName: string): T {
     return this.#recent.get(rawName) ?? this.#earlier.get(rawName) ?? this.#workOut(rawName);
@@ -41,7 +41,7 @@ export class HeaderNameMemo<T> {
 const generation = 1_000;
 const longestRemembered = 100;
 
-/** Rules for the names of clients' headers. */
+/** Remembers the rule for each name of a client's header. */
 export type HeaderRules = HeaderNameMemo<HeaderRule>;
 
 export function headerRules(names: HeaderNames): HeaderRules {
@@ -49,8 +49,8 @@ export function headerRules(names: HeaderNames): HeaderRules {
 }
 
 /**
- * Adds the header names listed in a `Connection` header (RFC 9110 §7.6.1), in lower case. These headers belong to this
- * connection only. Most messages list no names, and for them no set is created.
+ * Adds the header names that are listed in a `Connection` header (RFC 9110 §7.6.1) to `named`, in lower case. These
+ * headers belong to this connection only. Most messages list no names, so the set is created only when needed.
  */
 export function namedByConnection(value: string, named?: Set<string>): Set<string> | undefined {
   const lower = value.toLowerCase();
@@ -60,7 +60,7 @@ export function namedByConnection(value: string, named?: Set<string>): Set<strin
   return all;
 }
 
-/** Removes the headers with names in `named`. @param headers flat list of names and values */
+/** Removes the headers whose names are in `named`. @param headers flat list of names and values */
 export function withoutNamed(headers: readonly string[], named: ReadonlySet<string>): string[] {
   const passed: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {

@@ -5,8 +5,9 @@ import { withoutNamed } from './header-rules.ts';
 const ours: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy']);
 
 /**
- * Headers `RateLimit-Policy` and `RateLimit` of a response (draft-ietf-httpapi-ratelimit-headers, structured fields of
- * RFC 9651). They show one limit, the scarcest that the caller may see. Flat list of names and values.
+ * Returns the headers `RateLimit-Policy` and `RateLimit` of a response (draft-ietf-httpapi-ratelimit-headers,
+ * structured fields of RFC 9651), as a flat list of names and values. They show one limit, the scarcest that the caller
+ * may see.
  */
 export function rateLimitHeaders({ kind, period, quota, windowS, remaining, resetS }: LimitState): string[] {
   const name = `"${limitName(kind, period)}"`;
@@ -19,9 +20,10 @@ export function rateLimitHeaders({ kind, period, quota, windowS, remaining, rese
 }
 
 /**
- * Replaces the upstream's headers about limits, because the upstream does not know the limit.
+ * Replaces the upstream's headers about limits with the gateway's own, because the upstream does not know the limit.
  *
  * @param headers flat list of names and values
+ * @param limit headers of {@link rateLimitHeaders}
  */
 export function withRateLimit(headers: readonly string[], limit: readonly string[]): string[] {
   const kept = withoutNamed(headers, ours);

@@ -5,7 +5,7 @@ import type { Caller } from '../../domain/caller.ts';
 import type { HeaderNames } from '../../domain/header-names.ts';
 import { namedByConnection, withoutNamed, type HeaderRules } from './header-rules.ts';
 
-/** Data about a request in addition to its headers. */
+/** Data about a request that its headers do not contain. */
 export interface OutboundContext {
   readonly requestId: string;
   /** Caller and permit for the upstream; `null` for a CORS preflight, which carries no key. */
@@ -18,7 +18,7 @@ export interface OutboundContext {
   readonly encrypted: boolean;
 }
 
-/** @param socket connection of the request */
+/** Collects the data about a request. @param socket connection of the request */
 export function outboundContext(
   requestId: string,
   identity: OutboundContext['identity'],
@@ -33,11 +33,11 @@ export function outboundContext(
 export interface OutboundRoute {
   readonly host: 'preserve' | 'upstream';
   readonly passAuthorization: boolean;
-  /** Names with `_` that are passed on, in lower case. */
+  /** Header names with `_` that are passed on, in lower case. */
   readonly underscoreHeaders: readonly string[];
 }
 
-/** Turns the raw headers of a request into those for its upstream; both are flat lists of names and values. */
+/** Turns the raw headers of a request into those for its upstream. Both are flat lists of names and values. */
 export type OutboundHeaders = (
   rawHeaders: readonly string[],
   context: OutboundContext,
@@ -47,8 +47,8 @@ export type OutboundHeaders = (
 /**
  * Makes the one function that writes all headers to upstreams, for plain requests and for upgrades.
  *
- * Identity headers of the client are dropped in every spelling, and the gateway's own are appended last. So a client
- * that names one of them in `Connection` removes only its own copy.
+ * Identity headers of the client are dropped in every spelling, and the gateway's own are appended last. So if a client
+ * names an identity header in `Connection`, only the client's own copy is removed.
  */
 export function outboundHeaders(rules: HeaderRules, names: HeaderNames): OutboundHeaders {
   const own = lowerCased(names);
@@ -101,7 +101,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
     }
 
     const headers = named === undefined ? out : withoutNamed(out, named);
-    // `Connection: content-length` must not remove this header: without it the body would be read as another message.
+    // `Connection: content-length` must not remove this header, or the upstream would read the body as another message.
     if (length !== '') headers.push('content-length', length);
     if (host !== '' && route.host === 'preserve') headers.push('host', host);
     pushForwarded(headers, context, said, host);
@@ -110,7 +110,7 @@ export function outboundHeaders(rules: HeaderRules, names: HeaderNames): Outboun
   };
 }
 
-/** Names of the gateway's own headers, folded once and not for each request. */
+/** Returns the names of the gateway's own headers in lower case. Called once, and not for each request. */
 function lowerCased(names: HeaderNames) {
   return {
     resolvedTenant: names.resolvedTenant.toLowerCase(),

@@ -2,23 +2,25 @@ import type { ServerResponse } from 'node:http';
 import { foldHeaderName, type HeaderNames } from '../../domain/header-names.ts';
 import { HeaderNameMemo, namedByConnection, withoutNamed } from './header-rules.ts';
 
-/** Rule for a header of the upstream's response, by its name only. */
+/** Rule for a header of the upstream's response. It depends only on the name. */
 type ResponseRule = 'pass' | 'drop' | 'connection' | 'content-length' | 'transfer-encoding' | 'upgrade';
 
 /** Headers of a response for the client. */
 export interface FilteredHeaders {
   /** Flat list of names and values. */
   readonly headers: string[];
-  /** Bytes of the body, if the upstream states them. */
+  /** Number of bytes of the body; `undefined` if the upstream does not state it. */
   readonly contentLength: number | undefined;
 }
 
 /** Filters the headers and trailers of upstreams' responses. */
 export interface ResponseHeaderFilter {
   /**
+   * Filters the headers of a response.
+   *
    * @param rawHeaders flat list of names and values
    * @param resolvedTenant `null` if none was resolved
-   * @throws Error if the body has another transfer coding than `chunked`, which cannot be passed on
+   * @throws Error if the body has a transfer coding other than `chunked`, which cannot be passed on
    */
   headers(
     status: number,
@@ -26,13 +28,17 @@ export interface ResponseHeaderFilter {
     requestId: string,
     resolvedTenant: string | null,
   ): FilteredHeaders;
-  /** @param rawTrailers flat list of names and values; a name that is dropped as a header is dropped here, too */
+  /**
+   * Filters trailers. A name that is dropped as a header is dropped here, too.
+   *
+   * @param rawTrailers flat list of names and values
+   */
   trailers(rawTrailers: readonly string[]): [string, string][];
 }
 
 /**
  * Makes the filter. It drops headers that belong to the connection to the upstream. It also drops, in every spelling,
- * the headers that clients trust the gateway for, if an upstream sends them.
+ * the headers for which clients trust the gateway.
  */
 export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
   const ruleFor = responseRules(names);
@@ -80,8 +86,8 @@ export function responseHeaderFilter(names: HeaderNames): ResponseHeaderFilter {
 }
 
 /**
- * Adds the `Connection` option for the `Upgrade` of a 426 (RFC 9110 §7.8). Node adds `close` and `keep-alive` by itself
- * only if there is no `Connection`.
+ * Adds the header `Connection: Upgrade` to a 426, which must have it beside `Upgrade` (RFC 9110 §7.8). If there is a
+ * `Connection`, Node no longer adds `close` or `keep-alive` by itself, so `close` is added here.
  */
 export function pushUpgradeOption(
   status: number,
@@ -91,18 +97,18 @@ export function pushUpgradeOption(
   if (status === upgradeRequired) headers.push('connection', shouldKeepAlive ? 'Upgrade' : 'close, Upgrade');
 }
 
-/** Only a 426 names possible upgrades without being one itself (RFC 9110 §15.5.22). */
+/** The only response that may name upgrades without being an upgrade itself (RFC 9110 §15.5.22). */
 const upgradeRequired = 426;
 
 /**
- * Whether a response may state a length. It may not if it can have no body (RFC 9110 §8.6). A 304 states the length of
- * the body that the client has cached.
+ * Whether a response may state a length. It may not if it can have no body (RFC 9110 §8.6). A 304 may: it states the
+ * length of the body that the client has cached.
  */
 function mayStateLength(status: number): boolean {
   return status >= 200 && status !== 204;
 }
 
-/** Fields that change how the message before them is read (RFC 9110 §6.5.1). */
+/** Fields that change how the message before them is read, and so are not passed on as trailers (RFC 9110 §6.5.1). */
 const neverTrailers = new Set([
   'content-encoding',
   'content-type',

@@ -7,9 +7,9 @@ import { hangUp } from '../../http/hang-up.ts';
 const early = new WeakMap<IncomingMessage, Buffer>();
 
 /**
- * Makes a response for a request for an upgrade, so that it gets the same checks as any request, in the same order. The
- * code that carries out the upgrade takes the connection from the response ({@link takeConnection}); any other response
- * is the last one on its connection.
+ * Makes a response for a request for an upgrade, so that such a request gets the same checks as any other, in the same
+ * order. The code that carries out the upgrade takes the connection from the response ({@link takeConnection}). Any
+ * other response is the last one on its connection.
  */
 export function upgradeResponse(request: IncomingMessage, socket: Socket, head: Buffer): ServerResponse {
   const response = new ServerResponse(request);
@@ -24,6 +24,8 @@ export function upgradeResponse(request: IncomingMessage, socket: Socket, head: 
 /**
  * Takes the connection of a request for an upgrade, and the bytes that have already arrived. `response` must not be
  * used afterwards.
+ *
+ * @throws Error if the response has no connection any more
  */
 export function takeConnection(response: ServerResponse): { readonly socket: Socket; readonly head: Buffer } {
   const { req, socket } = response;

@@ -1,17 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Requests whose client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
+/** Responses to requests whose client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
 /**
- * Holds `100 Continue` back until the body is read, so that no body is sent with a rejected request. Node closes the
- * connection after such a rejection: the client may or may not send the body then, and the gateway cannot tell.
+ * Holds `100 Continue` back until the gateway reads the body, so that the client of a rejected request need not send
+ * its body. Node closes the connection after such a rejection, because the gateway cannot tell whether the body will
+ * come.
  */
 export function noteContinue(request: IncomingMessage, response: ServerResponse): void {
   waiting.set(request, response);
 }
 
-/** Tells the client to send its body, if it waits for that. Call it right before the body is read. */
+/** Tells the client to send its body, if the client waits for that. It must be called right before the body is read. */
 export function sendContinue(request: IncomingMessage): void {
   const response = waiting.get(request);
   if (response === undefined) return;

@@ -2,7 +2,7 @@ import type { MethodKind } from '../../domain/acting-decision.ts';
 import type { Problem } from '../../domain/problem.ts';
 import type { HeaderRules } from '../headers/header-rules.ts';
 
-/** Members of a request's head, after the framing checks. */
+/** Members of a request's head that has passed the framing checks. */
 export interface RequestHead {
   readonly kind: MethodKind;
   /** All values of `Authorization`, in order. */
@@ -11,23 +11,23 @@ export interface RequestHead {
   readonly apiKeys: readonly string[];
   /** All values of the acting header, in order. */
   readonly acting: readonly string[];
-  /** Bytes of the body (RFC 9112 §6.3); `undefined` for a chunked body. */
+  /** Number of bytes of the body (RFC 9112 §6.3); `undefined` for a chunked body. */
   readonly bodyLength: number | undefined;
 }
 
-/** A head as Node parsed it. */
+/** A head as Node's parser returns it. */
 export interface ParsedHead {
   readonly rawHeaders: readonly string[];
   readonly httpVersion: string;
 }
 
-/** Reads a head once. Returns its members, or the problem for which the request is rejected. */
+/** Reads a head. Returns its members, or the problem for which the request is rejected. */
 export type ReadHead = (head: ParsedHead, kind: MethodKind) => RequestHead | { readonly problem: Problem };
 
 /**
- * Makes the reader of heads. The function is long because it looks at each header once, in one pass. It rejects
- * messages whose end two readers could see in different places, and messages with too many headers. Therefore Node must
- * not drop headers beyond a limit of its own: see server-options.ts.
+ * Makes the reader of heads. It rejects messages whose end two readers could see in different places, and messages with
+ * too many headers. Node must therefore not drop headers beyond a limit of its own (`server-options.ts`). The function
+ * is long because it looks at each header once, in one pass.
  */
 /* eslint-disable max-lines-per-function -- one pass over the headers */
 export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
@@ -38,7 +38,7 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
   return ({ rawHeaders, httpVersion }, kind) => {
     if (rawHeaders.length > 2 * maxHeaders) return { problem: tooMany };
-    // Node's parser takes a `GET /path` line with a bare LF for HTTP/0.9, and still reads headers after it.
+    // Node's parser takes `GET /path` that ends with a bare LF for HTTP/0.9, and still reads headers after it.
     if (httpVersion !== '1.1' && httpVersion !== '1.0')
       return malformed('Its version is neither 1.1 nor 1.0.');
     let authorization: string[] | undefined;
@@ -97,8 +97,8 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
     }
     if (hosts > 1 || (hosts === 0 && httpVersion !== '1.0')) return malformed('It must have one Host.');
     if (lengths > 1) return malformed('Its length is given more than once.');
-    // Node keeps such a connection open, and other servers close it. So only some of them would read another request on
-    // it.
+    // Node keeps such a connection open, and other servers close it. So two readers could disagree on whether another
+    // request follows.
     if (asksKeepAlive && asksClose && httpVersion === '1.0')
       return malformed('It asks to keep the connection and to close it.');
     return {
@@ -114,11 +114,14 @@ export function headReader(rules: HeaderRules, maxHeaders: number): ReadHead {
 
 const none: readonly string[] = [];
 
-/** Characters of a host and a port (RFC 3986 §3.2.2), without `@`, commas and blanks. May be empty (RFC 9112 §3.2). */
+/**
+ * Characters of a host and a port (RFC 3986 §3.2.2), without `@`, commas and blanks. A Host may be empty (RFC 9112
+ * §3.2).
+ */
 const hostForm = /^[\w.~!$&'()*+;=:%[\]-]*$/;
 const keepAliveOption = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
-/** At most 15 digits: longer numbers are not exact in JavaScript. */
+/** At most 15 digits, because longer numbers are not exact in JavaScript. */
 const lengthForm = /^\d{1,15}$/;
 
 const unknownExpectation = {
@@ -129,9 +132,9 @@ const unknownExpectation = {
 } as const;
 
 /**
- * Requests that override their method are rejected. Without the header the upstream would carry out a POST although the
- * client meant a DELETE. With it the upstream would carry out another method than the one that the acting rules were
- * applied to.
+ * Problem of a request with a header that overrides its method. If the gateway dropped the header, the upstream would
+ * carry out a POST although the client meant a DELETE. If it passed the header on, the upstream would carry out another
+ * method than the one to which the acting rules were applied.
  */
 const methodOverride = {
   problem: {

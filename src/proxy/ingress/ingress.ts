@@ -14,7 +14,7 @@ import { overloaded, type Shedding } from '../../limits/load-shedding.ts';
 import { upgradeResponse } from './accept-upgrades.ts';
 import { noteContinue } from './expect-continue.ts';
 
-/** Kind of a request, by its target and its head. */
+/** Result of reading a request's target and head: where the request goes, or why it is rejected. */
 export type Ingress =
   | { readonly kind: 'route'; readonly route: number; readonly head: RequestHead }
   | { readonly kind: 'management' }
@@ -23,8 +23,9 @@ export type Ingress =
       readonly problem: Problem;
       readonly target: Target;
       /**
-       * Two readers could see its end in different positions, so nothing more on its connection counts as a request.
-       * Node goes on parsing, but serves no request behind the last response of a connection (`server/pipelining.ts`).
+       * Whether two readers could see the end of the request in different places. Nothing more on its connection then
+       * counts as a request: Node goes on parsing, but serves no request behind the last response of a connection
+       * (`server/pipelining.ts`).
        */
       readonly ambiguous: boolean;
     };
@@ -38,8 +39,8 @@ export interface IngressReader {
 }
 
 /**
- * Makes the reader. A request that passes means the same to every reader: the routed path is the path that its upstream
- * gets, and all readers agree on the end of the message.
+ * Makes the reader. A request that passes means the same to every reader. The path by which it is routed is the path
+ * that its upstream gets, and all readers agree on the end of the message.
  *
  * @throws Error if two routes have the same prefix without regard to case
  */
@@ -86,10 +87,10 @@ function faultOfUpgrade(request: IncomingMessage, head: RequestHead): Problem | 
   return request.upgrade ? upgradeFault(request, head) : undefined;
 }
 
-/** Destinations of a request, after the ingress has read it. */
+/** The destinations to which a request may go after the ingress has read it. */
 export interface Destinations {
   readonly ingress: IngressReader;
-  /** Whether requests for upstreams are rejected with 503 because of an overload. */
+  /** Tells whether requests for upstreams must be rejected with 503 because of an overload. */
   readonly shedding: Shedding;
   readonly reject: (
     request: IncomingMessage,
@@ -103,22 +104,25 @@ export interface Destinations {
     request: IncomingMessage,
     response: ServerResponse,
   ) => void;
-  /** Logs an exception that ended a request before anything else had it. */
+  /** Logs an exception that ended a request before a destination had it. */
   readonly broke: (error: unknown) => void;
 }
 
 /** Functions of the public listener, one for each event of Node that brings a request. */
 export interface Dispatcher {
   request(request: IncomingMessage, response: ServerResponse): void;
-  /** Returns `false` to ignore the offer. Then nothing has been done, and the request is read again as a plain one. */
+  /**
+   * Returns `false` to ignore the offer. The dispatcher has done nothing then, and gets the request again as a plain
+   * one.
+   */
   upgrade(request: IncomingMessage, socket: Socket, head: Buffer): boolean;
   checkContinue(request: IncomingMessage, response: ServerResponse): void;
   checkExpectation(request: IncomingMessage, response: ServerResponse): void;
 }
 
 /**
- * Makes the only way in. The ingress reads each request, from any event of Node, and the request goes to one
- * destination.
+ * Makes the dispatcher, through which every request enters. The ingress reads the request, whichever event of Node
+ * brought it, and the request goes to one destination.
  */
 export function dispatcher({
   ingress,
@@ -150,7 +154,8 @@ export function dispatcher({
       case 'management':
         return management(request, response);
       case 'rejected':
-        // The request counts as a stranger's. Its network is not read, because its rejection costs the least of all.
+        // Counts the request as one without a known caller. All such rejections count under one empty network, because
+        // they are too cheap for a look at the client's address.
         shedding.shares?.admitsStranger('');
         return reject(request, response, read);
     }

@@ -1,15 +1,15 @@
-/** All paths that some reader could understand a path as, or the reason to reject the path. */
+/** All paths that some reader could take a path for, or the reason to reject the path. */
 export type Readings =
   | { readonly kind: 'paths'; readonly paths: readonly string[] }
   | { readonly kind: 'unacceptable'; readonly reason: string };
 
 /**
- * Returns every path that some reader could understand `path` as: the closure under all known operations of servers,
- * frameworks and proxies on paths, in any order. The results are folded to lower case.
+ * Returns every path that some reader could take `path` for, folded to lower case. To find them, it applies all known
+ * habits of servers, frameworks and proxies to the path, in any order, until nothing new appears.
  *
- * Returns `unacceptable` if a reading contains something that no honest client sends (dot segments, control bytes,
- * overlong UTF-8, stacks of accents), or if there are more readings than {@link most} allows, for example because of
- * deeply nested encodings.
+ * Returns `unacceptable` if one of these readings contains something that no honest client sends (dot segments, control
+ * bytes, overlong UTF-8, stacks of accents), or if there are more readings than {@link most} allows, for example
+ * because of deeply nested encodings.
  *
  * @param path visible ASCII that starts with `/` and has well-formed percent-encodings
  */
@@ -21,7 +21,7 @@ export function readingsOf(path: string): Readings {
   const folded: string[] = [];
   const paths: string[] = [];
   for (const reading of asBytes) {
-    // Reshaping the bytes of lower-case ASCII adds no reading that is not there already.
+    // Reshaping lower-case ASCII would add no reading that is not there already.
     if (ascii.test(reading)) {
       paths.push(reading.toLowerCase());
       continue;
@@ -39,13 +39,13 @@ export function readingsOf(path: string): Readings {
 }
 
 /**
- * Limits on the work for one path before its sender is known: the number of readings, and of their characters in all.
- * Honest paths have a handful of readings. The limit on characters allows a path with one `%2F` to be nearly as long as
- * a head.
+ * Limits on the work for one path, whose sender is not known yet: the number of readings, the number of their
+ * characters in all, and the number of segments of each. Honest paths have a handful of readings. The limit on
+ * characters lets a path with one `%2F` be nearly as long as a head.
  */
 const most = { readings: 64, characters: 32 * 1024, segments: 128 } as const;
 
-/** Part of {@link most} that is left. */
+/** Rest of {@link most} that the readings of a path have not used up. */
 interface Budget {
   readings: number;
   characters: number;
@@ -54,9 +54,9 @@ interface Budget {
 type Habit = (path: string) => string;
 
 /**
- * Fills `readings` with `paths`, and with all results of `habits` on them, until nothing new appears.
+ * Fills `readings` with `paths` and with all results of `habits` on them, until nothing new appears.
  *
- * @returns the reason, if a reading has a fault or the budget is used up
+ * @returns the reason to reject the path, if a reading has a fault or the budget is used up
  */
 function close(
   paths: readonly string[],
@@ -95,12 +95,15 @@ function hasManySegments(path: string): boolean {
   return left < 0;
 }
 
-/** No reader and no route distinguishes three slashes in a row from two, so one reading stands for all such paths. */
+/**
+ * Shortens runs of slashes to two. No reader and no route distinguishes three slashes in a row from two, so one reading
+ * stands for all such paths.
+ */
 function withShortRuns(path: string): string {
   return path.includes('///') ? path.replace(/\/{3,}/g, '//') : path;
 }
 
-/** Decodes once: each encoded byte becomes one character, and other text stays. */
+/** Decodes a path once: each encoded byte becomes one character, and all other text stays. */
 function decodedOnce(path: string): string {
   const first = path.indexOf('%');
   if (first === -1) return path;
@@ -117,7 +120,7 @@ function decodedOnce(path: string): string {
 
 const percent = 0x25;
 
-/** Returns the byte of two hexadecimal digits. */
+/** Returns the byte that two hexadecimal digits stand for; `undefined` if they are no digits. */
 function byteOf(high: number | undefined, low: number | undefined): number | undefined {
   const value = ((hexDigits[high ?? 0] as number) << 4) | (hexDigits[low ?? 0] as number);
   return value < 0 ? undefined : value;
@@ -127,13 +130,13 @@ function byteOf(high: number | undefined, low: number | undefined): number | und
 const hexDigits = new Int8Array(256).fill(-1);
 for (const digit of '0123456789abcdefABCDEF') hexDigits[digit.charCodeAt(0)] = Number.parseInt(digit, 16);
 
-// Each pattern matches only at the beginning of a run. Otherwise a long run would take time by the square of its
-// length. U+0085 is a blank for Python, .NET and others, but not for `\s`; `+` is a blank for readers that decode paths
+// Both patterns match only at the beginning of a run. Otherwise the time would grow with the square of the run's
+// length. U+0085 is a blank for Python, .NET and others, but not for `\s`. `+` is a blank for readers that decode paths
 // like forms.
 const trailingSpace = /(?<![\s\x85+])[\s\x85+]+(?=\/|$)/g;
 const trailingDots = /(?<![.\s\x85+])[.\s\x85+]+(?=\/|$)/g;
 
-/** Operations that readers apply to a path before they route by it. Each leaves most paths unchanged. */
+/** Habits of readers, which change a path before they route by it. Each leaves most paths unchanged. */
 const reshapings: readonly Habit[] = [
   function backslashesAsSlashes(path) {
     return path.includes('\\') ? path.replaceAll('\\', '/') : path;
@@ -151,13 +154,13 @@ const reshapings: readonly Habit[] = [
   function withoutTrailingDots(path) {
     return path.includes('.') ? path.replace(trailingDots, '') : path;
   },
-  // If a reader decodes before it splits, an encoded `?` or `#` ends the path.
+  // For a reader that decodes a path before it splits off the query, an encoded `?` or `#` ends the path.
   function cutAtQuery(path) {
     const end = path.search(/[?#]/);
     return end === -1 ? path : path.slice(0, end);
   },
-  // A reader that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). Browsers'
-  // URL parsers skip any further slashes before the host.
+  // A reader that resolves `//host/path` as a URL reference takes `host` for another host (RFC 3986 §4.2). URL parsers
+  // of browsers skip any further slashes before the host.
   function withoutAuthority(path) {
     return path.startsWith('//') ? path.replace(/^\/\/[^/]*/, '') || '/' : path;
   },
@@ -165,9 +168,9 @@ const reshapings: readonly Habit[] = [
 
 /**
  * Folds a path as readers do that ignore case and normalise Unicode. For them full-width `／` is `/`, and long `ſ` is
- * `s`. Lower case, upper case and lower case again unite all letters that map to the same letter in either direction,
- * such as `ß` and dotless `ı`, as Java's equalsIgnoreCase and Python's re.IGNORECASE do. `İ` becomes `i` and a dot
- * above.
+ * `s`. Lower case, then upper case, then lower case again makes letters equal if they map to the same letter in either
+ * direction, such as `ß` and `ẞ`, or dotless `ı` and `i`. Java's equalsIgnoreCase and Python's re.IGNORECASE do the
+ * same. `İ` becomes `i` and a dot above, and the dot is removed.
  */
 function fold(text: string): string {
   const folded = text.normalize('NFKC').toLowerCase().toUpperCase().toLowerCase();
@@ -175,7 +178,7 @@ function fold(text: string): string {
 }
 
 /**
- * .NET's culture-sensitive comparisons and collations of databases ignore these characters (Unicode,
+ * Removes the characters that .NET's culture-sensitive comparisons and collations of databases ignore (Unicode,
  * Default_Ignorable_Code_Point).
  */
 function withoutIgnorable(text: string): string {
@@ -183,16 +186,16 @@ function withoutIgnorable(text: string): string {
 }
 
 /**
- * No real text has as many marks (UAX #15 §13, Stream-Safe Text Format). Sorting marks takes time by the square of
- * their number.
+ * Matches 31 combining marks in a row. No real text has so many (UAX #15 §13, Stream-Safe Text Format), and sorting
+ * marks takes time that grows with the square of their number.
  */
 const stackOfMarks = /\p{M}{31}/u;
 // eslint-disable-next-line no-control-regex
 const ascii = /^[\x00-\x7f]*$/;
 
 /**
- * A segment of dots, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, old versions of Windows
- * took `...` for two levels up, and a reader that drops a final dot turns it into `..`.
+ * Matches a segment of dots, or of dots and blanks. Windows takes `.. ` and `. .` for dot segments, old versions of
+ * Windows took `...` for two levels up, and a reader that drops a final dot turns `...` into `..`.
  */
 const dotSegment = /[/\\][\s\x85+]*\.[.\s\x85+]*(?:;[^/\\]*)?(?:[/\\?#]|$)/;
 // eslint-disable-next-line no-control-regex

@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHead } from './framing.ts';
 
 /**
- * Whether the request is a CORS preflight: a browser asks, without credentials and without a body, which request it may
- * send (Fetch, 4.8).
+ * Whether the request is a CORS preflight, by which a browser asks, without credentials and without a body, which
+ * request it may send (Fetch standard, 4.8).
  */
 export function isPreflight({ method, headers }: IncomingMessage, head: RequestHead): boolean {
   return (
@@ -17,7 +17,7 @@ export function isPreflight({ method, headers }: IncomingMessage, head: RequestH
 }
 
 /**
- * Responds to a preflight in place of the upstream, since a browser sends no key with it.
+ * Responds to a preflight itself, because a browser sends no key with it and so it cannot be authorised.
  *
  * @param headers flat list of names and values
  */

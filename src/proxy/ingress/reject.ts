@@ -10,7 +10,7 @@ import type { Destinations } from './ingress.ts';
 import { withoutQuery } from '../../domain/paths.ts';
 import type { Target } from './target.ts';
 
-/** Dependencies of the rejection of a request. */
+/** Dependencies of the function that rejects requests. */
 export interface RejectDeps {
   readonly clock: Clock;
   readonly newRequestId: (request: IncomingMessage) => string;
@@ -19,15 +19,15 @@ export interface RejectDeps {
   readonly observe: RequestObserver;
   /** `null` if requests are not traced. */
   readonly tracer: Tracer | null;
-  /** Name of a target in logs and metrics: a route's prefix, never text of a client. */
+  /** Returns the name of a target for logs and metrics: the prefix of a route, never text of a client. */
   readonly nameOf: (target: Target) => string;
-  /** CORS policy of the target's route; `null` if it has none, or if there is no route. */
+  /** Returns the CORS policy of the target's route; `null` if the route has none, or if there is no route. */
   readonly corsOf: (target: Target) => CorsPolicy | null;
 }
 
 /**
- * Makes the function that rejects requests for the ingress: it writes a problem and a log line, counts the request and
- * ends its trace.
+ * Makes the function that rejects requests for the ingress. It responds with a problem, writes a log line, counts the
+ * request and ends its trace.
  */
 export function rejecter({
   clock,
@@ -69,7 +69,7 @@ export function rejecter({
   };
 }
 
-/** The ingress rejects before the key is looked up. */
+/** Members of the record that stay unknown, because the ingress rejects a request before the key is looked up. */
 const callerUnknown = {
   keyId: null,
   caller: null,
@@ -80,7 +80,7 @@ const callerUnknown = {
   bytesOut: null,
 } as const;
 
-/** The first line of HTTP/2 (`PRI *`) has no path. */
+/** Path for the log, without its query. The first line of HTTP/2 (`PRI *`) has no path, so `/` stands for it. */
 function pathOf({ method, url = '' }: IncomingMessage): string {
   if (method === 'PRI') return '/';
   return withoutQuery(url);

@@ -2,7 +2,7 @@ import { managementPath, withoutQuery } from '../../domain/paths.ts';
 import type { Problem } from '../../domain/problem.ts';
 import { readingsOf } from './path-readings.ts';
 
-/** Destination of a request target. `route` is the position in the list given to {@link compileTargets}. */
+/** Destination of a request target. `route` is the index in the list given to {@link compileTargets}. */
 export type Target =
   | { readonly kind: 'management' }
   | { readonly kind: 'route'; readonly route: number }
@@ -10,14 +10,15 @@ export type Target =
   | { readonly kind: 'rejected'; readonly problem: Problem };
 
 /**
- * Makes the function that checks and routes request targets. It works on the raw bytes, and nothing else routes: the
+ * Makes the function that checks and routes request targets. It works on the raw bytes. No other code routes, and the
  * upstream gets the checked path unchanged.
  *
  * A path is rejected if a reader behind the gateway could take it for a path of another route; `path-readings.ts` lists
  * the habits of careless readers. A path that leads to the same route in every reading passes byte for byte, even with
  * `%2F`.
  *
- * @param prefixes of the routes; each matches whole segments, the longest wins
+ * @param prefixes of the routes; each matches whole segments, and the longest one wins
+ * @throws Error if two prefixes are equal without regard to case
  */
 export function compileTargets(prefixes: readonly string[]): (rawTarget: string) => Target {
   const places = placesOf(prefixes);
@@ -39,15 +40,15 @@ export function compileTargets(prefixes: readonly string[]): (rawTarget: string)
 
 /**
  * Whether a target, as written, is under the path that the gateway serves itself. This test takes a fraction of the
- * time of all readings.
+ * time that computing all readings takes.
  */
 export function isManagement(rawTarget: string): boolean {
   return isWithin(withoutQuery(rawTarget), managementPath);
 }
 
 /**
- * A path without encodings, parameters, `+`, empty segments, and segments that begin or end with a dot. Readers can
- * differ about its case only.
+ * Matches a path without encodings, parameters, `+`, empty segments, and segments that begin or end with a dot. Readers
+ * can differ only about the case of such a path.
  */
 const plainPath = /^(?:\/|(?:\/[\w~!$&'()*,=:@-]+(?:\.+[\w~!$&'()*,=:@-]+)*)+\/?)$/;
 const visibleAscii = /^[!-"$-~]*$/;
@@ -57,11 +58,11 @@ const notVisible = rejected('It holds a `#`, or bytes that are not visible ASCII
 const none: Target = { kind: 'none' };
 
 function readUnusual(rawTarget: string, path: string, places: Places, folded: readonly string[]): Target {
-  // Absolute-form, authority-form and `*` (RFC 9112 §3.2) are not served.
+  // Targets in absolute form, in authority form, and `*` (RFC 9112 §3.2) are not served.
   if (!path.startsWith('/')) return rejected('It must be a path that starts with `/`.');
   if (!visibleAscii.test(rawTarget)) return notVisible;
   if (path.includes('\\')) return rejected('Its path holds a backslash.');
-  // Decoders disagree about these encodings: some keep them, some drop them, some decode `%uXXXX`.
+  // Decoders disagree about malformed encodings: some keep them, some drop them, and some decode `%uXXXX`.
   if (malformedEncoding.test(path)) return rejected('Its path holds a malformed percent-encoding.');
   const readings = readingsOf(path);
   if (readings.kind === 'unacceptable') return rejected(readings.reason);
@@ -74,8 +75,8 @@ function readUnusual(rawTarget: string, path: string, places: Places, folded: re
 }
 
 /**
- * Makes the function that names targets in logs and metrics: by prefixes of the configuration, never by text of a
- * client.
+ * Makes the function that returns the name of a target for logs and metrics: the management path, a prefix of the
+ * configuration, or `none`, never text of a client.
  */
 export function targetNames(prefixes: readonly string[]): (target: Target) => string {
   return (target) => {
@@ -84,7 +85,10 @@ export function targetNames(prefixes: readonly string[]): (target: Target) => st
   };
 }
 
-/** Destinations of targets: the management path first, then the routes, longer prefixes before shorter ones. */
+/**
+ * Prefixes and their targets, in the same order: the management path first, then the routes, with longer prefixes
+ * before shorter ones.
+ */
 interface Places {
   readonly written: readonly string[];
   readonly targets: readonly Target[];
@@ -92,7 +96,7 @@ interface Places {
 
 function placesOf(prefixes: readonly string[]): Places {
   const routes = prefixes
-    // `/` becomes the empty prefix, with which every path starts.
+    // The prefix `/` becomes the empty prefix, with which every path starts.
     .map((prefix, route) => ({
       prefix: prefix.replace(/\/+$/, ''),
       target: { kind: 'route', route } as const,
@@ -104,7 +108,7 @@ function placesOf(prefixes: readonly string[]): Places {
   };
 }
 
-/** Returns the position of the first prefix that contains `path`; -1 if none does. */
+/** Returns the index of the first prefix that contains `path`; -1 if none does. */
 function placeOf(prefixes: readonly string[], path: string): number {
   for (let i = 0; i < prefixes.length; i++) if (isWithin(path, prefixes[i] as string)) return i;
   return -1;
@@ -114,7 +118,10 @@ function targetAt({ targets }: Places, place: number): Target {
   return targets[place] ?? none;
 }
 
-/** The detail names a prefix of the configuration only if the client has written the prefix itself in some spelling. */
+/**
+ * Rejects a path that some reader would take for a path of another route. The detail names the other route's prefix
+ * only if the client has written that prefix itself, in some spelling.
+ */
 function elsewhere({ written }: Places, read: number, place: number): Target {
   const meant = written[read] ?? '';
   return rejected(

@@ -4,14 +4,17 @@ import type { RequestHead } from './framing.ts';
 
 declare module 'node:http' {
   interface IncomingMessage {
-    /** Whether Node took the request for an upgrade; it then has no body, and Node no longer uses the connection. */
+    /**
+     * Whether Node took the request for an upgrade. The request then has no body, and Node no longer uses the
+     * connection.
+     */
     readonly upgrade?: boolean;
   }
 }
 
 /**
  * Whether a request offers to continue as a WebSocket. `Upgrade` is a list (RFC 9110 §7.8), and is ignored in HTTP/1.0.
- * Other offers are ignored: the request is served as if it had no offer.
+ * A request with any other offer is served as if it had none.
  */
 export function offersWebSocket({ httpVersion, headers }: IncomingMessage): boolean {
   return httpVersion === '1.1' && webSocketOffer.test(headers.upgrade ?? '');
@@ -19,7 +22,9 @@ export function offersWebSocket({ httpVersion, headers }: IncomingMessage): bool
 
 const webSocketOffer = /(?:^|,)[\t ]*websocket[\t ]*(?:,|$)/i;
 
-/** Returns the fault of a request for a WebSocket, if any (RFC 6455 §4.2.1). */
+/**
+ * Returns the problem of a faulty request for a WebSocket (RFC 6455 §4.2.1); `undefined` if the request has no fault.
+ */
 export function upgradeFault({ method, headers }: IncomingMessage, head: RequestHead): Problem | undefined {
   if (method !== 'GET') return invalid('A WebSocket is opened with GET.');
   if (head.bodyLength !== 0) return invalid('A WebSocket is opened without a body.');
@@ -30,7 +35,7 @@ export function upgradeFault({ method, headers }: IncomingMessage, head: Request
 
 const keyForm = /^[+/0-9A-Za-z]{22}==$/;
 
-/** The response names the known version (RFC 6455 §4.4). */
+/** Problem of a request with another version of the protocol. The response names the known version (RFC 6455 §4.4). */
 const otherVersion: Problem = {
   code: 'upgrade_required',
   detail: 'Sec-WebSocket-Version must be 13.',

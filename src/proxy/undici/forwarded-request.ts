@@ -7,23 +7,26 @@ import type { Pool } from '../upstream/pool.ts';
 import type { BodySource, OutgoingRequest } from '../upstream/message-head.ts';
 import type { PausableReading } from './pausable-reading.ts';
 
-/** A connection that the request is sent on. */
+/** A connection on which the request is sent. */
 interface PausableConnection {
-  /** Reader of the present connection; `null` before there is one. */
+  /** Reader of the present connection; `null` before there is a connection. */
   readonly reading: PausableReading | null;
 }
 
 export interface ForwardedOptions {
-  /** Host name of the upstream. Without it undici would open other connections for each `Host` that clients send. */
+  /**
+   * Host name of the upstream. Without it undici would open a separate connection for each `Host` that clients send.
+   */
   readonly hostname: string;
   readonly usage: Pick<UsageSink, 'commit'>;
 }
 
 /**
- * One request on its way through undici. It reports the same events to the exchange as the gateway's own connections.
+ * One request that is forwarded by undici. It reports the same events to the exchange as the gateway's own connections
+ * do.
  */
 export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightRequest, Breakable {
-  /** Grows with all sent bytes and, after the head of the response, with received bytes. */
+  /** Grows with all sent bytes and, after the head of the response, with all received bytes. */
   progress = 0;
   readonly #request: OutgoingRequest;
   readonly #handler: ResponseHandler;
@@ -32,7 +35,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   #connection: PausableConnection | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   #reading: PausableReading | null = null;
-  /** Reports the response or the failure to @fastify/http-proxy, which has no part in anything else. */
+  /** Reports the response or the failure to @fastify/http-proxy, which takes no other part in the exchange. */
   #toProxy: (error: Error | null, response?: object) => void = () => undefined;
   #sending = false;
   #startBody: (() => void) | null = null;
@@ -48,7 +51,11 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
       request.body === null || Buffer.isBuffer(request.body) ? request.body : this.#readable(request.body);
   }
 
-  /** Waits for a connection in the pool. @param toProxy callback of @fastify/http-proxy */
+  /**
+   * Sends the request on a connection of the pool, as soon as there is one.
+   *
+   * @param toProxy callback of @fastify/http-proxy
+   */
   sendBy(pool: Pool<ForwardedRequest>, toProxy: (error: Error | null, response?: object) => void): void {
     this.#toProxy = toProxy;
     pool.send(this.#request, this);
@@ -88,7 +95,10 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#startBody?.();
   }
 
-  /** undici connects by itself and writes right afterwards, so each of its requests is counted separately. */
+  /**
+   * Counts the request, and returns whether it may be written. Each request is counted separately, because undici
+   * connects by itself and writes right afterwards.
+   */
   #handOver(): boolean {
     this.#handler.onReserved();
     if (!this.#handler.mayStillSend()) return false;
@@ -104,7 +114,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   ): void {
     if (this.#over) return;
     if (status === 103) this.#handler.onEarlyHints(texts(controller.rawHeaders));
-    // Other interim responses concern only this connection.
+    // Other interim responses concern only the connection to the upstream.
     if (status < 200) return;
     this.progress += 1;
     this.#toProxy(null, { statusCode: status, headers: {}, body: unused });
@@ -131,7 +141,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     else this.onRefused(error);
   }
 
-  /** undici could not connect. */
+  /** Called when undici could not connect. */
   onRefused(error: Error): void {
     this.#toProxy(error);
     if (this.#over) return;
@@ -139,7 +149,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
     this.#handler.onRefused(error);
   }
 
-  /** Called when the request has failed or was given up. */
+  /** Called when the request has failed or the exchange gave it up. */
   onFailure(error: Error): void {
     this.#toProxy(error);
     if (this.#over) return;
@@ -164,8 +174,8 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
   }
 
   /**
-   * Body as a stream. It is not read before the request is sent, because the request may have to be decided again until
-   * then.
+   * Returns the body as a stream. The body is not read before the request is sent, because until then the request may
+   * have to be decided again.
    */
   #readable(source: BodySource): Readable {
     let started = false;
@@ -186,7 +196,7 @@ export class ForwardedRequest implements Dispatcher.DispatchHandler, InFlightReq
         else this.#startBody = start;
       }),
     });
-    // undici reports the error as well. Without a listener it would end the process.
+    // undici reports the error, too. Without this listener the error would end the process.
     stream.on('error', () => undefined);
     return stream;
   }
@@ -196,16 +206,20 @@ guardMethods(ForwardedRequest, undefined, 'onRequestStart', 'onResponseStart');
 guardMethods(ForwardedRequest, undefined, 'onResponseData', 'onResponseEnd', 'onResponseError');
 
 /**
- * @fastify/http-proxy destroys the response's body if the client has left. Only the exchange may end the real body.
+ * Stands in for the response's body, which @fastify/http-proxy destroys if the client has left. Only the exchange may
+ * end the real body.
  */
 const unused = { destroy: () => undefined };
 
-/** undici reads a reason as UTF-8, which loses bytes beyond ASCII, and Node would refuse to write the result. */
+/**
+ * Drops a reason phrase with bytes beyond ASCII: undici has read it as UTF-8, which loses such bytes, and Node would
+ * refuse to write the result.
+ */
 function plain(reason: string): string {
   return /^[\t -~]*$/.test(reason) ? reason : '';
 }
 
-/** undici passes raw headers as bytes. */
+/** Returns raw headers as text. undici passes them as bytes. */
 function texts(raw: unknown): string[] {
   return Array.isArray(raw) ? raw.map((each: Buffer | string) => each.toString('latin1' as never)) : [];
 }

@@ -16,7 +16,7 @@ import { ForwardedRequest } from './forwarded-request.ts';
 /** Milliseconds after which an idle connection is closed, as in the gateway's own client. */
 const idleMs = 4_000;
 
-/** Key of a request on its way through @fastify/http-proxy, which copies only headers. */
+/** Property under which a request travels through @fastify/http-proxy, which copies only headers. */
 const forwarded = Symbol('the request that is forwarded');
 
 interface MarkedHeaders {
@@ -24,13 +24,14 @@ interface MarkedHeaders {
 }
 
 /**
- * Opens a route's way to its upstream through @fastify/http-proxy and undici (`client: undici`), for an upstream that
- * the gateway's own client cannot talk to.
+ * Opens a route's client for an upstream that the gateway's own client cannot talk to (`client: undici`). It forwards
+ * requests through @fastify/http-proxy and undici.
  *
- * @fastify/http-proxy is mounted for the route and forwards the request that the exchange gives it. The exchange
+ * The route has its own @fastify/http-proxy, which forwards the request that the exchange gives it. The exchange
  * handles headers in both directions, timeouts, problem bodies and the decision in the tick of sending, as it does with
- * the gateway's own client. Nothing is used that @fastify/http-proxy would make of the client's request by itself: its
- * headers, a path that it rewrites, up to ten retries of a GET, an upstream's certificate that it does not verify.
+ * the gateway's own client. Whatever @fastify/http-proxy would do with the client's request by itself is not used:
+ * headers of its own, a path that it rewrites, up to ten retries of a GET, and upstream certificates that it does not
+ * verify.
  */
 export async function openForwarder(
   address: Address,
@@ -42,14 +43,14 @@ export async function openForwarder(
   const pool = new Pool<ForwardedRequest>({
     ...options,
     report,
-    // undici connects when it has a request to send.
+    // The connection is reported at once, because undici connects only when it has a request to send.
     connect(owner, done) {
       const made = new ClientConnection(address.origin, clientSettings, connect, { owner, report });
       done(made);
       return () => made.close();
     },
   });
-  /** Requests on their way through @fastify/http-proxy, by the view that it gets of them. */
+  /** Requests that @fastify/http-proxy is forwarding, by the view of the request that it gets. */
   const underWay = new WeakMap<IncomingMessage, ForwardedRequest>();
 
   const app = Fastify({ logger: false });
@@ -97,12 +98,12 @@ export async function openForwarder(
 const clientSettings = {
   keepAliveTimeout: idleMs,
   maxHeaderSize: maxResponseHeadBytes,
-  // The exchange watches both sides. These timeouts would end a request without its knowledge.
+  // The exchange watches both sides. undici's own timeouts would end a request without the exchange.
   headersTimeout: 0,
   bodyTimeout: 0,
 };
 
-/** Replaces undici's own function, which @fastify/http-proxy calls to send a request. */
+/** Makes the function that replaces undici's `request`, which @fastify/http-proxy calls to send a request. */
 function send(pool: Pool<ForwardedRequest>) {
   return (
     { headers }: { readonly headers: MarkedHeaders },
@@ -111,14 +112,16 @@ function send(pool: Pool<ForwardedRequest>) {
 }
 
 /**
- * View of the request for @fastify/http-proxy: its method, and no other text of the client. So neither its parsers nor
- * its path handling can change anything.
+ * Makes the view of the request that @fastify/http-proxy gets: the method, and no other text of the client. So neither
+ * the parsers nor the path handling of @fastify/http-proxy can change anything.
  */
 function viewOf(request: IncomingMessage): IncomingMessage {
   return Object.create(request, { url: { value: '/' }, headers: { value: {} } }) as IncomingMessage;
 }
 
-/** Makes connections, and verifies certificates, with the same function as the gateway's own client. */
+/**
+ * Makes undici's function for connections. It opens them, and verifies certificates, as the gateway's own client does.
+ */
 function connectorOf(address: Address, connectMs: number): Connector {
   return (_options, done) => {
     const { socket, ready } = openConnection(address, {});

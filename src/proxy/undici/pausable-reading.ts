@@ -6,18 +6,21 @@ import { outliveFailedWrite } from '../upstream/failed-write.ts';
 /**
  * Pauses reading from the socket of one of undici's connections.
  *
- * Pausing undici itself would end the process: if its parser is paused and the upstream closes or resets a connection
+ * Pausing undici itself would end the process. If its parser is paused and the upstream closes or resets a connection
  * that is not kept, undici 7 throws an assertion from a listener of the socket (nodejs/undici#5360; mended in undici 8,
  * which requires a later Node). So the parser is never paused. Instead the socket has nothing to read while a client is
  * slow. The end of a connection comes after all its bytes, so undici does not learn about the end early either.
  */
 export class PausableReading {
   /**
-   * Called when the connection broke, before undici notices. Otherwise undici would take a body without a length for
-   * complete.
+   * Called when the connection has broken, before undici notices. Otherwise undici would take a truncated body without
+   * a length for complete.
    */
   onBroken: ((error: Error) => void) | null = null;
-  /** HTTP version of the response in progress, which undici does not report; `null` if its first read was too short. */
+  /**
+   * HTTP version of the response in progress, which undici does not report. `null` if the first read was too short to
+   * show it.
+   */
   version: HttpVersion | null = null;
   #toHead = true;
   readonly #socket: Socket;
@@ -43,7 +46,8 @@ export class PausableReading {
     );
     outliveFailedWrite(socket, (error) => {
       this.#writeFailed = true;
-      // The system reports a reset once, and then a normal end. So undici would take a truncated body for complete.
+      // The operating system reports a reset once, and a normal end afterwards. So undici would take a truncated body
+      // for complete.
       if (error.code !== 'EPIPE')
         socket.prependListener(
           'end',
@@ -69,12 +73,12 @@ export class PausableReading {
     this.#socket.emit('readable');
   }
 
-  /** Called when undici has read the response to its end. undici then reads on by itself. */
+  /** Called when undici has read the response to its end. undici then reads from the socket as usual. */
   release(): void {
     this.#paused = false;
     this.#toHead = true;
     this.onBroken = null;
-    // Ends a connection that takes no more bytes, before undici puts the next request on it.
+    // A connection that takes no more bytes is ended before undici puts the next request on it.
     if (this.#writeFailed) process.nextTick(guardedOn(this.#socket, () => void this.#socket.destroy()));
   }
 }

@@ -7,10 +7,13 @@ import type { ConnectionParts } from './hand-overs.ts';
 import { readBytes, ReadBuffer } from './response-parser.ts';
 import type { ConnectionOwner, PooledConnection, ResponseHandler } from './upstream-client.ts';
 
-/** Verification of an `https:` upstream, and the gateway's own certificate for it. */
+/** TLS settings for an `https:` upstream: how its certificate is verified, and the gateway's own certificate for it. */
 export interface UpstreamTls {
   readonly rejectUnauthorized: true;
-  /** Name to send and to verify; empty for an address, which is verified as such (RFC 6066 §3). */
+  /**
+   * Name to send and to verify. Empty if the upstream is given by its IP address, which is verified instead (RFC 6066
+   * §3).
+   */
   readonly servername: string;
   readonly ca?: Buffer;
   readonly cert?: Buffer;
@@ -19,23 +22,23 @@ export interface UpstreamTls {
 
 /** Address of an upstream. */
 export interface Address {
-  /** Unused if there is a socket path. */
+  /** URL of the upstream. Unused if there is a `socketPath`. */
   readonly origin: URL;
   readonly socketPath: string | null;
   readonly tls: UpstreamTls;
 }
 
-/** A connection in the making. */
+/** A connection that is being made. */
 export interface Connecting {
   readonly socket: Socket;
-  /** Event after which the connection can be used. An earlier failure is an `error` of the socket. */
+  /** Event after which the connection can be used. If it fails before, the socket emits `error`. */
   readonly ready: 'connect' | 'secureConnect';
 }
 
 /** Options of a connection. */
 export interface Use {
   readonly onread?: OnReadOpts;
-  /** Whether each direction ends separately. */
+  /** Whether the two directions end separately. */
   readonly allowHalfOpen?: boolean;
   /** TLS session of an earlier connection. */
   readonly session?: Buffer | undefined;
@@ -62,10 +65,11 @@ export function openConnection({ origin, socketPath, tls }: Address, { session, 
 }
 
 /**
- * Makes connections to one upstream for a pool. A TLS connection resumes the session of an earlier one.
+ * Makes the function by which a pool opens connections to one upstream. A TLS connection resumes the session of an
+ * earlier one.
  *
- * @param connectMs limit on making a connection
- * @param parts of all its connections
+ * @param connectMs maximum number of milliseconds for making a connection
+ * @param parts the same for all its connections
  * @see PoolOptions.connect
  */
 export function connector(
@@ -74,7 +78,7 @@ export function connector(
   parts: Pick<ConnectionParts, 'handOvers' | 'report'>,
 ) {
   const { host } = address.origin;
-  /** @see ReadBuffer */
+  /** Buffer that all these connections read into. @see ReadBuffer */
   const shared = Buffer.allocUnsafeSlow(readBytes);
   let session: Buffer | undefined;
   return (
@@ -85,7 +89,7 @@ export function connector(
     const { socket, ready } = openConnection(address, { onread: reading.onread, session });
     const renewed = (latest: Buffer): void => void (session = latest);
     socket.on('session', guardedOn(socket, renewed));
-    // The failure may mean that the upstream rejects the session, so the next connection has none.
+    // The upstream may have rejected the session, so the next connection begins without one.
     const rejected = (): void => void (session = undefined);
     socket.on('error', guardedOn(socket, rejected));
     let over = false;

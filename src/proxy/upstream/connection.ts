@@ -11,15 +11,15 @@ import type { OutgoingRequest, ResponseHead } from './message-head.ts';
 import type { ConnectionOwner, InFlightRequest, ResponseHandler } from './upstream-client.ts';
 
 /**
- * Most unsent bytes of a socket before reading from the other side pauses. The result of `write` does not help: it is
- * `false` for every large piece, even if the system has taken the piece at once.
+ * Number of unsent bytes of a socket at which reading from the other side pauses. The result of `write` does not help:
+ * it is `false` for every large piece, even if the system has taken the piece at once.
  */
 export const mostUnsentBytes = 64 * 1024;
 
-/** Most bytes of a body in one write: the system takes that many at once, so that the write does not fail half-way. */
+/** Maximum number of body bytes for a write that cannot fail half-way, because the system takes so many at once. */
 const smallBytes = 16 * 1024;
 
-/** One connection to an upstream. It carries one request at a time, and is closed after one that did not end well. */
+/** One connection to an upstream, with one request at a time. It is closed after a request that did not end well. */
 export class Connection implements InFlightRequest, BodySink, ResponseEvents, Departing, Breakable {
   readonly #socket: Socket;
   readonly #reading: ReadBuffer;
@@ -34,7 +34,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   #latestRead = 0;
   #gone = false;
   #outlivesFailedWrite = false;
-  /** A safe request without a body on a reused connection, until the first byte of its response. */
+  /** The request, until the first byte of its response, if it is safe, bodyless and on a reused connection. */
   #unanswered: OutgoingRequest | null = null;
   #writeError: NodeJS.ErrnoException | null = null;
 
@@ -70,12 +70,12 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   mayStillSend(): boolean {
-    // The connection has ended meanwhile.
+    // The connection has ended since the request was put on it.
     if (this.#leaving === null) return false;
     const { request, handler } = this.#leaving;
     const { body } = request;
     this.#leaving.text = requestHead(request, this.#parts.host);
-    // One piece takes one system call.
+    // Head and body in one piece take one system call.
     if (Buffer.isBuffer(body)) this.#leaving.text += latin1(body, 0, body.length);
     if (handler.mayStillSend()) return true;
     this.#leaving = null;
@@ -87,8 +87,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#leaving === null) return;
     const { request, handler, text } = this.#leaving;
     this.#leaving = null;
-    // This check is the last one. If the process is suspended between the check and the write, it sends on a decision
-    // that may be outdated.
+    // This is the last check. If the process is suspended between it and the write, the decision may be outdated.
     if (!handler.sending(this)) return this.#owner.free();
     const { body, method } = request;
     this.#handler = handler;
@@ -139,7 +138,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     this.close();
   }
 
-  /** Ends the connection together with its request. A request that is about to be written needs another connection. */
+  /** Ends the connection together with its request. A request that is not yet written goes to another connection. */
   close(): void {
     this.#close(new Error('the upstream closed the connection'));
   }
@@ -170,8 +169,8 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
     if (this.#gone) return;
     const taken = this.#parser.feed(this.#reading.bytes, length);
     if (this.#gone || !this.#parser.over) return;
-    // The connection is not used again after bytes that belong to no response, or if the upstream responded before it
-    // had the whole request. Otherwise the next bytes could be taken for the response to another request.
+    // The connection is not used again after bytes that belong to no response, or if the upstream responded early.
+    // Otherwise the next bytes could be taken for the response to another request.
     const requestSent = this.#sent && this.#socket.writableLength === 0;
     if (taken < length || !requestSent || this.#parser.head?.keepAlive !== true) return this.close();
     this.resume();
@@ -208,7 +207,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
   }
 
   #onFin(): void {
-    // A reset may also be reported as an end. A write in progress learns the truth right afterwards.
+    // The system may report a reset as an end. A write in progress fails right afterwards, so this waits for its error.
     if (this.#parser.head?.body.kind === 'until-close' && this.#socket.writableLength > 0)
       setImmediate(guarded(this, () => this.#end()));
     else this.#end();
@@ -216,8 +215,7 @@ export class Connection implements InFlightRequest, BodySink, ResponseEvents, De
 
   #end(): void {
     if (this.#gone) return;
-    // EPIPE on a write means that the upstream had ended its side before. Any other error may have cut the response
-    // (RFC 9112 §8).
+    // EPIPE means that the upstream had ended its side before. Any other error may have cut the response (RFC 9112 §8).
     if (this.#writeError !== null && this.#writeError.code !== 'EPIPE') return this.#fail(this.#writeError);
     try {
       this.#parser.close();

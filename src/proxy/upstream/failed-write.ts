@@ -3,7 +3,7 @@ import { guardedOn } from '../../http/guarded.ts';
 
 type Written = (error?: Error | null) => void;
 
-/** Functions that Node calls to write to a socket (documented for authors of streams). */
+/** Functions that Node calls to write to a socket. Node documents them for authors of streams. */
 interface Writing {
   _write(chunk: unknown, encoding: BufferEncoding, written: Written): void;
   _writev?(chunks: { chunk: unknown; encoding: BufferEncoding }[], written: Written): void;
@@ -14,8 +14,8 @@ interface Writing {
  *
  * An upstream may respond to an upload before it has read all of it, and close. The gateway's next write then fails
  * (EPIPE, ECONNRESET) while the response waits to be read. Node destroys a socket at the first failed write, so the
- * client would get 502 (RFC 9112 §9.5). Therefore the failure is kept from the socket, and the failed write never
- * completes: nothing more is written, and all received bytes are read.
+ * client would get 502 (RFC 9112 §9.5). To prevent that, the socket never learns of the failure: the failed write does
+ * not complete, nothing more is written, and all received bytes are read.
  *
  * @param failed called at most once
  */
@@ -23,11 +23,11 @@ export function outliveFailedWrite(socket: Socket, failed: (error: NodeJS.ErrnoE
   const writing: Writing = socket;
   const write = writing._write.bind(socket);
   const writeSeveral = writing._writev?.bind(socket);
-  // A stream has one write in progress at a time.
+  // Callback of the latest write. A stream has one write in progress at a time.
   let latest: Written = () => undefined;
   const written: Written = guardedOn(socket, (error?: Error | null) => {
     if (error === undefined || error === null) latest();
-    // The socket's own destruction fails a write, too.
+    // The write failed because the socket itself was destroyed.
     else if (socket.destroyed) latest(error);
     else failed(error);
   });

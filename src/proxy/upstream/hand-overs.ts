@@ -3,12 +3,12 @@ import type { UsageSink } from '../../ports/usage.ts';
 import type { OutgoingRequest } from './message-head.ts';
 import type { ConnectionOwner, ResponseHandler } from './upstream-client.ts';
 
-/** Members of a connection besides its socket. */
+/** Dependencies of a connection, besides its socket. */
 export interface ConnectionParts {
   /** `Host` for requests without one. */
   readonly host: string;
   readonly owner: ConnectionOwner<ResponseHandler>;
-  /** Batch that counts and sends its requests at the end of each tick. */
+  /** Counts and sends the requests of each tick together, at the end of the tick. */
   readonly handOvers: HandOvers;
   /** Logs an exception that belongs to no exchange. */
   readonly report: (error: unknown) => void;
@@ -18,22 +18,23 @@ export interface ConnectionParts {
 export interface Leaving {
   readonly request: OutgoingRequest;
   readonly handler: ResponseHandler;
-  /** Head of the request, and its body if that is in one piece; empty until it is prepared. */
+  /** Head of the request, and its body if the body is in one piece. Empty until `mayStillSend` has written it. */
   text: string;
 }
 
-/** A request that has a connection, and is sent at the end of this turn of the event loop. */
+/** A request that has a connection and is to be sent at the end of this turn of the event loop. */
 export interface Departing extends Breakable {
-  /** Counts the request and returns `true`, if it may be sent. */
+  /** Counts the request and returns `true` if it may be sent. Returns `false` if it must not be sent. */
   mayStillSend(): boolean;
-  /** Writes the request, if it may still be sent. */
+  /** Writes the request if it may still be sent. */
   depart(): void;
 }
 
 /**
- * The requests that are sent in this turn of the event loop. They are counted together before the first is written: all
- * take one write to the journal, and no request reaches an upstream without being in the journal. After an exception
- * each request is counted and sent separately, so that one cannot hold up the others.
+ * The requests that are sent at the end of this turn of the event loop. They are counted together before the first one
+ * is written. So all of them take one write to the usage journal, and no request reaches an upstream without being in
+ * the journal. After an exception each request is counted and sent separately, so that a faulty one cannot hold up the
+ * others.
  */
 export class HandOvers implements Breakable {
   readonly #usage: Pick<UsageSink, 'commit'>;
@@ -54,12 +55,12 @@ export class HandOvers implements Breakable {
 
   readonly #turn = guarded(this, () => {
     this.#leaving = this.#waiting;
-    // A request that is decided again enters once more, and is sent in the next turn.
+    // A request that is decided again enters this queue again, and is sent in the next turn.
     this.#waiting = [];
     this.#send(this.#leaving);
   });
 
-  /** Sends each request of the turn separately, because one of them may be the cause of the exception. */
+  /** Sends each request of the turn separately, because one of them may have caused the exception. */
   broke(error: unknown): void {
     this.#report(error);
     for (const each of [...this.#leaving, ...this.#waiting.splice(0)]) this.#sendAlone(each);

@@ -2,7 +2,7 @@ import type { AccountId } from '../../domain/ids.ts';
 import type { Tenancy } from '../../limits/shares.ts';
 import { ResponseFault } from './errors.ts';
 
-/** Forms of names and values in both heads (RFC 9110 §5.6.2, §5.5), Latin-1. */
+/** Characters of names and values in the heads of requests and responses, in Latin-1 (RFC 9110 §5.6.2, §5.5). */
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -11,14 +11,14 @@ export interface OutgoingRequest {
   readonly method: string;
   /** Target as the client sent it; the ingress has checked it. */
   readonly target: string;
-  /** Flat list of names and values. The body's length is not read from them. */
+  /** Flat list of names and values. The length of the body is not read from them. */
   readonly headers: readonly string[];
   readonly body: Buffer | BodySource | null;
-  /** Accounts whose connections the request may use; `null` for a preflight that was passed on without a key. */
+  /** Accounts whose connections the request may use; `null` for a preflight that is passed on without a key. */
   readonly admission: AdmittedAs | null;
 }
 
-/** Accounts that a request was admitted for. */
+/** Accounts for which a request was admitted. */
 export interface AdmittedAs {
   readonly permit: Tenancy;
   readonly caller: { readonly accountId: AccountId };
@@ -26,9 +26,9 @@ export interface AdmittedAs {
 
 /** A body that is sent as it comes in. */
 export interface BodySource {
-  /** Bytes; `undefined` if the length is not known beforehand and the body is sent in chunks. */
+  /** Number of bytes; `undefined` if it is not known beforehand, so that the body is sent in chunks. */
   readonly length: number | undefined;
-  /** Writes everything to `sink` from now on. */
+  /** Begins to write the body to `sink`. */
   start(sink: BodySink): void;
   /** Continues writing after a `write` that returned `false`, because the sink has room again. */
   resume(): void;
@@ -44,13 +44,12 @@ export interface BodySink {
 const lineForm = /^[\x21-\x7e\x80-\xff]+$/;
 
 /**
- * Writes the head of a request (RFC 9112 §3). Its framing headers are made from the body that will be sent, so the two
- * cannot disagree. The framing headers and `Host` come first, since some upstreams drop headers beyond a certain
- * number.
+ * Writes the head of a request (RFC 9112 §3). The framing headers are made from the body that will be sent, so the two
+ * cannot disagree. They and `Host` come first, because some upstreams drop headers beyond a certain number.
  *
- * @param host for requests without one
+ * @param host `Host` for requests without one
  * @returns Latin-1
- * @throws Error on characters that would end a line early. The ingress rejects them, too; this is the second check
+ * @throws Error on characters that would end a line early. The ingress rejects them as well; this is the second check
  */
 export function requestHead(
   { method, target, headers, body }: Omit<OutgoingRequest, 'admission'>,
@@ -73,7 +72,8 @@ export function requestHead(
 }
 
 /**
- * Returns the lower-case name if this function writes that header itself, else `null`. The length rules out most names.
+ * Returns the lower-case name if this file writes that header itself, else `null`. Comparing lengths rules out most
+ * names.
  */
 function ownName(name: string): string | null {
   if (!ownLengths.has(name.length)) return null;
@@ -94,13 +94,13 @@ function framing(method: string, body: OutgoingRequest['body']): string {
 /** Methods whose requests state a length of 0 if they have no body (RFC 9110 §8.6). */
 const expectsBody = new Set(['POST', 'PUT', 'PATCH']);
 
-/** End of a response's body (RFC 9112 §6.3). */
+/** How the end of a response's body is found (RFC 9112 §6.3). */
 export type BodyFraming =
   | { readonly kind: 'length'; readonly length: number }
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until-close' };
 
-/** Version of HTTP in a status line. */
+/** HTTP version in a status line. */
 export type HttpVersion = '1.0' | '1.1';
 
 /** Head of a response. */
@@ -108,7 +108,7 @@ export interface ResponseHead {
   readonly version: HttpVersion;
   readonly status: number;
   readonly reason: string;
-  /** Flat list of names and values, as they were written. */
+  /** Flat list of names and values, as the upstream wrote them. */
   readonly headers: string[];
   readonly body: BodyFraming;
   /** Whether the upstream will take another request on this connection. */
@@ -118,18 +118,18 @@ export interface ResponseHead {
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: ([\t\x20-\x7e\x80-\xff]*))?$/;
-/** At most 15 digits: longer numbers are not exact in JavaScript. */
+/** At most 15 digits, because longer numbers are not exact in JavaScript. */
 const lengthForm = /^\d{1,15}$/;
 const timeoutParameter = /(?:^|[\s,])timeout=(\d{1,6})/i;
 const bodyless: BodyFraming = { kind: 'length', length: 0 };
 
 /**
- * Reads the head of a response. It rejects anything that two readers could understand differently: a length given twice
- * or beside chunks, and codings other than `chunked`.
+ * Reads the head of a response. It rejects every head that two readers could understand differently: a length that is
+ * given twice or beside chunks, and codings other than `chunked`.
  *
- * @param text Latin-1, up to and with the CRLF of its last line
+ * @param text Latin-1, up to and including the CRLF of the last line
  * @param toHead whether the request was a HEAD
- * @throws ResponseFault
+ * @throws ResponseFault if the head is rejected
  */
 export function parseResponseHead(text: string, toHead: boolean): ResponseHead {
   const lineEnd = text.indexOf('\r\n');
@@ -202,12 +202,13 @@ function timeoutOf(value: string): number | null {
 }
 
 /**
- * Reads field lines (RFC 9112 §5) strictly: each ends with CRLF, nothing stands between a name and its colon, nothing
- * is folded. Another reader could understand a malformed line differently, so it is an error.
+ * Reads field lines (RFC 9112 §5) strictly: each ends with CRLF, nothing stands between a name and its colon, and no
+ * line is folded. Another reader could understand a malformed line differently, so it is an error.
  *
  * @param text Latin-1; every line with its CRLF
+ * @param from offset of the first line
  * @returns flat list of names and values
- * @throws ResponseFault
+ * @throws ResponseFault if a line is malformed
  */
 export function parseFieldLines(text: string, from = 0): string[] {
   const fields: string[] = [];
@@ -238,14 +239,12 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/**
- * Returns bytes as text, one character each. `toString('latin1')` does the same after checks that are not needed here.
- */
+/** Returns bytes as Latin-1 text. `toString('latin1')` does the same after checks that are not needed here. */
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
   return (bytes as Latin1Bytes).latin1Slice(from, to);
 }
 
-/** Every Buffer has this method; the declarations of Node leave it out. */
+/** Buffer with a method that every Buffer has and Node's declarations leave out. */
 interface Latin1Bytes extends Uint8Array {
   latin1Slice(start: number, end: number): string;
 }

@@ -8,8 +8,8 @@ import type { PooledConnection, PoolOptions } from './upstream-client.ts';
 import { WaitingRequests, type Failing } from './waiting-requests.ts';
 
 /**
- * An idle connection is closed after `mostMs`, or `marginMs` before the time that the upstream states in `Keep-Alive`.
- * Otherwise a request could be written to a connection that the upstream is closing.
+ * Milliseconds after which an idle connection is closed: `mostMs`, or `marginMs` before the time that the upstream
+ * states in `Keep-Alive`. Otherwise a request could be written to a connection that the upstream is just closing.
  */
 const idle = { mostMs: 4000, marginMs: 2000 };
 
@@ -17,17 +17,18 @@ const idle = { mostMs: 4000, marginMs: 2000 };
  * Connections to one upstream.
  *
  * An upstream may send bytes behind any response, at any time, and the next request on that connection would take them
- * for its response. So a connection is made for one tenant and one caller, and carries no requests of others. A parent
- * that acts as a sub-account and the sub-account itself have separate connections, though they share the tenant's part.
- * An idle connection is kept, and closed if another owner needs its place. A connection without a tenant is never kept.
+ * for its response. So each connection is made for one tenant and one caller, and carries no requests of others. A
+ * parent that acts as a sub-account and the sub-account itself have separate connections, though both count against the
+ * share of the sub-account. An idle connection is kept, and is closed if another owner needs its place. A connection
+ * without a tenant is never kept.
  *
- * A request takes the connection of its owner that was used last. It waits if its tenant or parent has used up its
- * share, or if all are taken; waiting owners are served in turn.
+ * A request takes the connection of its owner that was used last. The request waits if its tenant or parent has used up
+ * its share, or if all connections are taken. Waiting owners are served in turn.
  */
 export class Pool<Handler extends Failing> implements SharingPool {
   readonly #options: PoolOptions<Handler>;
   readonly #shares: Shares;
-  /** Connections by caller, then by tenant. */
+  /** Connections of each owner, by caller and then by tenant. */
   readonly #owners = new Map<AccountId | null, Map<AccountId | null, OwnConnections<Handler>>>();
   /** Places of all connections, including those being made. */
   readonly #slots = new Set<Slot<Handler>>();
@@ -46,7 +47,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#sweep = setInterval(tidy, 1000).unref();
   }
 
-  /** Sends a request. */
+  /** Sends a request on an idle connection of its owner, or lets the request wait for a connection. */
   send(request: OutgoingRequest, handler: Handler): void {
     if (this.#closed) return handler.onFailure(new Error('the upstream is closed'));
     const own = this.#ownerOf(request.admission);
@@ -58,7 +59,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     this.#waiting.enter(own, request, handler, () => this.serveWaiting());
   }
 
-  /** Ends all connections, even those in use. Waiting requests fail. */
+  /** Ends all connections, even those in use. Requests that wait fail. */
   close(): void {
     this.#closed = true;
     clearInterval(this.#sweep);
@@ -123,7 +124,7 @@ export class Pool<Handler extends Failing> implements SharingPool {
     }
   }
 
-  /** Takes an idle connection and its place. */
+  /** Takes the latest idle connection of an owner, and counts it against the owner's share. */
   #takeIdle(own: OwnConnections<Handler>): Slot<Handler> | undefined {
     for (;;) {
       const slot = own.idle[own.idle.length - 1];
@@ -186,7 +187,8 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   /**
-   * Takes the connection that was made, or the reason why there is none. Only the first call for a slot has an effect.
+   * Takes a new connection into use, or fails a request if no connection could be made. Only the first call for a slot
+   * has an effect.
    */
   #opened(slot: Slot<Handler>, made: PooledConnection<Handler> | Error): void {
     if (!slot.isOpening) return;
@@ -203,8 +205,9 @@ export class Pool<Handler extends Failing> implements SharingPool {
   }
 
   /**
-   * Closes connections that were idle for too long, and fails requests that have waited for too long. It is polled,
-   * because most ends are not reported to the pool.
+   * Closes connections that were idle for too long, and fails requests that have waited for too long. Also forgets
+   * owners without connections and requests. It runs every second, because nothing else tells the pool of most of these
+   * cases.
    */
   #tidy(): void {
     const { clock, connectMs } = this.#options;

@@ -5,31 +5,34 @@ import { ChunkedBody } from './chunked-body.ts';
 
 /** Events of a response as it comes in. */
 export interface ResponseEvents {
-  /** Early Hints, a 103 (RFC 8297). @param headers flat list of names and values */
+  /** Called for Early Hints, a 103 (RFC 8297). @param headers flat list of names and values */
   onEarlyHints(headers: readonly string[]): void;
   onHead(head: ResponseHead): void;
-  /** A part of the body, between two positions; the bytes are valid only during the call. */
+  /**
+   * Called for each part of the body: `bytes` from offset `from` up to, but not including, `to`. The bytes are valid
+   * only during the call.
+   */
   onBytes(bytes: Buffer, from: number, to: number): void;
-  /** @param trailers flat list of names and values */
+  /** Called at the end of the response. @param trailers flat list of names and values */
   onEnd(trailers: readonly string[]): void;
 }
 
-/** Responses with a larger head are rejected. */
+/** Maximum number of bytes in the head of a response. A response with a larger head is rejected. */
 export const maxResponseHeadBytes = 64 * 1024;
-/** The end of the head is first searched for in this many bytes, because most heads end there. */
+/** Number of bytes in which the end of a head is first searched for, because most heads end there. */
 const firstLookBytes = 2048;
 const statusStart = 'HTTP/1.';
-/** Most interim responses (1xx) before the final one. An upstream that sends more gets no further. */
+/** Maximum number of interim responses (1xx) before the final one. If an upstream sends more, the request fails. */
 const mostInterimResponses = 100;
 
 /**
  * Reads one response after another from a connection, strictly (RFC 9112). Early Hints are the only interim responses
- * (1xx) that it reports: the gateway asks upstreams for none, so no client waits for others.
+ * (1xx) that it reports. Others are dropped, because the gateway asks upstreams for none, so no client waits for them.
  */
 export class ResponseParser {
   /**
-   * Whether no response is expected, before {@link begin} and after the end of a response. Bytes that come then belong
-   * to no request.
+   * Whether no response is expected, which is so before {@link begin} and after the end of a response. Bytes that come
+   * then belong to no request.
    */
   over = true;
   /** Head of the latest response; `null` before the first. */
@@ -38,7 +41,7 @@ export class ResponseParser {
   #toHead = false;
   #mayUpgrade = false;
   #interimCount = 0;
-  /** Part of a head that has arrived so far. */
+  /** Part of the head that has arrived so far. */
   #text = '';
   #left = 0;
   #chunks: ChunkedBody | null = null;
@@ -48,7 +51,7 @@ export class ResponseParser {
   }
 
   /**
-   * Expects the response to a request.
+   * Prepares for the response to a request.
    *
    * @param toHead whether the request is a HEAD
    * @param mayUpgrade whether the request asked for another protocol. A 101 then ends the response, and the bytes
@@ -64,10 +67,11 @@ export class ResponseParser {
   }
 
   /**
-   * Takes the next bytes.
+   * Reads the next bytes.
    *
-   * @returns the position after the last byte of the response
-   * @throws ResponseFault if they cannot be read; the connection cannot be used again then
+   * @param to number of bytes in `bytes`
+   * @returns the offset after the last byte of the response, or `to` if the response goes on
+   * @throws ResponseFault if the bytes are no valid response; the connection cannot be used again then
    */
   feed(bytes: Buffer, to: number): number {
     let at = 0;
@@ -77,7 +81,7 @@ export class ResponseParser {
     return at;
   }
 
-  /** Notes that the upstream has ended the connection. @throws ResponseFault if that cuts the response short */
+  /** Notes that the upstream has ended the connection. @throws ResponseFault if the response is incomplete */
   close(): void {
     if (this.over) return;
     if (this.head?.body.kind !== 'until-close') throw new ResponseFault('no end');
@@ -94,7 +98,7 @@ export class ResponseParser {
       end = this.#text.indexOf('\r\n\r\n', Math.max(0, before - 3));
       if (upTo === to) break;
     }
-    // The end may have begun to arrive: three of its four bytes may be there already.
+    // Up to three of the four bytes that end the head may have arrived already, so they do not count.
     const least = end === -1 ? this.#text.length - 3 : end;
     if (least > maxResponseHeadBytes) throw new ResponseFault('too long a head');
     if (end === -1) {
@@ -164,10 +168,10 @@ export class ResponseParser {
   }
 }
 
-/** Most bytes of one read. */
+/** Maximum number of bytes of one read. */
 export const readBytes = 64 * 1024;
 
-/** A piece of at least this many bytes is not copied: the socket reads into a separate buffer. */
+/** A part of at least this many bytes is not copied: its socket reads into a separate buffer, which is passed on. */
 const largeBytes = readBytes / 2;
 
 /** Reads from a socket. */
@@ -179,9 +183,9 @@ export interface BytesReader {
 }
 
 /**
- * Buffers that one socket reads into and its {@link ResponseParser} reads from. The bytes of a read are used before the
- * next read begins, so all sockets share one buffer, and bytes to keep are copied. While a body arrives in large
- * pieces, its socket reads into separate buffers, which are passed on without a copy.
+ * Buffers that one socket reads into. The bytes of a read are used before the next read begins, so all sockets share
+ * one buffer, and bytes that must be kept are copied. While a body arrives in large pieces, its socket reads into
+ * separate buffers, which are passed on without a copy.
  */
 export class ReadBuffer {
   /** Reader of the bytes; `null` before the connection is made. */
@@ -198,7 +202,7 @@ export class ReadBuffer {
   #current: Buffer;
   #given = false;
 
-  /** @param shared buffer of {@link readBytes} */
+  /** @param shared buffer of {@link readBytes} bytes that all sockets share */
   constructor(shared: Buffer) {
     this.#shared = shared;
     this.#current = shared;
@@ -209,7 +213,10 @@ export class ReadBuffer {
     return this.#current;
   }
 
-  /** Returns a part of the latest read that the caller may keep. A small part never keeps a large buffer in memory. */
+  /**
+   * Returns a part of the latest read that the caller may keep. A small part is copied, so that it does not keep a
+   * large buffer in memory.
+   */
   keep(from: number, to: number): Buffer {
     const part = this.#current.subarray(from, to);
     if (this.#current === this.#shared || part.length < largeBytes) return Buffer.from(part);
@@ -220,8 +227,8 @@ export class ReadBuffer {
   /**
    * Returns the buffer for the next read.
    *
-   * @param length bytes of the latest read
-   * @param more whether its response goes on
+   * @param length number of bytes of the latest read
+   * @param more whether the response goes on
    */
   next(length: number, more: boolean): Buffer {
     if (!more || length < largeBytes) this.#current = this.#shared;

@@ -3,11 +3,11 @@ import type { OutgoingRequest } from './message-head.ts';
 import type { PooledConnection } from './upstream-client.ts';
 import type { Failing } from './waiting-requests.ts';
 
-/** Connections of one caller as one tenant. */
+/** Connections of one owner: a caller that acts as one tenant. */
 export interface OwnConnections<Handler extends Failing> {
-  /** Share of the tenant, the same for all callers. */
+  /** Share of the tenant. It is the same for all callers that act as the tenant. */
   readonly share: Share;
-  /** Idle connections, in the order of their last use; the latest is last. */
+  /** Idle connections in the order of their last use, the latest one last. */
   readonly idle: Slot<Handler>[];
   /** Number of connections that are being made. */
   opening: number;
@@ -21,8 +21,8 @@ interface SlotPool<Handler extends Failing> {
 }
 
 /**
- * Place of one connection in a pool, from the start of its making to its end. It belongs to the same tenant all that
- * time.
+ * Place of one connection in a pool, from the moment when the connection begins to be made until it ends. The place has
+ * the same owner all that time.
  */
 export class Slot<Handler extends Failing> {
   readonly own: OwnConnections<Handler>;
@@ -32,7 +32,7 @@ export class Slot<Handler extends Failing> {
   isOpening = true;
   isIdle = false;
   idleSinceMs = 0;
-  /** Neighbours among the idle slots; only {@link IdleOrder} writes to them. */
+  /** The idle slots next to this one; only {@link IdleOrder} writes these two members. */
   older: Slot<Handler> | null = null;
   newer: Slot<Handler> | null = null;
   readonly #pool: SlotPool<Handler>;
@@ -51,7 +51,7 @@ export class Slot<Handler extends Failing> {
   }
 
   giveBack(request: OutgoingRequest, handler: Handler): void {
-    // The upstream has probably ended the others as well, because each was idle for longer.
+    // The upstream has probably ended the owner's other idle connections as well, because each was idle for longer.
     for (const { connection } of [...this.own.idle]) connection?.close();
     this.#pool.send(request, handler);
   }

@@ -16,19 +16,20 @@ import { WebSocketPlaces } from './web-socket-places.ts';
 /** Upstream of one route: its address, and the client that sends requests there. */
 export interface Upstream extends Address, UpstreamClient {
   /**
-   * HTTP version of its latest response; `null` before the first. A request is sent in chunks only to an upstream that
-   * is known to accept HTTP/1.1 (RFC 9112 §6.1).
+   * HTTP version of the upstream's latest response; `null` before the first one. A request is sent in chunks only to an
+   * upstream that is known to accept HTTP/1.1 (RFC 9112 §6.1).
    */
   version: HttpVersion | null;
-  /** Places for WebSockets, each with a connection of its own. */
+  /** Places for WebSockets. Each WebSocket has a separate connection. */
   readonly webSockets: WebSocketPlaces;
 }
 
 /**
  * Notes the HTTP version of an upstream's response.
  *
+ * @param version of the response; `null` if unknown
  * @param inChunks whether the request was sent in chunks
- * @returns a fault if the upstream did not see the body
+ * @returns a fault if the upstream did not see the body, because it takes only HTTP/1.0
  */
 export function noteVersion(
   upstream: Pick<Upstream, 'version'>,
@@ -37,29 +38,31 @@ export function noteVersion(
   inChunks: boolean,
 ): ResponseFault | undefined {
   if (version === null) return undefined;
-  // Another proxy in front of an HTTP/1.1 upstream may reject requests in HTTP/1.0.
+  // An error in HTTP/1.0 may come from another proxy in front of an HTTP/1.1 upstream, so it does not change a known
+  // version.
   if (version === '1.1' || status < 400 || upstream.version === null) upstream.version = version;
   return inChunks && version === '1.0' && status < 400
     ? new ResponseFault('HTTP/1.0, for a request in chunks')
     : undefined;
 }
 
-/** Dependencies of an upstream's connections besides its route. */
+/** Dependencies of an upstream's connections, in addition to its route. */
 export interface UpstreamDeps {
   readonly clock: Clock;
   readonly concurrency: TenantConcurrency;
   readonly limits: Pick<LimitsConfig, 'maxConnections'>;
-  /** Batch that counts and sends requests at the end of each tick. */
+  /** Counts and sends the requests of each tick together, at the end of the tick. */
   readonly handOvers: HandOvers;
   readonly usage: Pick<UsageSink, 'commit'>;
   readonly failures: Pick<FailureLog, 'writeException'>;
 }
 
 /**
- * Opens a route's way to its upstream. Nothing is pipelined. A failure on a connection is reported and not repeated,
- * except in one case: an upstream may close an idle connection just as a request is written to it. A safe request
- * without a body is then sent once more on another connection, and any other request gets 502. To make this rare, idle
- * connections are closed early (after 4 s, or 2 s before the time that the upstream states in `Keep-Alive`).
+ * Opens the client that sends a route's requests to its upstream. Requests are not pipelined. If a connection fails,
+ * its request fails and is not repeated, with one exception. An upstream may close an idle connection just as a request
+ * is written to it. A safe request without a body is then sent once more on another connection, and any other request
+ * gets 502. To make this rare, idle connections are closed early (after 4 s, or 2 s before the time that the upstream
+ * states in `Keep-Alive`).
  *
  * @throws Error if a certificate or key file cannot be read
  */
@@ -104,9 +107,9 @@ function tlsOf(tls: RouteConfig['tls'], hostname: string): UpstreamTls {
 }
 
 /**
- * Opens a separate connection to an upstream, verified like all others. Its two directions can end separately.
+ * Opens a connection to an upstream outside the pool, verified like all others. Its two directions can end separately.
  *
- * @param ready called when the connection may be written to; an earlier failure is an `error` of the socket
+ * @param ready called when the connection can be written to; if it fails before, the socket emits `error`
  */
 export function connectTo(upstream: Upstream, ready: () => void): Socket {
   const connecting = openConnection(upstream, { allowHalfOpen: true });

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { ConnectionWaits } from '../../ports/connection-waits.ts';
 import type { OutgoingRequest } from './message-head.ts';
 
-/** Handler that is told of a failed request. */
+/** Handler of a request that may fail before it is sent. */
 export interface Failing {
   onFailure(error: Error): void;
   /** Called if no connection could be made for the request. */
@@ -14,18 +14,20 @@ interface Waiting<Handler> {
   readonly request: OutgoingRequest;
   readonly handler: Handler;
   readonly sinceMs: number;
-  /** Whether the request waits for a turn, because no connection could be made for it when it came. */
+  /** Whether the request waits for its turn, because no connection could be made for it when it came. */
   forItsTurn: boolean;
   over: boolean;
 }
 
-/** Tenant whose request waits. */
+/** Owner of the requests that wait: a caller that acts as one tenant. */
 interface Connecting {
-  /** Number of connections that are being made for the tenant. */
+  /** Number of connections that are being made for this owner. */
   readonly opening: number;
 }
 
-/** Requests that wait for a connection to one upstream. The class also measures how long they wait for a turn. */
+/**
+ * Requests that wait for a connection to one upstream. The class also measures how long requests wait for their turn.
+ */
 export class WaitingRequests<Handler extends Failing, Tenant extends Connecting> extends RoundRobin<
   Waiting<Handler>,
   Tenant
@@ -39,35 +41,35 @@ export class WaitingRequests<Handler extends Failing, Tenant extends Connecting>
     this.#waits = waits;
   }
 
-  /** Whether more requests of a tenant wait than connections are being made for it. */
+  /** Whether more requests of `tenant` are waiting than connections are being made for it. */
   lacks(tenant: Tenant): boolean {
     return this.sizeOf(tenant) > tenant.opening;
   }
 
   /**
-   * Lets a request wait.
+   * Lets a request wait for a connection.
    *
-   * @param serve sends all requests that can be sent now, and makes the possible connections
+   * @param serve sends all requests that can be sent now, and makes all connections that can be made now
    */
   enter(tenant: Tenant, request: OutgoingRequest, handler: Handler, serve: () => void): void {
     const sinceMs = this.#clock.monotonicMs();
     const waiting = { request, handler, sinceMs, forItsTurn: false, over: false };
     this.add(tenant, waiting);
     serve();
-    // Other requests wait for a connection that is being made, and not for a turn.
+    // A request for which a connection is being made does not wait for its turn.
     if (waiting.over || !this.lacks(tenant)) return;
     waiting.forItsTurn = true;
     this.#waits.began();
   }
 
-  /** Ends the longest wait of a tenant. @returns its request; `undefined` if none waits */
+  /** Takes the request of a tenant that has waited longest. Returns `undefined` if no request of the tenant waits. */
   end(tenant: Tenant): Waiting<Handler> | undefined {
     const waiting = this.takeFrom(tenant);
     if (waiting !== undefined) this.#end(waiting);
     return waiting;
   }
 
-  /** Fails the requests that have waited since before `beforeMs`. */
+  /** Fails the requests that have waited since before `beforeMs`, by the monotonic clock. */
   fail(beforeMs: number, reason: () => Error): void {
     for (const waiting of this.takeWhile(({ sinceMs }) => sinceMs < beforeMs)) {
       this.#end(waiting);

@@ -1,22 +1,25 @@
 import type { Share, Shares, Tenancy } from '../../limits/shares.ts';
 
 /**
- * Places for the WebSockets of one route, divided among tenants like connections. A request without a place is rejected
- * at once, since a WebSocket may stay for days.
+ * Places for the WebSockets of one route, divided among parents and tenants in the same way as connections. A request
+ * that gets no place is rejected at once, because a WebSocket may stay open for days.
  */
 export class WebSocketPlaces {
   readonly #shares: Shares;
   readonly #most: number;
 
-  /** @param shares of the tenants; all generations of the configuration use the same ones */
+  /**
+   * @param shares of parents and tenants; all generations of the configuration use the same ones
+   * @param most maximum number of WebSockets open at once
+   */
   constructor(shares: Shares, most: number) {
     this.#shares = shares;
     this.#most = most;
   }
 
   /**
-   * Takes a place; `null` if the tenant or its parent has used up its share. The caller gives each share back with
-   * {@link leave}.
+   * Takes a place. Returns the share to give back by {@link leave}; `null` if the tenant or its parent has used up its
+   * share.
    */
   enter(tenancy: Tenancy | null): Share | null {
     const share = this.#shares.use(tenancy);
@@ -29,7 +32,7 @@ export class WebSocketPlaces {
   }
 
   leave(share: Share): void {
-    // An exchange calls this again after an exception, so the step that may not happen twice comes last.
+    // After an exception an exchange calls this function again. So the step that must not happen twice comes last.
     this.#shares.release(share);
     this.#shares.giveBack(share);
   }

@@ -1,9 +1,11 @@
-/** Opcode of a frame (RFC 6455 §5.2). Opcodes from 8 on mark control frames. */
+/**
+ * Returns the opcode of a frame, from its first byte (RFC 6455 §5.2). Opcodes from 8 on are those of control frames.
+ */
 const opcodeOf = (first: number): number => first & 0x0f;
 const closeOpcode = 0x8;
 const firstControlOpcode = 0x8;
 
-/** Bytes of extended length in a frame header, by the 7-bit length in its second byte. */
+/** Number of bytes of the extended length in a frame header, by the 7-bit length in the header's second byte. */
 const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
 
 /**
@@ -11,16 +13,16 @@ const extendedLength: Readonly<Record<number, number>> = { 126: 2, 127: 8 };
  * knows where each frame ends, so that the gateway can send a close frame between two frames of the upstream.
  */
 export class FrameTracker {
-  /** Bytes of messages so far: payloads only, without frame headers and without control frames. */
+  /** Number of payload bytes of messages so far, without frame headers and control frames. */
   messageBytes = 0;
-  /** Whether a close frame has begun, which no other frame may follow. */
+  /** Whether a close frame has begun. No other frame may follow it. */
   closing = false;
   #header: number[] = [];
   #headerLength = 2;
   #left = 0;
   #counts = false;
 
-  /** Whether no frame is in progress: the last byte ended a frame, or no byte has come. */
+  /** Whether no frame is in progress: the last byte ended a frame, or no byte has come yet. */
   get betweenFrames(): boolean {
     return this.#left === 0 && this.#header.length === 0;
   }
@@ -60,11 +62,11 @@ function lengthIn(header: readonly number[]): number {
   const short = (header[1] as number) & 0x7f;
   const bytes = extendedLength[short];
   if (bytes === undefined) return short;
-  // Lengths beyond 2^53 lose their last bits here; a frame that long takes years to send.
+  // Lengths beyond 2^53 are not exact here, but a frame that long would take years to send.
   return header.slice(2, 2 + bytes).reduce((length, byte) => length * 256 + byte, 0);
 }
 
-/** A close frame as a server sends it: unmasked. @param reason short enough for a control frame, 123 bytes */
+/** Returns a close frame as a server sends it, unmasked. @param reason at most 123 bytes, to fit a control frame */
 export function closeFrame(code: number, reason: string): Buffer {
   const text = Buffer.from(reason);
   const head = [0x80 | closeOpcode, 2 + text.length, code >> 8, code & 0xff];

@@ -5,20 +5,20 @@ import { ResponseFault } from '../upstream/errors.ts';
 import { requestHead, type ResponseHead } from '../upstream/message-head.ts';
 import { ResponseParser, type ResponseEvents } from '../upstream/response-parser.ts';
 
-/** Receives the events of a handshake. An exception in the handshake ends it, too. */
+/** Receives the events of a handshake. An exception in the code of the handshake also ends this user. */
 export interface HandshakeUser extends Breakable {
-  /** The upstream agrees to a WebSocket. @param rest bytes behind its response, which are frames */
+  /** Called if the upstream agrees to a WebSocket. @param rest bytes behind its response, which are frames */
   onConsent(response: ResponseHead, rest: Buffer): void;
-  /** The upstream responds without an upgrade. */
+  /** Called if the upstream responds without an upgrade. */
   onHead(response: ResponseHead): void;
-  /** A part of the body. Returns `false` if the next one should wait for {@link Handshake.resume}. */
+  /** Called for each part of the body. Returns `false` if the next part should wait for {@link Handshake.resume}. */
   onBody(chunk: Buffer): boolean;
   onEnd(): void;
-  /** The handshake failed: no response came, or only a part of one. */
+  /** Called if the handshake failed: no response came, or only a part of one. */
   onFailure(error: Error): void;
 }
 
-/** The opening handshake of a WebSocket (RFC 6455 §4), on a connection of its own to the upstream. */
+/** The opening handshake of a WebSocket (RFC 6455 §4), on a separate connection to the upstream. */
 export class Handshake implements ResponseEvents {
   readonly #socket: Socket;
   readonly #text: string;
@@ -32,7 +32,7 @@ export class Handshake implements ResponseEvents {
   /**
    * @param headers flat list of names and values, without those of the connection. Names, values and target are written
    * unchanged
-   * @param host for requests without one, which HTTP/1.1 needs (RFC 9112 §3.2)
+   * @param host `Host` for requests without one, because HTTP/1.1 requires it (RFC 9112 §3.2)
    * @param key `Sec-WebSocket-Key` of the client
    * @throws Error on characters that would end a line early
    */
@@ -63,7 +63,7 @@ export class Handshake implements ResponseEvents {
   }
 
   onEarlyHints(): void {
-    // Browsers use Early Hints only for pages, and a WebSocket handshake does not fetch a page.
+    // Early Hints are dropped: browsers use them only for pages, and a WebSocket handshake does not fetch a page.
   }
 
   onHead(head: ResponseHead): void {
@@ -128,9 +128,9 @@ export interface HandshakeRequest {
 }
 
 /**
- * Returns the reason why a 101 is no agreement of the upstream to a WebSocket (RFC 6455 §4.1); `undefined` if it is
- * one. Without an agreement no bytes may pass: they would not be frames, and could be the response to another client's
- * request.
+ * Returns the reason why a 101 does not make the connection a WebSocket (RFC 6455 §4.1); `undefined` if it does.
+ * Without an agreement of the upstream no bytes may pass: they would not be frames, and could be the response to
+ * another client's request.
  */
 function consentFault({ headers }: ResponseHead, key: string): string | undefined {
   if (fieldOf(headers, 'upgrade').toLowerCase() !== 'websocket') return 'an upgrade to something else';

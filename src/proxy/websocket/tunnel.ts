@@ -6,8 +6,8 @@ import { IdleTimeout } from '../idle-timeout.ts';
 import { mostUnsentBytes } from '../upstream/connection.ts';
 
 /**
- * Milliseconds of silence after which the system probes the peer. It closes the connection after some minutes without a
- * reply.
+ * Milliseconds of silence after which the operating system probes the peer. If the peer does not reply for some
+ * minutes, the system closes the connection.
  */
 const keepAliveMs = 60_000;
 
@@ -19,8 +19,8 @@ export interface TunnelUser extends Breakable {
 
 /**
  * Passes WebSocket frames between two connections, byte for byte: extensions, fragments, pings and close codes are the
- * business of the two ends. It reads at the pace of the other end, passes on the end of either direction, and closes
- * both connections when one breaks.
+ * business of the two ends. The tunnel reads from one end at the pace of the other, passes on the end of either
+ * direction, and closes both connections when one breaks.
  */
 export class Tunnel {
   readonly #client: Socket;
@@ -29,7 +29,7 @@ export class Tunnel {
   readonly #out: Flow;
   #ended = false;
 
-  /** @param idleMs longest time for which one end may read nothing while bytes wait for it */
+  /** @param idleMs maximum number of milliseconds for which one end may read nothing while bytes wait for it */
   constructor(client: Socket, upstream: Socket, idleMs: number, exchange: TunnelUser) {
     this.#client = client;
     this.#upstream = upstream;
@@ -51,17 +51,17 @@ export class Tunnel {
     }
   }
 
-  /** Bytes of messages from the client. */
+  /** Number of payload bytes of the messages from the client. */
   get bytesIn(): number {
     return this.#in.frames.messageBytes;
   }
 
-  /** Bytes of messages to the client. */
+  /** Number of payload bytes of the messages to the client. */
   get bytesOut(): number {
     return this.#out.frames.messageBytes;
   }
 
-  /** Begins to pass bytes on, first those already received. */
+  /** Begins to pass bytes on, beginning with those that were already received. */
   open(fromClient: Buffer, fromUpstream: Buffer): void {
     this.#in.open(fromClient);
     this.#out.open(fromUpstream);
@@ -69,7 +69,7 @@ export class Tunnel {
 
   /**
    * Stops passing bytes on. The client gets a close frame if the last frame for it is complete and written out.
-   * Otherwise the connection is cut, because the close frame would land inside another frame or wait behind unsent
+   * Otherwise its connection is cut, because the close frame would land inside another frame or wait behind unsent
    * bytes.
    */
   end(code: number, reason: string): void {
@@ -87,12 +87,13 @@ export class Tunnel {
   }
 
   /**
-   * Whether one end does not read the bytes that wait for it, or stays open after the other end has closed.
+   * Whether one end has not read the bytes that wait for it, or has stayed open after the other end closed, for too
+   * long.
    *
    * @param nowMs monotonic
    */
   idle(nowMs: number): boolean {
-    // Both calls are needed: each direction keeps its own count.
+    // Both directions are asked every time, because each keeps its own time.
     const idleIn = this.#in.idle(this.#upstream.readableEnded, nowMs);
     const idleOut = this.#out.idle(this.#client.readableEnded, nowMs);
     return idleIn || idleOut;

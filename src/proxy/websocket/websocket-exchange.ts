@@ -20,14 +20,14 @@ import { Tunnel, type TunnelUser } from './tunnel.ts';
 
 /** Close code for a WebSocket whose access was revoked; 4000 to 4999 are for applications (RFC 6455 §7.4.2). */
 const revokedCloseCode = 4403;
-/** The process is about to end (RFC 6455 §7.4.1). */
+/** Close code when the process is about to end (RFC 6455 §7.4.1). */
 const goingAwayCode = 1001;
-/** The client broke a rule that has no code of its own (RFC 6455 §7.4.1). */
+/** Close code when one side read nothing for too long, which has no code of its own (RFC 6455 §7.4.1). */
 const policyCode = 1008;
 
 /**
- * One request for a WebSocket. It is sent to the upstream, whose response goes to the client. If the upstream agrees, a
- * tunnel passes frames from then on. The request is counted once, when it is sent.
+ * One request for a WebSocket. The request is sent to the upstream, and the upstream's response goes to the client. If
+ * the upstream agrees, a tunnel passes frames from then on. The request is counted once, when it is sent.
  */
 export class WebSocketExchange extends Exchange implements HandshakeUser, TunnelUser {
   #connection: Socket | null = null;
@@ -35,7 +35,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   #tunnel: Tunnel | null = null;
   #responseBytes = 0;
   #responseTimeout: IdleTimeout | null = null;
-  /** Share that holds the request's place among the WebSockets of its route. */
+  /** Share in which the request has its place among the WebSockets of its route. */
   #place: Share | null = null;
 
   start(head: RequestHead): void {
@@ -62,15 +62,15 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
   }
 
   /**
-   * Notices that the client has closed, though nothing is read from it at this time. Unread bytes before the close hide
-   * it.
+   * Notices that the client has closed while nothing else reads from it. If unread bytes come before the close, the
+   * close goes unnoticed.
    */
   readonly #onReadable = guarded(this, () => {
     const { socket } = this.request;
     if (socket.readableLength === 0) socket.read();
   });
 
-  /** Each WebSocket has a separate connection to the upstream, and a place among those of its route. */
+  /** Takes a place among the WebSockets of the route, and opens a separate connection to the upstream. */
   protected admitted(): void {
     this.#place = this.route.upstream.webSockets.enter(this.decision.admission?.permit ?? null);
     if (this.#place === null) return this.reject(tooManyWebSockets);
@@ -173,7 +173,7 @@ export class WebSocketExchange extends Exchange implements HandshakeUser, Tunnel
     this.#endWithout(upstreamProblem(error), error);
   }
 
-  /** Responds without the upstream. The request also counts if the upstream could not be reached. */
+  /** Responds with a problem of the gateway. The request counts even if the upstream could not be reached. */
   #endWithout(problem: Problem, cause?: unknown): void {
     this.counted.handOver(this.decision);
     this.reject(problem, cause);
