@@ -36,9 +36,9 @@ export function readFields(lines: readonly string[], ofRequest = false): Fields 
     if (name === undefined || value === undefined) return undefined;
     fields.push([name.toLowerCase(), value]);
   }
-  // Not every reader takes a tab for a blank here. Where another protocol is offered, Node does: it reads no further than the
+  // Not every reader takes a tab behind the coding for a blank; before it Node does. Where another protocol is offered, Node does: it reads no further than the
   // head then, and the gateway reads the rest by what Node made of the value.
-  const blank = lines.some((line) => /^transfer-encoding:.*\t/i.test(line));
+  const blank = lines.some((line) => /^transfer-encoding:\s*\S.*\t/i.test(line));
   if (ofRequest && blank && !offersProtocol(fields)) return undefined;
   return fields;
 }

@@ -61,7 +61,7 @@ export function isOrdinary({ version, target, fields }: StrictRequest): boolean 
     !target.includes('//') &&
     fields.length < 90 &&
     fields.every(([name, value]) => ordinary.test(name) && /^[ -~]*$/.test(value) && value.length < 1000) &&
-    /^[\w.]+$/.test(valuesOf(fields, 'host')[0] ?? '')
+    /^\w+(?:\.\w+)*$/.test(valuesOf(fields, 'host')[0] ?? '')
   );
 }
 
