@@ -1,18 +1,17 @@
 /**
- * Measures usage reports over a year of 10,000 sub-accounts, through the very store the gateway uses, and what keeping days costs
- * when counts are added; on a PostgreSQL of its own. Prints the tables of `docs/scale.md`, and with `--plans` how PostgreSQL went
+ * Measures usage reports over a year of 10,000 sub-accounts, through the very store the gateway uses, on a PostgreSQL of its own. Prints the tables of `docs/scale.md`, and with `--plans` how PostgreSQL went
  * about it, or with `--csv` what a report takes as CSV over HTTP, from the gateway as it was last built.
  *
  *     npm run bench:reports -- [--plans | --csv]
  */
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import postgres from 'postgres';
 import { migrate } from '../src/adapters/postgres/schema/migrate.ts';
 import { Pool } from '../src/adapters/postgres/connection/pool.ts';
 import { connectByUrl, type Connect, type Sql } from '../src/adapters/postgres/connection/sql.ts';
 import { usageStore } from '../src/adapters/postgres/usage/usage-store.ts';
-import { uuidV7, type AccountId, type KeyId } from '../src/domain/ids.ts';
-import { dayMs, hourMs, type UsageRow } from '../src/domain/usage.ts';
+import { uuidV7, type AccountId } from '../src/domain/ids.ts';
+import { dayMs, hourMs } from '../src/domain/usage.ts';
 import type { UsageQuery, UsageStore } from '../src/ports/usage.ts';
 import { explaining } from './lib/plans.ts';
 import { startPostgres } from './lib/postgres-server.ts';
@@ -22,7 +21,6 @@ const subAccounts = 10_000;
 const neighbours = 2_000;
 const days = 365;
 const rounds = 10;
-const batchRows = 2_000;
 const lastDay = Date.UTC(2026, 0, 1);
 const year = { fromMs: lastDay - days * dayMs, toMs: lastDay };
 
@@ -47,10 +45,7 @@ try {
   if (process.argv.includes('--plans')) await printPlans(url, parent);
   else if (process.argv.includes('--csv'))
     print(await measureCsv(url, parent, { from: isoDay(year.fromMs), to: isoDay(year.toMs) }));
-  else {
-    await printAdding(url);
-    await printReports(url, parent);
-  }
+  else await printReports(url, parent);
 } finally {
   await server.stop();
 }
@@ -107,42 +102,6 @@ async function printWhole(usage: UsageStore, parent: AccountId): Promise<void> {
   print(`\nAll ${lines} lines by day: ${seconds.toFixed(0)} s, ${Math.round(lines / seconds)} a second.\n`);
 }
 
-async function add(usage: Pick<UsageStore, 'add'>, rows: readonly UsageRow[]): Promise<void> {
-  await usage.add({ journal: randomUUID(), from: 0, to: rows.length, rows, throughMs: Infinity });
-}
-
-/** The same batches with and without the triggers that keep days, in turns. */
-async function printAdding(url: string): Promise<void> {
-  const { usage, close } = open(connectByUrl(url, 10_000));
-  const sql = connectByUrl(url, 600_000)();
-  const hour = lastDay + 5 * hourMs;
-  const batch = (newRows: boolean, round: number): UsageRow[] =>
-    Array.from({ length: batchRows }, (_, i) => ({
-      accountId: idOf(1 + i),
-      keyId: idOf(1 + i) as string as KeyId,
-      hourMs: newRows ? hour + round * hourMs : hour,
-      ...{ lastUsedMs: hour, requests: 1, reads: 1, writes: 0, clientErrors: 0, serverErrors: 0 },
-      ...{ bytesIn: 100, bytesOut: 1_000, writesByDefault: 0, lastWriteByDefaultMs: 0 },
-    }));
-  print(`| ${batchRows} rows are added | hours alone | with days |\n| --- | ---: | ---: |`);
-  await add(usage, batch(false, 0));
-  for (const newRows of [false, true]) {
-    const times: { readonly off: number[]; readonly on: number[] } = { off: [], on: [] };
-    for (let round = 0; round < 2 * rounds; round++) {
-      const kind = round % 2 === 0 ? 'off' : 'on';
-      await sql.unsafe(`alter table usage_hourly ${kind === 'off' ? 'disable' : 'enable'} trigger user`);
-      const rows = batch(newRows, 1 + round);
-      const began = performance.now();
-      await add(usage, rows);
-      times[kind].push(performance.now() - began);
-    }
-    const name = newRows ? 'to hours that are new' : 'to hours that are there';
-    print(`| ${name} | ${median(times.off).toFixed(0)} ms | ${median(times.on).toFixed(0)} ms |`);
-  }
-  await sql.end();
-  await close();
-}
-
 async function printPlans(url: string, parent: AccountId): Promise<void> {
   const plans: string[] = [];
   const { usage, close } = open(explaining(url, (plan) => plans.push(plan)));
@@ -171,6 +130,8 @@ async function prepare(serverUrl: string): Promise<{ readonly url: string; reado
   const neighbour = newId();
   await fill(sql, parent, 1, subAccounts);
   await fill(sql, neighbour, subAccounts + 1, neighbours);
+  const rolledUntil = sql`${new Date(lastDay)}::date`;
+  await sql`update usage_kept set rolled_until = ${rolledUntil}, rolling_until = ${rolledUntil}`;
   await sql`vacuum (analyze)`;
   await sql`checkpoint`;
   await sql.end();

@@ -167,8 +167,7 @@ export interface UsageStore {
    */
   parentOf(account: AccountId, parent?: AccountId): Promise<AccountId | null>;
   /**
-   * Makes daily totals of a portion of the hours that an earlier version stored without them. Reports stay right
-   * meanwhile.
+   * Adds up a portion of the hours of days that are over into days. Reports stay right meanwhile.
    * @returns whether there are more; `false` also while another replica does it
    */
   rollUp(): Promise<boolean>;

@@ -22,8 +22,8 @@ export interface UsageRetentionParts {
 }
 
 /**
- * Deletes hours and days of usage past their retention every ten minutes, in portions. Before that, it adds up into
- * days the hours that an earlier version stored. Returns a function that stops this.
+ * Adds up hours of usage into days every ten minutes, in portions, and then deletes hours and days past their
+ * retention. Returns a function that stops this.
  */
 export function pruneUsage(parts: UsageRetentionParts): () => void {
   return repeat(parts.timers, everyMs, async () => {
@@ -36,7 +36,7 @@ export function pruneUsage(parts: UsageRetentionParts): () => void {
 async function rollUp({ usage, logger }: UsageRetentionParts): Promise<void> {
   let portions = 0;
   while (await usage.rollUp()) portions += 1;
-  if (portions > 0) logger.info({ portions }, 'usage of an earlier version was added up by the day');
+  if (portions > 0) logger.info({ portions }, 'hours of usage were added up by the day');
 }
 
 async function pruneHours(parts: UsageRetentionParts): Promise<void> {

@@ -77,7 +77,7 @@ function rowsOf(sql: Sql, period: UsagePeriod, granularity: UsageGranularity): F
   const [from, to] = [sql`${new Date(period.fromMs)}`, sql`${new Date(period.toMs)}`];
   if (days === null) return hours(from, to);
   const [first, end] = [sql`${isoDay(days.firstMs)}::date`, sql`${isoDay(days.endMs)}::date`];
-  const split = sql`usage_days_until(k, s.root_id, s.account_id, ${first}, ${end})`;
+  const split = sql`greatest(${first}, least(${end}, usage_rolled_until(k, s.root_id, s.account_id)))`;
   return sql`
     select day::timestamp at time zone 'UTC' as at, key_id, ${counts} from usage_daily
     where root_id = s.root_id and account_id = s.account_id and day >= ${first} and day < ${split}

@@ -1,6 +1,6 @@
 import type { AccountId } from '../../../domain/ids.ts';
 import type { KeptUsage } from '../../../domain/usage-kept.ts';
-import { dayMs } from '../../../domain/usage.ts';
+import { dayMs, type UsageRow } from '../../../domain/usage.ts';
 import { UnusableUsage, type SilentReplica, type UsageStore } from '../../../ports/usage.ts';
 import { isRejectedValue } from '../connection/failure.ts';
 import type { Runner } from '../connection/pool.ts';
@@ -8,7 +8,7 @@ import { belowEveryId } from '../page.ts';
 import { usageReport } from './usage-report.ts';
 import { writesByDefault } from './writes-by-default.ts';
 
-/** Number of rows of hours that one statement adds up; batches of counts wait meanwhile. */
+/** Number of rows of hours that one statement adds up; late batches wait meanwhile. */
 const hoursOfPortion = 5_000;
 
 type Intake = Pick<UsageStore, 'about' | 'add'>;
@@ -40,28 +40,12 @@ function intake(background: Runner): Intake {
     },
 
     async add({ journal, from, to, rows, throughMs, host = null }) {
-      const counts = rows.map((row) => ({
-        account_id: row.accountId,
-        key_id: row.keyId,
-        hour: new Date(row.hourMs).toISOString(),
-        last_used: new Date(row.lastUsedMs).toISOString(),
-        requests: row.requests,
-        reads: row.reads,
-        writes: row.writes,
-        client_errors: row.clientErrors,
-        server_errors: row.serverErrors,
-        bytes_in: row.bytesIn,
-        bytes_out: row.bytesOut,
-        ...(row.writesByDefault > 0 && {
-          writes_by_default: row.writesByDefault,
-          last_by_default: new Date(row.lastWriteByDefaultMs).toISOString(),
-        }),
-      }));
       const [row] = await background
         .run(
           (sql) => sql<[{ readonly rowsIn: number; readonly nowMs: number }]>`
             select rows_in as "rowsIn", now_ms as "nowMs"
-            from usage_add_rows(${journal}, ${from}, ${to}, ${sql.json(counts)}, ${throughMs}, ${host})`,
+            from usage_add_rows(${journal}, ${from}, ${to}, ${toCounted(rows)}::text::usage_counted[],
+              ${throughMs}, ${host})`,
         )
         .catch((error: unknown) => {
           if (isRejectedValue(error))
@@ -71,6 +55,21 @@ function intake(background: Runner): Intake {
       return row;
     },
   };
+}
+
+/** Returns rows as a literal of the type `usage_counted[]`. */
+function toCounted(rows: readonly UsageRow[]): string {
+  const literals = rows.map(
+    (row) =>
+      `"(${row.accountId},${row.keyId},${isoTime(row.hourMs)},${isoTime(row.lastUsedMs)},${row.requests},${row.reads},` +
+      `${row.writes},${row.clientErrors},${row.serverErrors},${row.bytesIn},${row.bytesOut},${row.writesByDefault},` +
+      `${row.writesByDefault > 0 ? isoTime(row.lastWriteByDefaultMs) : ''})"`,
+  );
+  return `{${literals.join(',')}}`;
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 /** Reads usage, and the data that a report needs besides: which usage is kept, and up to when it is complete. */

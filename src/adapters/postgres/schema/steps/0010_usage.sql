@@ -2,9 +2,9 @@
 -- Adds usage by the day, numbered rows of journals, the export of usage to a billing system, and counts of writes
 -- without the acting header.
 
--- Usage by the day: reports over months read a thirtieth of the rows, and hours need not be kept for ever. Triggers
--- keep the days equal to their hours (`usage_hourly_changed`). Existing rows of hours are added up in portions
--- (`usage_roll_up`), while everything runs.
+-- Usage by the day: reports over months read a thirtieth of the rows, and hours need not be kept for ever. Hours of days
+-- that are over are added up in portions (`usage_roll_up`), while everything runs. A trigger adds later changes of these
+-- hours (`usage_hourly_changed`).
 create table usage_daily (
   -- As in `usage_hourly`.
   root_id uuid not null,
@@ -25,19 +25,22 @@ create table usage_daily (
 create index usage_daily_by_day on usage_daily (day);
 
 -- One row: the extent of the stored usage. A report reads in one snapshot how far days have been added up, and the
--- days themselves; it reads hours if days are not there yet. The step that makes the triggers fills this table.
+-- days themselves; it reads hours if days are not there yet.
 create table usage_kept (
   one boolean primary key default true check (one),
   -- Hours before this time were deleted; their days are still there.
   hours_from timestamptz(0) not null default '-infinity',
   -- Days before this one were deleted.
   days_from date not null default '-infinity',
-  -- The next three columns are a position in the order of the primary keys. Days before it are complete: those of
-  -- earlier accounts, and earlier days of this account. With the last of all UUIDs, all days are complete.
-  root_id uuid not null,
-  account_id uuid not null,
-  day date not null default '-infinity'
+  -- Days before this one are added up.
+  rolled_until date not null default '-infinity',
+  -- Later than `rolled_until` while days up to this one are being added up. They are done for accounts up to this
+  -- one, in the order of the primary key.
+  rolling_until date not null default '-infinity',
+  root_id uuid not null default '00000000-0000-0000-0000-000000000000',
+  account_id uuid not null default '00000000-0000-0000-0000-000000000000'
 );
+insert into usage_kept default values;
 
 -- Usage comes in numbered rows: each process has its own journal, and its rows are added in order. The store
 -- remembers one number for each journal, up to which its rows were added. So rows that are sent again change nothing,
@@ -53,6 +56,24 @@ create table usage_journal (
   host text,
   -- An operator gave its counts up, until it is heard of again.
   forgotten boolean not null default false
+);
+
+-- Counts of one row of a batch.
+create type usage_counted as (
+  account_id uuid,
+  key_id uuid,
+  hour timestamptz,
+  last_used timestamptz,
+  requests bigint,
+  reads bigint,
+  writes bigint,
+  client_errors bigint,
+  server_errors bigint,
+  bytes_in bigint,
+  bytes_out bigint,
+  -- Writes without the acting header.
+  writes_by_default bigint,
+  last_by_default timestamptz
 );
 
 -- Id of this store: a journal that was written for another store must not be replayed here.

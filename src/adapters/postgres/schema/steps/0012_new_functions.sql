@@ -1873,19 +1873,29 @@ begin
     return 0;
   end if;
   return (
-    select coalesce(sum(d.requests), 0)
+    select coalesce(sum(u.requests), 0)
       from (
         select owner as id
         union all
         select a.id from account a where a.parent_id = owner
       ) of_account
-      join usage_daily d on d.root_id = root and d.account_id = of_account.id and d.day >= since
+      cross join usage_kept k
+      cross join lateral (
+        select d.requests from usage_daily d
+          where d.root_id = root and d.account_id = of_account.id and d.day >= since
+            and d.day < usage_rolled_until(k, root, of_account.id)
+        union all
+        select h.requests from usage_hourly h
+          where h.root_id = root and h.account_id = of_account.id
+            and h.hour >= greatest(since, usage_rolled_until(k, root, of_account.id))::timestamp at time zone 'UTC'
+        offset 0
+      ) u
   );
 end $$;
 
 -- usage/usage_add_rows.sql
 create or replace function usage_add_rows(
-  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision, of_host text
+  journal text, from_position bigint, to_position bigint, counts usage_counted[], through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;
@@ -1933,15 +1943,13 @@ returns table (through timestamptz, incomplete boolean, silent text[]) language 
 $$;
 
 -- usage/usage_count.sql
-create or replace function usage_count(counts jsonb) returns void language plpgsql as $$
+create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
 begin
   -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
   insert into usage_hourly
     select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
       sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
-    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
-      writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
-    join account a on a.id = c.account_id
+    from unnest(counts) c join account a on a.id = c.account_id
     where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (root_id, account_id, hour, key_id) do update set
@@ -1957,9 +1965,7 @@ begin
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
-    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, writes_by_default bigint,
-      last_by_default timestamptz)
-    join account a on a.id = c.account_id
+    from unnest(counts) c join account a on a.id = c.account_id
     where c.writes_by_default > 0
     group by 1, 2, 3, 4 order by 1, 2, 3, 4 desc
   on conflict (account_id, key_id, slot) do update set
@@ -1968,38 +1974,19 @@ begin
     day = excluded.day
     where w.day <= excluded.day;
 
-  -- Batches of 0.1.0 lack the time of use, so the end of a past hour stands for it.
   with used as (
-    select (c ->> 'key_id')::uuid as key_id, least(
-      now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))
-    ) as at
-    from jsonb_array_elements(counts) c group by 1
+    select c.key_id, least(now(), max(c.last_used)) as at from unnest(counts) c group by 1
   ), locked as materialized (
     select k.id, u.at from api_key k join used u on u.key_id = k.id
     where k.last_used_at is null or k.last_used_at < u.at - interval '30 seconds'
-    order by k.id for no key update of k
+    order by k.id for no key update of k skip locked
   )
   update api_key k set last_used_at = l.at from locked l where k.id = l.id;
 end $$;
 
--- usage/usage_daily_lock.sql
-create or replace function usage_daily_lock() returns void language sql volatile as $$
-  select pg_advisory_xact_lock(7311970458)
-$$;
-
 -- usage/usage_day_of.sql
 create or replace function usage_day_of(hour timestamptz) returns date language sql immutable as $$
   select (hour at time zone 'UTC')::date
-$$;
-
--- usage/usage_days_until.sql
-create or replace function usage_days_until(kept usage_kept, root uuid, account uuid, first date, last date) returns date
-language sql immutable as $$
-  select case
-    when (root, account) < (kept.root_id, kept.account_id) then last
-    when (root, account) > (kept.root_id, kept.account_id) then first
-    else greatest(first, least(last, kept.day))
-  end
 $$;
 
 -- usage/usage_export_begin.sql
@@ -2015,13 +2002,15 @@ begin
   end if;
   select date_trunc('hour', least(c.through, clock_timestamp() - settle), 'UTC') into ready
     from usage_completeness(lost_after, now(), now()) c;
-  if exists (select from usage_export e where e.began is null or e.closed_until < ready)
-    or exists (select from usage_late l where l.number = 0)
-  then
-    perform usage_daily_lock();
-    -- The first time, all earlier hours are closed without an export: a replay exports them.
-    update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
-      hour = coalesce(e.hour, ready);
+  if exists (select from usage_export e where e.began is null or e.closed_until < ready) then
+    if usage_fence() then
+      -- The first time, all earlier hours are closed without an export: a replay exports them.
+      update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
+        hour = coalesce(e.hour, ready);
+    end if;
+  end if;
+  if exists (select from usage_late l where l.number = 0) then
+    perform usage_late_lock();
     delete from usage_late l where l.number = 0
       and (l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
     update usage_late l set number = nextval('usage_late_number') where l.number = 0;
@@ -2054,6 +2043,15 @@ set enable_seqscan = off as $$
   order by a.id
 $$;
 
+-- usage/usage_fence.sql
+create or replace function usage_fence() returns boolean language plpgsql set lock_timeout = '1s' as $$
+begin
+  perform pg_advisory_xact_lock(7311970457);
+  return true;
+exception when lock_not_available then
+  return false;
+end $$;
+
 -- usage/usage_forget.sql
 create or replace function usage_forget(replica text) returns bigint language sql as $$
   with forgotten as (
@@ -2067,105 +2065,81 @@ $$;
 -- usage/usage_hourly_changed.sql
 create or replace function usage_hourly_changed() returns trigger language plpgsql as $$
 declare
-  closed timestamptz;
+  late_until timestamptz;
 begin
-  if tg_op = 'INSERT' then
-    -- `insert … on conflict do update` fires this trigger twice, and often without an inserted or an updated row.
-    if not exists (select from added) then
-      return null;
+  -- The days of hours that retention deletes stay.
+  if current_setting('tenancy_gateway.usage_retention', true) = 'on' then
+    return null;
+  end if;
+  perform pg_advisory_xact_lock_shared(7311970457);
+  select greatest(e.closed_until, k.rolling_until::timestamp at time zone 'UTC') into late_until
+    from usage_export e, usage_kept k;
+  if tg_op <> 'DELETE' then
+    if exists (select from added n where n.hour < late_until) then
+      perform usage_note_late((select array_agg(row(n.*)::usage_hourly) from added n where n.hour < late_until), 1);
     end if;
-    perform usage_daily_lock();
-    select e.closed_until into closed from usage_export e;
-    insert into usage_daily as d
-      select h.root_id, h.account_id, usage_day_of(h.hour), h.key_id, sum(h.requests), sum(h.reads), sum(h.writes),
-        sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)
-      from added h group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (root_id, account_id, day, key_id) do update set
-      requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
-      client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,
-      bytes_in = d.bytes_in + excluded.bytes_in, bytes_out = d.bytes_out + excluded.bytes_out;
-    if exists (select from added n where n.hour < closed) then
-      perform usage_note_late((select jsonb_agg(to_jsonb(n)) from added n where n.hour < closed), 1);
-    end if;
-  elsif tg_op = 'UPDATE' then
-    if not exists (select from added) then
-      return null;
-    end if;
-    perform usage_daily_lock();
-    select e.closed_until into closed from usage_export e;
-    insert into usage_daily as d
-      select h.root_id, h.account_id, usage_day_of(h.hour), h.key_id, sum(h.requests), sum(h.reads), sum(h.writes),
-        sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)
-      from (
-        select n.root_id, n.account_id, n.hour, n.key_id, n.requests, n.reads, n.writes, n.client_errors, n.server_errors,
-          n.bytes_in, n.bytes_out from added n
-        union all
-        select o.root_id, o.account_id, o.hour, o.key_id, -o.requests, -o.reads, -o.writes, -o.client_errors,
-          -o.server_errors, -o.bytes_in, -o.bytes_out from removed o
-      ) h
-      group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (root_id, account_id, day, key_id) do update set
-      requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
-      client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,
-      bytes_in = d.bytes_in + excluded.bytes_in, bytes_out = d.bytes_out + excluded.bytes_out;
-    if exists (select from added n where n.hour < closed) then
-      perform usage_note_late((select jsonb_agg(to_jsonb(n)) from added n where n.hour < closed), 1);
-    end if;
-    if exists (select from removed o where o.hour < closed) then
-      perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
-    end if;
-  -- When retention deletes hours, their days stay.
-  elsif current_setting('tenancy_gateway.usage_retention', true) is distinct from 'on' then
-    if not exists (select from removed) then
-      return null;
-    end if;
-    perform usage_daily_lock();
-    select e.closed_until into closed from usage_export e;
-    update usage_daily d set
-      requests = d.requests - h.requests, reads = d.reads - h.reads, writes = d.writes - h.writes,
-      client_errors = d.client_errors - h.client_errors, server_errors = d.server_errors - h.server_errors,
-      bytes_in = d.bytes_in - h.bytes_in, bytes_out = d.bytes_out - h.bytes_out
-    from (
-      select o.root_id, o.account_id, usage_day_of(o.hour) as day, o.key_id, sum(o.requests) as requests,
-        sum(o.reads) as reads, sum(o.writes) as writes, sum(o.client_errors) as client_errors,
-        sum(o.server_errors) as server_errors, sum(o.bytes_in) as bytes_in, sum(o.bytes_out) as bytes_out
-      from removed o group by 1, 2, 3, 4
-    ) h
-    where (d.root_id, d.account_id, d.day, d.key_id) = (h.root_id, h.account_id, h.day, h.key_id);
-    delete from usage_daily d
-      using (select distinct o.root_id, o.account_id, usage_day_of(o.hour) as day, o.key_id from removed o) h
-      where (d.root_id, d.account_id, d.day, d.key_id) = (h.root_id, h.account_id, h.day, h.key_id)
-        and (d.requests, d.reads, d.writes, d.client_errors, d.server_errors, d.bytes_in, d.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
-    if exists (select from removed o where o.hour < closed) then
-      perform usage_note_late((select jsonb_agg(to_jsonb(o)) from removed o where o.hour < closed), -1);
+  end if;
+  if tg_op <> 'INSERT' then
+    if exists (select from removed o where o.hour < late_until) then
+      perform usage_note_late((select array_agg(row(o.*)::usage_hourly) from removed o where o.hour < late_until), -1);
     end if;
   end if;
   return null;
 end $$;
 
+-- usage/usage_late_lock.sql
+create or replace function usage_late_lock() returns void language sql volatile as $$
+  select pg_advisory_xact_lock(7311970458)
+$$;
+
 -- usage/usage_note_late.sql
-create or replace function usage_note_late(changes jsonb, sign int) returns void language sql volatile as $$
+create or replace function usage_note_late(changes usage_hourly[], sign int) returns void language plpgsql as $$
+declare
+  -- These are read under the lock, below.
+  closed timestamptz;
+  kept usage_kept;
+begin
+  perform usage_late_lock();
+  select e.closed_until into closed from usage_export e;
+  select k.* into kept from usage_kept k;
+
   insert into usage_late as l (root_id, account_id, hour, requests, reads, writes, client_errors, server_errors, bytes_in, bytes_out)
     select c.root_id, c.account_id, c.hour, sign * sum(c.requests), sign * sum(c.reads), sign * sum(c.writes),
       sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in), sign * sum(c.bytes_out)
-    from jsonb_populate_recordset(null::usage_hourly, changes) c group by 1, 2, 3 order by 1, 2, 3
+    from unnest(changes) c where c.hour < closed group by 1, 2, 3
   on conflict (account_id, hour, number) do update set
     requests = l.requests + excluded.requests, reads = l.reads + excluded.reads, writes = l.writes + excluded.writes,
     client_errors = l.client_errors + excluded.client_errors, server_errors = l.server_errors + excluded.server_errors,
-    bytes_in = l.bytes_in + excluded.bytes_in, bytes_out = l.bytes_out + excluded.bytes_out
-$$;
+    bytes_in = l.bytes_in + excluded.bytes_in, bytes_out = l.bytes_out + excluded.bytes_out;
+
+  insert into usage_daily as d
+    select c.root_id, c.account_id, usage_day_of(c.hour), c.key_id, sign * sum(c.requests), sign * sum(c.reads),
+      sign * sum(c.writes), sign * sum(c.client_errors), sign * sum(c.server_errors), sign * sum(c.bytes_in),
+      sign * sum(c.bytes_out)
+    from unnest(changes) c
+    where usage_day_of(c.hour) < usage_rolled_until(kept, c.root_id, c.account_id) group by 1, 2, 3, 4
+  on conflict (root_id, account_id, day, key_id) do update set
+    requests = d.requests + excluded.requests, reads = d.reads + excluded.reads, writes = d.writes + excluded.writes,
+    client_errors = d.client_errors + excluded.client_errors, server_errors = d.server_errors + excluded.server_errors,
+    bytes_in = d.bytes_in + excluded.bytes_in, bytes_out = d.bytes_out + excluded.bytes_out;
+  if sign < 0 then
+    delete from usage_daily d
+      using (select distinct c.root_id, c.account_id, usage_day_of(c.hour) as day, c.key_id from unnest(changes) c) h
+      where (d.root_id, d.account_id, d.day, d.key_id) = (h.root_id, h.account_id, h.day, h.key_id)
+        and (d.requests, d.reads, d.writes, d.client_errors, d.server_errors, d.bytes_in, d.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
+  end if;
+end $$;
 
 -- usage/usage_prune_days.sql
 create or replace function usage_prune_days(before timestamptz, months int, most int) returns int language plpgsql
 set enable_seqscan = off as $$
 declare
   cutoff constant date := date_trunc('month',
-    least(before, clock_timestamp() - make_interval(months => months)) at time zone 'UTC')::date;
+    least(before, clock_timestamp() - make_interval(months => months),
+      (select k.rolled_until::timestamp at time zone 'UTC' from usage_kept k)) at time zone 'UTC')::date;
   deleted int;
 begin
-  if not pg_try_advisory_xact_lock(7311970459)
-    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-  then
+  if not pg_try_advisory_xact_lock(7311970459) then
     return 0;
   end if;
   perform set_config('synchronous_commit', 'off', true);
@@ -2185,13 +2159,13 @@ create or replace function usage_prune_hours(
 ) language plpgsql set enable_seqscan = off as $$
 declare
   cutoff constant timestamptz :=
-    date_trunc('day', least(before, clock_timestamp() - make_interval(days => days)), 'UTC');
+    date_trunc('day', least(before, clock_timestamp() - make_interval(days => days),
+      (select k.rolled_until::timestamp at time zone 'UTC' from usage_kept k)), 'UTC');
   root uuid := after_root;
   gone int;
 begin
   deleted := 0;
   if not pg_try_advisory_xact_lock(7311970459)
-    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
     or exists (select from replica r where replica_level(r.nonce) < 2)
   then
     return;
@@ -2225,42 +2199,64 @@ end $$;
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  last_id constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-  done usage_kept;
-  until usage_kept;
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  kept usage_kept;
+  ready date;
+  rows_read bigint := 0;
 begin
-  select k.* into done from usage_kept k;
-  if done.account_id = last_id or not pg_try_advisory_xact_lock(7311970459) then
+  if not pg_try_advisory_xact_lock(7311970459) then
     return false;
   end if;
-  perform usage_daily_lock();
-  -- This statement uses a later snapshot than the locks, so it sees a batch whole or not at all.
-  select k.* into done from usage_kept k;
-  until := done;
-  select h.root_id, h.account_id, usage_day_of(h.hour) into until.root_id, until.account_id, until.day from usage_hourly h
-    where (h.root_id, h.account_id, h.hour) >= (done.root_id, done.account_id, done.day::timestamp at time zone 'UTC')
-    order by h.root_id, h.account_id, h.hour, h.key_id offset most limit 1;
-  if not found then
-    until.root_id := last_id;
-    until.account_id := last_id;
-    until.day := '-infinity';
-  elsif (until.root_id, until.account_id, until.day) = (done.root_id, done.account_id, done.day) then
-    -- One day has more rows than `most`.
-    until.day := until.day + 1;
+  select k.* into kept from usage_kept k;
+  if kept.rolling_until = kept.rolled_until then
+    select usage_day_of(c.through) into ready from usage_completeness('1 day', now(), now()) c;
+    if ready <= kept.rolled_until then
+      return false;
+    end if;
+    if not usage_fence() then
+      return false;
+    end if;
+    update usage_kept k set rolling_until = ready;
+    return true;
   end if;
-  insert into usage_daily as d
-    select h.root_id, h.account_id, usage_day_of(h.hour), h.key_id, sum(h.requests), sum(h.reads), sum(h.writes),
-      sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)
-    from usage_hourly h
-    where (h.root_id, h.account_id, h.hour) >= (done.root_id, done.account_id, done.day::timestamp at time zone 'UTC')
-      and (h.root_id, h.account_id, h.hour) < (until.root_id, until.account_id, until.day::timestamp at time zone 'UTC')
-    group by 1, 2, 3, 4
-  on conflict (root_id, account_id, day, key_id) do update set
-    requests = excluded.requests, reads = excluded.reads, writes = excluded.writes, client_errors = excluded.client_errors,
-    server_errors = excluded.server_errors, bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out;
-  update usage_kept k set root_id = until.root_id, account_id = until.account_id, day = until.day;
-  return until.account_id <> last_id;
+  perform usage_late_lock();
+  -- Each account costs two looks into the index, as much as some rows.
+  while rows_read < most loop
+    select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
+      where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;
+    if not found then
+      update usage_kept k set rolled_until = k.rolling_until, root_id = nil, account_id = nil;
+      return false;
+    end if;
+    with of_day as (
+      select usage_day_of(h.hour) as day, h.key_id, count(*) as n, sum(h.requests) as requests, sum(h.reads) as reads,
+        sum(h.writes) as writes, sum(h.client_errors) as client_errors, sum(h.server_errors) as server_errors,
+        sum(h.bytes_in) as bytes_in, sum(h.bytes_out) as bytes_out
+      from usage_hourly h
+      where h.root_id = kept.root_id and h.account_id = kept.account_id
+        and h.hour >= kept.rolled_until::timestamp at time zone 'UTC'
+        and h.hour < kept.rolling_until::timestamp at time zone 'UTC'
+      group by 1, 2
+    ), written as (
+      insert into usage_daily
+        select kept.root_id, kept.account_id, d.day, d.key_id, d.requests, d.reads, d.writes, d.client_errors,
+          d.server_errors, d.bytes_in, d.bytes_out from of_day d
+      on conflict (root_id, account_id, day, key_id) do update set
+        requests = excluded.requests, reads = excluded.reads, writes = excluded.writes,
+        client_errors = excluded.client_errors, server_errors = excluded.server_errors,
+        bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out
+    )
+    select rows_read + 5 + coalesce(sum(n), 0) into rows_read from of_day;
+  end loop;
+  update usage_kept k set root_id = kept.root_id, account_id = kept.account_id;
+  return true;
 end $$;
+
+-- usage/usage_rolled_until.sql
+create or replace function usage_rolled_until(kept usage_kept, root uuid, account uuid) returns date
+language sql immutable as $$
+  select case when (root, account) <= (kept.root_id, kept.account_id) then kept.rolling_until else kept.rolled_until end
+$$;
 
 -- usage/usage_silent.sql
 create or replace function usage_silent(lost_after interval)

@@ -14,12 +14,22 @@ begin
     return 0;
   end if;
   return (
-    select coalesce(sum(d.requests), 0)
+    select coalesce(sum(u.requests), 0)
       from (
         select owner as id
         union all
         select a.id from account a where a.parent_id = owner
       ) of_account
-      join usage_daily d on d.root_id = root and d.account_id = of_account.id and d.day >= since
+      cross join usage_kept k
+      cross join lateral (
+        select d.requests from usage_daily d
+          where d.root_id = root and d.account_id = of_account.id and d.day >= since
+            and d.day < usage_rolled_until(k, root, of_account.id)
+        union all
+        select h.requests from usage_hourly h
+          where h.root_id = root and h.account_id = of_account.id
+            and h.hour >= greatest(since, usage_rolled_until(k, root, of_account.id))::timestamp at time zone 'UTC'
+        offset 0
+      ) u
   );
 end $$;

@@ -5,7 +5,7 @@
 -- A journal is remembered for 400 days, even if its process stopped normally: its folder may come back with a
 -- machine's disk, and its rows must not be counted again.
 create or replace function usage_add_rows(
-  journal text, from_position bigint, to_position bigint, counts jsonb, through_ms double precision, of_host text
+  journal text, from_position bigint, to_position bigint, counts usage_counted[], through_ms double precision, of_host text
 ) returns table (rows_in bigint, now_ms double precision) language plpgsql as $$
 declare
   known bigint;

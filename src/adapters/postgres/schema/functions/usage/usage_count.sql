@@ -4,16 +4,15 @@
 --
 -- A key's row is locked only if its new time of use is more than 30 seconds after the stored one: a lock is a write,
 -- too, and a key in constant use is in every batch of every replica. Open streams regularly note their use
--- (`noteUse`), so a stored time is always less than a minute behind.
-create or replace function usage_count(counts jsonb) returns void language plpgsql as $$
+-- (`noteUse`), so a stored time is always less than a minute behind. A key's row that another transaction holds is left
+-- to a later batch: it must not keep counts from being added.
+create or replace function usage_count(counts usage_counted[]) returns void language plpgsql as $$
 begin
   -- Rows are locked in the same order everywhere, so that two replicas queue and do not deadlock.
   insert into usage_hourly
     select coalesce(a.parent_id, a.id), a.id, c.hour, c.key_id, sum(c.requests), sum(c.reads), sum(c.writes),
       sum(c.client_errors), sum(c.server_errors), sum(c.bytes_in), sum(c.bytes_out)
-    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, requests bigint, reads bigint,
-      writes bigint, client_errors bigint, server_errors bigint, bytes_in bigint, bytes_out bigint)
-    join account a on a.id = c.account_id
+    from unnest(counts) c join account a on a.id = c.account_id
     where (c.requests, c.client_errors, c.server_errors, c.bytes_in, c.bytes_out) <> (0, 0, 0, 0, 0)
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
   on conflict (root_id, account_id, hour, key_id) do update set
@@ -29,9 +28,7 @@ begin
   insert into write_by_default as w
     select distinct on (1, 2, 3) c.account_id, c.key_id, (usage_day_of(c.hour) - date '2000-01-01') % 9,
       usage_day_of(c.hour), sum(c.writes_by_default), max(c.last_by_default)
-    from jsonb_to_recordset(counts) c (account_id uuid, key_id uuid, hour timestamptz, writes_by_default bigint,
-      last_by_default timestamptz)
-    join account a on a.id = c.account_id
+    from unnest(counts) c join account a on a.id = c.account_id
     where c.writes_by_default > 0
     group by 1, 2, 3, 4 order by 1, 2, 3, 4 desc
   on conflict (account_id, key_id, slot) do update set
@@ -40,16 +37,12 @@ begin
     day = excluded.day
     where w.day <= excluded.day;
 
-  -- Batches of 0.1.0 lack the time of use, so the end of a past hour stands for it.
   with used as (
-    select (c ->> 'key_id')::uuid as key_id, least(
-      now(), max(coalesce((c ->> 'last_used')::timestamptz, (c ->> 'hour')::timestamptz + interval '1 hour'))
-    ) as at
-    from jsonb_array_elements(counts) c group by 1
+    select c.key_id, least(now(), max(c.last_used)) as at from unnest(counts) c group by 1
   ), locked as materialized (
     select k.id, u.at from api_key k join used u on u.key_id = k.id
     where k.last_used_at is null or k.last_used_at < u.at - interval '30 seconds'
-    order by k.id for no key update of k
+    order by k.id for no key update of k skip locked
   )
   update api_key k set last_used_at = l.at from locked l where k.id = l.id;
 end $$;

@@ -12,13 +12,15 @@ begin
   end if;
   select date_trunc('hour', least(c.through, clock_timestamp() - settle), 'UTC') into ready
     from usage_completeness(lost_after, now(), now()) c;
-  if exists (select from usage_export e where e.began is null or e.closed_until < ready)
-    or exists (select from usage_late l where l.number = 0)
-  then
-    perform usage_daily_lock();
-    -- The first time, all earlier hours are closed without an export: a replay exports them.
-    update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
-      hour = coalesce(e.hour, ready);
+  if exists (select from usage_export e where e.began is null or e.closed_until < ready) then
+    if usage_fence() then
+      -- The first time, all earlier hours are closed without an export: a replay exports them.
+      update usage_export e set closed_until = greatest(e.closed_until, ready), began = coalesce(e.began, ready),
+        hour = coalesce(e.hour, ready);
+    end if;
+  end if;
+  if exists (select from usage_late l where l.number = 0) then
+    perform usage_late_lock();
     delete from usage_late l where l.number = 0
       and (l.requests, l.reads, l.writes, l.client_errors, l.server_errors, l.bytes_in, l.bytes_out) = (0, 0, 0, 0, 0, 0, 0);
     update usage_late l set number = nextval('usage_late_number') where l.number = 0;

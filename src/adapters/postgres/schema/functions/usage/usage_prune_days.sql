@@ -4,12 +4,11 @@ create or replace function usage_prune_days(before timestamptz, months int, most
 set enable_seqscan = off as $$
 declare
   cutoff constant date := date_trunc('month',
-    least(before, clock_timestamp() - make_interval(months => months)) at time zone 'UTC')::date;
+    least(before, clock_timestamp() - make_interval(months => months),
+      (select k.rolled_until::timestamp at time zone 'UTC' from usage_kept k)) at time zone 'UTC')::date;
   deleted int;
 begin
-  if not pg_try_advisory_xact_lock(7311970459)
-    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-  then
+  if not pg_try_advisory_xact_lock(7311970459) then
     return 0;
   end if;
   perform set_config('synchronous_commit', 'off', true);

@@ -4,20 +4,20 @@
 -- clock, so a jump of only one clock, the caller's or the database's, deletes nothing. Only one caller at a time
 -- works.
 --
--- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. Nothing is deleted
--- either before all hours are added up into days (`usage_roll_up`).
+-- Replicas of 0.1.0 make reports from hours alone: while one is registered, nothing is deleted. Hours are kept until
+-- their days are added up (`usage_roll_up`).
 create or replace function usage_prune_hours(
   before timestamptz, days int, after_root uuid, most int, out deleted int, out next_root uuid
 ) language plpgsql set enable_seqscan = off as $$
 declare
   cutoff constant timestamptz :=
-    date_trunc('day', least(before, clock_timestamp() - make_interval(days => days)), 'UTC');
+    date_trunc('day', least(before, clock_timestamp() - make_interval(days => days),
+      (select k.rolled_until::timestamp at time zone 'UTC' from usage_kept k)), 'UTC');
   root uuid := after_root;
   gone int;
 begin
   deleted := 0;
   if not pg_try_advisory_xact_lock(7311970459)
-    or (select k.account_id from usage_kept k) <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
     or exists (select from replica r where replica_level(r.nonce) < 2)
   then
     return;

@@ -1,42 +1,59 @@
--- Adds up hours from before the triggers into days, about `most` rows of hours, and returns whether there is more to
--- do. Only one caller at a time works. Counts that the triggers have added to these days meanwhile are in the hours,
--- too, so each day is set to the sum of its hours.
+-- Adds up hours of days that are over and complete into days, for accounts with about `most` rows of hours, and returns
+-- whether there is more to do. It goes through the accounts in the order of the primary key, and gives each the days
+-- from `rolled_until` to before `rolling_until`. The first time these are all days that an earlier version stored. Only
+-- one caller at a time works.
 create or replace function usage_roll_up(most int) returns boolean language plpgsql
 set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
-  last_id constant uuid := 'ffffffff-ffff-ffff-ffff-ffffffffffff';
-  done usage_kept;
-  until usage_kept;
+  nil constant uuid := '00000000-0000-0000-0000-000000000000';
+  kept usage_kept;
+  ready date;
+  rows_read bigint := 0;
 begin
-  select k.* into done from usage_kept k;
-  if done.account_id = last_id or not pg_try_advisory_xact_lock(7311970459) then
+  if not pg_try_advisory_xact_lock(7311970459) then
     return false;
   end if;
-  perform usage_daily_lock();
-  -- This statement uses a later snapshot than the locks, so it sees a batch whole or not at all.
-  select k.* into done from usage_kept k;
-  until := done;
-  select h.root_id, h.account_id, usage_day_of(h.hour) into until.root_id, until.account_id, until.day from usage_hourly h
-    where (h.root_id, h.account_id, h.hour) >= (done.root_id, done.account_id, done.day::timestamp at time zone 'UTC')
-    order by h.root_id, h.account_id, h.hour, h.key_id offset most limit 1;
-  if not found then
-    until.root_id := last_id;
-    until.account_id := last_id;
-    until.day := '-infinity';
-  elsif (until.root_id, until.account_id, until.day) = (done.root_id, done.account_id, done.day) then
-    -- One day has more rows than `most`.
-    until.day := until.day + 1;
+  select k.* into kept from usage_kept k;
+  if kept.rolling_until = kept.rolled_until then
+    select usage_day_of(c.through) into ready from usage_completeness('1 day', now(), now()) c;
+    if ready <= kept.rolled_until then
+      return false;
+    end if;
+    if not usage_fence() then
+      return false;
+    end if;
+    update usage_kept k set rolling_until = ready;
+    return true;
   end if;
-  insert into usage_daily as d
-    select h.root_id, h.account_id, usage_day_of(h.hour), h.key_id, sum(h.requests), sum(h.reads), sum(h.writes),
-      sum(h.client_errors), sum(h.server_errors), sum(h.bytes_in), sum(h.bytes_out)
-    from usage_hourly h
-    where (h.root_id, h.account_id, h.hour) >= (done.root_id, done.account_id, done.day::timestamp at time zone 'UTC')
-      and (h.root_id, h.account_id, h.hour) < (until.root_id, until.account_id, until.day::timestamp at time zone 'UTC')
-    group by 1, 2, 3, 4
-  on conflict (root_id, account_id, day, key_id) do update set
-    requests = excluded.requests, reads = excluded.reads, writes = excluded.writes, client_errors = excluded.client_errors,
-    server_errors = excluded.server_errors, bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out;
-  update usage_kept k set root_id = until.root_id, account_id = until.account_id, day = until.day;
-  return until.account_id <> last_id;
+  perform usage_late_lock();
+  -- Each account costs two looks into the index, as much as some rows.
+  while rows_read < most loop
+    select h.root_id, h.account_id into kept.root_id, kept.account_id from usage_hourly h
+      where (h.root_id, h.account_id) > (kept.root_id, kept.account_id) order by h.root_id, h.account_id limit 1;
+    if not found then
+      update usage_kept k set rolled_until = k.rolling_until, root_id = nil, account_id = nil;
+      return false;
+    end if;
+    with of_day as (
+      select usage_day_of(h.hour) as day, h.key_id, count(*) as n, sum(h.requests) as requests, sum(h.reads) as reads,
+        sum(h.writes) as writes, sum(h.client_errors) as client_errors, sum(h.server_errors) as server_errors,
+        sum(h.bytes_in) as bytes_in, sum(h.bytes_out) as bytes_out
+      from usage_hourly h
+      where h.root_id = kept.root_id and h.account_id = kept.account_id
+        and h.hour >= kept.rolled_until::timestamp at time zone 'UTC'
+        and h.hour < kept.rolling_until::timestamp at time zone 'UTC'
+      group by 1, 2
+    ), written as (
+      insert into usage_daily
+        select kept.root_id, kept.account_id, d.day, d.key_id, d.requests, d.reads, d.writes, d.client_errors,
+          d.server_errors, d.bytes_in, d.bytes_out from of_day d
+      on conflict (root_id, account_id, day, key_id) do update set
+        requests = excluded.requests, reads = excluded.reads, writes = excluded.writes,
+        client_errors = excluded.client_errors, server_errors = excluded.server_errors,
+        bytes_in = excluded.bytes_in, bytes_out = excluded.bytes_out
+    )
+    select rows_read + 5 + coalesce(sum(n), 0) into rows_read from of_day;
+  end loop;
+  update usage_kept k set root_id = kept.root_id, account_id = kept.account_id;
+  return true;
 end $$;
