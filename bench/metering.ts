@@ -1,7 +1,9 @@
 /**
- * What it costs to count: microseconds of processor time a request for its usage, in memory alone and with the journal.
+ * What it costs to count: microseconds of processor time a request for its usage, in memory alone and with the journal. With
+ * `--processes`: how fast so many processes add their counts to one PostgreSQL, if each request is for another account.
  *
  *     npm run bench:metering -- [--requests 300000] [--dir FOLDER]
+ *     npm run bench:metering -- --processes 50 [--accounts 1000000] [--rate 150000] [--seconds 20] [--dir FOLDER]
  *
  * The functions are called as the gateway calls them: so many requests are counted in a turn of the event loop, the journal is
  * written once, and each notes its bytes and its outcome later. With the whole gateway around it:
@@ -16,6 +18,7 @@ import type { AccountId, KeyId } from '../src/domain/ids.ts';
 import { systemClock } from '../src/ports/clock.ts';
 import { Journal } from '../src/usage/journal/journal.ts';
 import { UsageRecorder } from '../src/usage/recorder.ts';
+import { measureFleet } from './lib/counting-fleet.ts';
 import { describeMachine, machineLine } from './machine.ts';
 import { table } from './report/tables.ts';
 
@@ -28,11 +31,24 @@ const keyCounts = [1, 1_000] as const;
 const rounds = 5;
 
 const { values } = parseArgs({
-  options: { requests: { type: 'string', default: '300000' }, dir: { type: 'string', default: tmpdir() } },
+  options: {
+    requests: { type: 'string', default: '300000' },
+    dir: { type: 'string', default: tmpdir() },
+    processes: { type: 'string', default: '0' },
+    accounts: { type: 'string', default: '1000000' },
+    rate: { type: 'string', default: '150000' },
+    seconds: { type: 'string', default: '20' },
+  },
 });
 const requests = Number(values.requests);
 
 say(machineLine(describeMachine()));
+if (values.processes !== '0') {
+  const [processes, accounts, rate] = [values.processes, values.accounts, values.rate].map(Number);
+  const fleet = { processes, accounts, rate } as { processes: number; accounts: number; rate: number };
+  say(await measureFleet({ ...fleet, seconds: Number(values.seconds), mostMs: 110_000, dir: values.dir }));
+  process.exit(0);
+}
 const rows: string[][] = [];
 for (const keys of keyCounts) {
   for (const journaled of [false, true]) {
