@@ -1,6 +1,9 @@
 import type { Clock } from '../../ports/clock.ts';
 
-/** `open`: Redis gets no commands; `half-open`: one command is sent to find out whether Redis is back. */
+/**
+ * `closed`: Redis gets every command. `open`: Redis gets none. `half-open`: one command is sent to find out whether
+ * Redis is back.
+ */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /** Number of consecutive failures after which the breaker opens. */
@@ -8,7 +11,10 @@ const failuresToOpen = 3;
 const firstOpenMs = 250;
 const longestOpenMs = 5_000;
 
-/** Keeps requests from waiting for a dead server: after some failures it lets one attempt through at a time. */
+/**
+ * Keeps requests from waiting for a dead Redis. After some failures in a row, the breaker lets through only one command
+ * at a time, each after a pause.
+ */
 export class Breaker {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #onState: (state: BreakerState) => void;

@@ -9,9 +9,12 @@ export interface RedisBucketsOptions extends RedisEvents {
 }
 
 /**
- * Asks buckets, as `askBucket` of `domain/limits/bucket.ts` does. A bucket is a string of its tokens and the time, in
- * milliseconds of this server's clock; it expires a second after it is full. A text that no replica wrote counts as no
- * bucket. ARGV has capacity, tokens a second, tokens back, needed and ahead for each key; the answer has granted and left.
+ * Lua script that asks buckets for tokens, as `askBucket` of `domain/limits/bucket.ts` does. Redis stores a bucket as a
+ * string: its tokens, and the time of its last question in milliseconds of the Redis server's clock. The string expires
+ * one second after the bucket is full. A string of any other form counts as a full bucket.
+ *
+ * ARGV has five numbers for each bucket: capacity, tokens a second, tokens given back, tokens needed, and tokens wanted
+ * ahead of need. The reply has two for each bucket: the tokens granted and the tokens left.
  */
 const script = `
 local time = redis.call('TIME')
@@ -37,15 +40,18 @@ for i = 1, #KEYS do
 end
 return answers`;
 const digest = createHash('sha1').update(script).digest('hex');
-/** A key that is never set. A read of it shows whether Redis responds. */
+/** Redis key that is never set; reading it only shows whether Redis responds. */
 const noKey = 'tg:bucket:';
 
-/** Buckets in Redis, one short string for each limit in use. No request waits for it to connect. */
+/**
+ * Buckets in Redis, one short string for each limit in use. While Redis is not connected, questions fail at once, so no
+ * request waits for a connection.
+ */
 export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close(): void } {
   const client = redisClient(options.address);
   const trouble = watchReachability(client, options);
   client.connect().catch(() => undefined);
-  // All keys of one script must be on one server.
+  // In a cluster, all keys of one run of the script would have to be on the same server.
   const most = options.address.kind === 'cluster' ? 1 : mostTogether;
   return {
     async ask(questions) {
@@ -60,7 +66,7 @@ export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close
       const answers = await Promise.all(parts.map((part) => askTogether(client, part)));
       const failed = answers.filter((each) => each instanceof Error);
       for (const error of failed) trouble(error);
-      // The error has no cause, because that would hold the arguments of a command.
+      // This error gets no `cause`, because the errors of ioredis hold the arguments of the command.
       if (failed.length === parts.length) throw new Error('Redis cannot be used for limits');
       return answers.flatMap((each, i): readonly (TokenAnswer | Error)[] =>
         each instanceof Error ? (parts[i] ?? []).map(() => each) : each,
@@ -70,7 +76,7 @@ export function redisBuckets(options: RedisBucketsOptions): TokenStore & { close
   };
 }
 
-/** Most limits in one run of the script, which holds up every other client of Redis. */
+/** Maximum number of limits in one run of the script: while the script runs, Redis serves no other client. */
 const mostTogether = 100;
 
 async function askTogether(

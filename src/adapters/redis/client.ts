@@ -4,14 +4,14 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisAddress, RedisTls } from '../../config/redis/redis-address.ts';
 
 /**
- * Commands that the gateway uses, on one server or a cluster. ioredis sends the commands of one event-loop tick
- * together to each server.
+ * The Redis commands that the gateway uses, on one server or a cluster. ioredis collects the commands of one event-loop
+ * tick and sends them to each server together.
  */
 export interface RedisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, unit: 'PX', ttlMs: number): Promise<unknown>;
-  /** Runs the script with this digest; rejects with `NOSCRIPT` if the server does not know it. */
+  /** Runs the script with this SHA-1 digest; rejects with `NOSCRIPT` if the server does not know the script. */
   evalsha(digest: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   eval(script: string, keys: number, ...args: (string | number)[]): Promise<unknown>;
   on(event: 'ready' | 'close', listener: () => void): unknown;
@@ -20,10 +20,10 @@ export interface RedisClient {
   disconnect(): void;
 }
 
-/** Longest pause between two attempts to connect, milliseconds. */
+/** Longest pause between two attempts to connect, in milliseconds. */
 const retryMs = 1_000;
 
-/** Makes a client that fails fast: it queues no command while it is not connected, and sends none twice. */
+/** Makes a client that fails fast: it queues no command while it is not connected, and sends no command twice. */
 export function redisClient(address: RedisAddress): RedisClient {
   const { username, password } = address;
   const tls = address.tls && connectionOptions(address.tls);
@@ -32,7 +32,7 @@ export function redisClient(address: RedisAddress): RedisClient {
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 1_000,
-    // A connection that stays silent this long with commands outstanding is dead.
+    // A connection that receives nothing for this long, while commands wait for replies, counts as dead.
     socketTimeout: 1_000,
     connectionName: 'tenancy-gateway',
     ...(username !== null && { username }),
@@ -66,14 +66,14 @@ export function redisClient(address: RedisAddress): RedisClient {
         enableAutoPipelining: true,
         maxRedirections: 3,
         clusterRetryStrategy: pause,
-        // Certificates name hosts, so with TLS the names are not resolved here.
+        // Certificates name hosts, so with TLS a node's host name must not be replaced by its address.
         ...(tls && { dnsLookup: (host, found) => found(null, host) }),
       });
   }
 }
 
 /**
- * Returns the options for TLS. `rejectUnauthorized: true` is the default, but set here because it is essential: a
+ * Returns the options for TLS. `rejectUnauthorized: true` is the default, but it is set here because it is essential: a
  * server without a valid certificate gets no command.
  */
 function connectionOptions({ caFile, certFile, keyFile }: RedisTls): ConnectionOptions {

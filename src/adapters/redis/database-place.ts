@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 const usualPort = '5432';
 
 /**
- * Hash of a database's host, port and name. It tells apart databases whose caches share a Redis: a copy of a data
- * directory has the same history as the original, but its positions mean something else.
+ * Returns a hash of a database's host, port and name, which keeps apart the facts of databases that share a Redis. A
+ * copy of a data directory has the same history as the original, but the same position stands for another change in
+ * each.
  *
- * @param url URL of the database; only host, port and name are used. `null` for the embedded store
+ * @param url URL of the database, of which only host, port and name are used; `null` for the embedded store
  */
 export function databasePlace(url: string | null): string {
   const { hostname, port, pathname, searchParams } = new URL(url ?? 'embedded://store/');

@@ -9,29 +9,30 @@ import { watchReachability, type RedisEvents } from './reachability.ts';
 import { sealFor, type Seal } from './seal.ts';
 import { decodeFact, encodeFact } from './stamped-json.ts';
 
-/** Options of the cache. */
+/** Options of {@link redisFactCache}. */
 export interface RedisFactCacheOptions extends RedisEvents {
   readonly address: RedisAddress;
   /**
-   * Milliseconds for which a fact stays in Redis. A time longer than the coherence log covers is useless: the fact's
-   * stamp would then be too old.
+   * Milliseconds for which a fact stays in Redis. A longer time than the coherence log covers gains nothing, because a
+   * fact whose stamp is older than the log is not used.
    */
   readonly ttlMs: number;
-  /** Keys that authenticate values, see {@link sealFor}; without any, values are not authenticated. */
+  /** MAC keys that authenticate values, see {@link sealFor}. If there are none, values are not authenticated. */
   readonly macKeys: readonly Buffer[];
-  /** Database that facts come from, see `databasePlace`. */
+  /** Result of `databasePlace` for the database that the facts come from. */
   readonly place: string;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly onBreakerState?: (state: BreakerState) => void;
 }
 
-/** Longest wait for Redis, milliseconds; after that the fact comes from PostgreSQL. */
+/** Longest wait for Redis, in milliseconds; after that, the fact is read from PostgreSQL. */
 const timeoutMs = 50;
 
 /**
- * Cache of facts in Redis. They may be too old, so the reader checks their stamps. While Redis cannot be reached, no
- * fact is found. An error of ioredis is reported only as its code, since the error holds the arguments of the command.
+ * Returns a cache of facts in Redis. Its facts may be too old, so the reader must check their stamps. While Redis
+ * cannot be reached, `get` finds no facts. Only the code of an ioredis error is reported, since the error itself holds
+ * the arguments of the command.
  */
 export function redisFactCache(options: RedisFactCacheOptions): FactCache & { close(): Promise<void> } {
   const client = redisClient(options.address);
@@ -47,7 +48,7 @@ export function redisFactCache(options: RedisFactCacheOptions): FactCache & { cl
   };
 }
 
-/** A client with its observers. */
+/** A Redis client with the breaker and the listener that learn of its results. */
 interface Watched {
   readonly client: RedisClient;
   readonly breaker: Breaker;
@@ -87,7 +88,7 @@ function writeFacts(
   void guarded(redis, () =>
     Promise.all(
       [...facts].map(([key, fact]) => {
-        // The key is a digest or an id, never an API key.
+        // The name of a fact contains a digest, an id or an external_id, but never an API key.
         const name = seal.prefix + key;
         return redis.client.set(name, seal.close(name, encodeFact(fact)), 'PX', ttlMs);
       }),
@@ -99,7 +100,7 @@ async function guarded<T>(
   { client, breaker, trouble }: Watched,
   ask: () => Promise<T>,
 ): Promise<T | undefined> {
-  // While Redis is not connected no command waits for it, so the breaker counts no failure.
+  // While Redis is not connected, no command is sent, so the breaker counts no failure.
   if (client.status !== 'ready' || !breaker.allows()) return undefined;
   try {
     const result = await ask();

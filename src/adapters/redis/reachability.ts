@@ -1,6 +1,8 @@
 import type { RedisClient } from './client.ts';
 
-/** Tells operators whether Redis can be used. Listeners are called while requests wait: they must not throw. */
+/**
+ * Listeners that tell operators whether Redis can be used. They are called while requests wait, so they must not throw.
+ */
 export interface RedisEvents {
   /**
    * Called with `true` when Redis is connected and has accepted this client, and with `false` when the connection
@@ -8,16 +10,17 @@ export interface RedisEvents {
    */
   onConnected?(connected: boolean): void;
   /**
-   * Called when Redis cannot be used or rejects a command; once for each code until the next connection.
+   * Called when Redis cannot be used or rejects a command, at most once for each code until Redis is connected again.
    *
-   * @param code such as `ECONNREFUSED`, or the first word of the error from Redis: `WRONGPASS`, `NOPERM`. It is never
-   * the whole text, which contains the arguments of a command
+   * @param code code of the error, such as `ECONNREFUSED`, or the first word of an error from Redis, such as
+   * `WRONGPASS` or `NOPERM`. The whole text of the error is not passed on, because it may contain the arguments of a
+   * command
    */
   onTrouble?(code: string): void;
 }
 
 /**
- * Listens to a client, which reconnects by itself.
+ * Reports to `events` when a client connects, fails or loses its connection. The client reconnects by itself.
  *
  * @returns a function to call with the error of a failed command
  */
@@ -43,7 +46,7 @@ const redisCode = /^(?:-|\[ioredis\] )?([A-Z]{3,})\b/;
 
 function codeOf(error: unknown): string {
   const { code, message, lastNodeError } = error as Error & { code?: unknown; lastNodeError?: unknown };
-  // A cluster reports that no node could be used; the error of one node is the reason.
+  // The error of a cluster only says that no node could be used; the error of its last node gives the reason.
   if (lastNodeError instanceof Error) return codeOf(lastNodeError);
   if (typeof code === 'string') return code;
   const said = redisCode.exec(message)?.[1];

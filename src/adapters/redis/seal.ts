@@ -1,38 +1,41 @@
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 
-/** Protects values on their way through Redis, where other programs may write, too. */
+/** Lets a gateway recognise values that another program has forged in Redis. */
 export interface Seal {
   /**
-   * Prefix of the names of all values. Values of another kind or version have another prefix: that of 0.1.0 is `tg:`
-   * without a number, so its values are never read.
+   * Prefix of the names of all values. Each format of values has its own prefix. That of 0.1.0 is `tg:` without a
+   * number, so values of 0.1.0 are never read.
    */
   readonly prefix: string;
-  /** Returns the text to store under `name`. */
+  /** Returns the value to store under `name` for this text. */
   close(name: string, text: string): string;
-  /** Returns the text stored under `name`; `undefined` if nothing proves that a gateway wrote it for this name. */
+  /**
+   * Returns the text in the value that is stored under `name`; `undefined` if the value carries no valid code for that
+   * name.
+   */
   open(name: string, stored: string): string | undefined;
 }
 
-/** Leaves values unsigned: any program that can write to Redis can forge them. */
+/** Leaves values unsigned, so any program that can write to Redis can forge them. */
 const unsealed: Omit<Seal, 'prefix'> = {
   close: (_, text) => text,
   open: (_, stored) => stored,
 };
 
 /**
- * Number of bytes kept of the 32-byte code: a forger's guess is right once in 2^128, and each guess costs a write to
- * Redis.
+ * Number of bytes that are kept of the 32-byte code. A guess is right once in 2^128 attempts, and each attempt costs a
+ * forger a write to Redis.
  */
 const codeBytes = 16;
 const codeLength = Math.ceil((codeBytes * 4) / 3);
 
 /**
- * Protects values by a code (HMAC-SHA-256) over name and text. The first key makes the code of a new value. A value
- * that is read may have the code of any key, so that keys can be replaced on one replica after the other. Without
- * keys, values are not protected.
+ * Returns a seal that puts a code (HMAC-SHA-256) over name and text before each text. New values get the code of the
+ * first MAC key. A value that is read may have the code of any MAC key, so that operators can replace the keys on one
+ * replica after the other. Without MAC keys, values are not protected.
  *
- * @param keys at least 32 bytes each
- * @param place database that values come from, see `databasePlace`
+ * @param keys MAC keys of at least 32 bytes each
+ * @param place result of `databasePlace` for the database that the values come from
  */
 export function sealFor(keys: readonly Buffer[], place: string): Seal {
   const [first, ...others] = keys.map((key) => createSecretKey(key));
@@ -50,7 +53,7 @@ export function sealFor(keys: readonly Buffer[], place: string): Seal {
   };
 }
 
-/** No name holds a line feed, so no other pair of name and text has the same code. */
+/** Returns the code over name and text. No name contains a line feed, so the text never counts as part of the name. */
 function codeOf(key: KeyObject, name: string, text: string): Buffer {
   return createHmac('sha256', key).update(`${name}\n${text}`).digest().subarray(0, codeBytes);
 }

@@ -4,7 +4,7 @@ import type { Limits } from '../../domain/limits/limits.ts';
 import type { StampedFact } from '../../ports/fact-cache.ts';
 import type { AccountFact, FactKey, FactValue, KeyFact } from '../../ports/facts.ts';
 
-/** Version of the format below. A fact in another version's format counts as absent. */
+/** Version of the format that `encodeFact` writes. A fact in the format of another version counts as absent. */
 const version = 1;
 
 /** Writes a fact as text: `{"v":1,"s":seq,"i":incarnation,"f":value}`. */
@@ -13,10 +13,10 @@ export function encodeFact({ value, seq, incarnation }: StampedFact): string {
 }
 
 /**
- * Parses the text of {@link encodeFact}. Returns `undefined` for any other text, since other programs may write to
- * Redis, too. A value must be one that PostgreSQL could hold under this key: an invalid UUID, or the id of another
- * account, would get into upstream headers and usage counts. A key or account without the member `limits` counts as
- * absent: nobody can tell which limits it has.
+ * Parses a text that {@link encodeFact} wrote for the fact named `key`. Returns `undefined` for any other text, since
+ * other programs may write to Redis, and for a value that PostgreSQL could not hold for this fact: an invalid UUID or
+ * the id of another account would get into upstream headers and usage counts. A key or account without the member
+ * `limits` counts as absent, because its limits are unknown.
  */
 export function decodeFact(key: FactKey, text: string): StampedFact | undefined {
   const read = parse(text);
@@ -52,7 +52,7 @@ function readKeyFact(value: unknown): KeyFact | undefined {
   return { keyId, accountId, scopes, expiresAtMs: expiresAtMs as number | null, revoked, limits, limitId };
 }
 
-/** @param of the requested account's id */
+/** Returns `undefined` unless the value is a valid fact of the account with the id `of`. */
 function readAccountFact(of: string, value: unknown): AccountFact | undefined {
   if (!isObject(value)) return undefined;
   const { id, parentId, externalId, status } = value;
@@ -70,7 +70,7 @@ function readAccountFact(of: string, value: unknown): AccountFact | undefined {
     : undefined;
 }
 
-/** Returns the limits, or `null` for `null`; `undefined` for any other value. */
+/** Returns the limits, or `null` if the value is `null`, which means no limits; `undefined` if the value is invalid. */
 function readLimits(value: unknown): Limits | null | undefined {
   if (value === null) return null;
   if (!isObject(value)) return undefined;
@@ -100,7 +100,10 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** The id must be in lower case, as PostgreSQL writes it and all code here compares it. */
+/**
+ * Whether the value is an account id in lower case. PostgreSQL writes ids in lower case, and all code here compares ids
+ * as text.
+ */
 function isAccountId(value: unknown): value is AccountId {
   return typeof value === 'string' && parseAccountId(value) === value;
 }
