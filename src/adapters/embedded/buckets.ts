@@ -2,10 +2,13 @@ import { askBucket, type BucketLevel } from '../../domain/limits/bucket.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { TokenStore } from '../../ports/limits/token-store.ts';
 
-/** Questions between two looks for full buckets. */
+/** Number of questions after which full buckets are removed from memory. */
 const sweepEvery = 10_000;
 
-/** Buckets in this process, for a store that only this process uses. A full bucket is forgotten. */
+/**
+ * Buckets in the memory of this process, for a store that only this process uses. A full bucket can be removed, since
+ * an unknown bucket counts as full.
+ */
 export function embeddedBuckets(clock: Pick<Clock, 'monotonicMs'>): TokenStore {
   const levels = new Map<string, BucketLevel & { readonly fullMs: number }>();
   let asked = 0;

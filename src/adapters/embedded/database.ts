@@ -4,15 +4,15 @@ import { baseOptions, type Connect } from '../postgres/connection/sql.ts';
 import { PgliteSocket } from './pglite-socket.ts';
 
 const settings = {
-  // The default of 128 MB of buffers is too much for a laptop. The log (WAL) may be small, since `startMaintenance`
-  // makes checkpoints.
+  // The default of 128 MB of buffers is too much for a laptop. The write-ahead log (WAL) may be small, since
+  // `startMaintenance` makes checkpoints.
   shared_buffers: '16MB',
   max_wal_size: '64MB',
   min_wal_size: '32MB',
 };
 
 /**
- * Opens the database in `databaseDir`, and makes it if there is none.
+ * Opens the database in `databaseDir`; creates it if there is none.
  *
  * @throws an error with the engine's last output if the engine cannot start
  */
@@ -39,9 +39,13 @@ export async function openDatabase(databaseDir: string): Promise<PGlite> {
   }
 }
 
-/** @param db returns the database. It is called for each connection, since there may be no database yet */
+/**
+ * Returns a function that connects postgres.js to the embedded database.
+ *
+ * @param db returns the database; called for each new connection, since the database may be opened later than this call
+ */
 export function connectTo(db: () => PGlite): Connect {
-  // The types lack the option `socket`.
+  // The types of postgres.js lack the option `socket`.
   return (extra = {}) =>
     postgres({ ...baseOptions, socket: () => new PgliteSocket(db()), ...extra } as typeof baseOptions);
 }

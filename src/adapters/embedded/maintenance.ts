@@ -4,14 +4,14 @@ const checkpointEveryMs = 5 * 60_000;
 const vacuumEvery = 12;
 
 /**
- * Does the work of PostgreSQL's background processes, which PGlite lacks. Without it, the log (WAL) would grow without
- * end, old row versions would stay, and the start after a kill would replay the whole log.
+ * Does the work of PostgreSQL's background processes, which PGlite lacks. Without this work, the write-ahead log (WAL)
+ * would grow without end, old row versions would stay, and the first start after a kill would replay the whole WAL.
  */
 export function startMaintenance(db: Runner): { stop(): void } {
   let rounds = 0;
   const timer = setInterval(() => {
     rounds += 1;
-    // The next round makes up for a failed one.
+    // If a round fails, the next one makes up for it.
     tidy(db, rounds % vacuumEvery === 0).catch(() => undefined);
   }, checkpointEveryMs);
   timer.unref();

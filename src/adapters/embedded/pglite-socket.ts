@@ -2,10 +2,10 @@ import { Duplex } from 'node:stream';
 import type { PGlite } from '@electric-sql/pglite';
 
 /**
- * A connection for postgres.js whose other end is PGlite, in this process. Nothing listens anywhere.
+ * A connection of postgres.js to PGlite in this process; no network socket is opened.
  *
  * PGlite has one session for all connections: with two connections, one would execute statements that the other has
- * prepared. So only one may be open at a time, and each new one first clears the session.
+ * prepared. So only one connection may be open at a time, and each new connection first clears the session.
  */
 export class PgliteSocket extends Duplex {
   readonly #db: PGlite;
@@ -17,7 +17,7 @@ export class PgliteSocket extends Duplex {
     this.#db = db;
   }
 
-  /** Same as in `net.Socket`; postgres.js sends its last message (`X`) only if the state is `open`. */
+  /** State as in `net.Socket`: postgres.js sends its last message (`X`) only while the state is `open`. */
   get readyState(): 'open' | 'closed' {
     return this.destroyed ? 'closed' : 'open';
   }
@@ -28,7 +28,7 @@ export class PgliteSocket extends Duplex {
   }
 
   override _read(): void {
-    // Responses are pushed when they come.
+    // Nothing to do: responses are pushed as soon as they arrive.
   }
 
   override _final(done: () => void): void {
@@ -50,7 +50,10 @@ export class PgliteSocket extends Duplex {
     }
   }
 
-  /** Takes the next whole message of the frontend protocol; the first one has no type byte before its length. */
+  /**
+   * Removes the next whole message of PostgreSQL's frontend protocol from the received bytes and returns it;
+   * `undefined` if none is complete. The first message of a connection has no type byte before its length.
+   */
   #takeMessage(): Buffer | undefined {
     const lengthAt = this.#started ? 1 : 0;
     if (this.#received.length < lengthAt + 4) return undefined;
@@ -63,7 +66,7 @@ export class PgliteSocket extends Duplex {
   }
 }
 
-/** Type of the message that ends a session. PGlite must not get it, because it would end PGlite itself. */
+/** Type byte of the message that ends a session. PGlite must not get this message, because PGlite itself would end. */
 const terminate = 'X'.charCodeAt(0);
 
 /** Clears the session that the previous connection left, perhaps in the middle of a transaction. */

@@ -11,7 +11,7 @@ import { createDatabase, isCreated } from './creation/create.ts';
 import { connectTo, openDatabase } from './database.ts';
 import { startMaintenance } from './maintenance.ts';
 
-/** Another process works on the data directory. */
+/** Thrown if another process uses the data directory. */
 export class DataDirInUse extends Error {
   override readonly name = 'DataDirInUse';
 
@@ -35,18 +35,18 @@ const migrationMs = 600_000;
  * Opens the store for one process without a database server: PGlite in `dataDir`, with the same statements as on
  * PostgreSQL. Its data survives a SIGKILL; `docs/embedded-store.md` says what a power cut may destroy.
  *
- * The directory is locked at once. The first `migrate` or `ping` opens the database, and makes it if there is none;
- * until that call resolves, all others reject with `unavailable`.
+ * The directory is locked at once. The first `migrate` or `ping` opens the database, and creates it if there is none.
+ * Until that call resolves, all other calls reject with `unavailable`.
  *
- * @param dataDir directory for all data; made if it does not exist
- * @param onCreate called before a database is made, which takes some seconds
+ * @param dataDir directory for all data; created if it does not exist
+ * @param onCreate called before a database is created, which takes some seconds
  * @throws {DataDirInUse} if another process has the lock
  */
 export async function openEmbedded(dataDir: string, onCreate: () => void = () => undefined): Promise<Store> {
   const databaseDir = join(dataDir, 'pglite');
   const lock = await takeDataDir(dataDir, databaseDir).catch(explain(dataDir));
   const database = new LateDatabase(databaseDir, onCreate);
-  // All statements share one connection: their kinds take turns, and so do tenants.
+  // All statements share one connection. Kinds of statements take turns on it, and so do tenants.
   const pool = new Pool(
     connectTo(() => database.opened),
     1,
@@ -64,7 +64,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
     migrations: within(migrationMs),
     pool: () => pool.state,
     hints: new Hints(),
-    // No other process can make mutations that this one would miss.
+    // Nobody else needs to send hints, because no other process changes the data.
     onFirstHintWanted: () => undefined,
     close: async () => {
       maintenance.stop();
@@ -86,7 +86,7 @@ export async function openEmbedded(dataDir: string, onCreate: () => void = () =>
   };
 }
 
-/** A database that opens at its first use. */
+/** The embedded database, which is opened when it is first needed. */
 class LateDatabase {
   readonly #databaseDir: string;
   readonly #onCreate: () => void;
@@ -118,8 +118,8 @@ class LateDatabase {
   }
 
   /**
-   * Stops the creation of the database. If the database is open, closes it after `connections` has closed the
-   * connections.
+   * Aborts the creation of the database if it is under way. If the database is open, first closes the connections by
+   * calling `connections`, then the database.
    */
   async close(connections: () => Promise<void>): Promise<void> {
     this.#abort.abort();
@@ -148,7 +148,10 @@ async function takeDataDir(dataDir: string, databaseDir: string): Promise<Folder
   }
 }
 
-/** Returns a function that rethrows an error; if {@link storeCause} knows the cause, the message describes it. */
+/**
+ * Returns a function that rethrows an error. If {@link storeCause} knows the cause, the rethrown error's message gives
+ * the cause and its remedy.
+ */
 function explain(dataDir: string): (error: unknown) => never {
   return (error) => {
     const cause = storeCause(error);

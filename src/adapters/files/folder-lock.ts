@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve as absolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Another process holds the lock of the folder. */
+/** Thrown if another process holds the lock of the folder. */
 export class FolderInUse extends Error {
   override readonly name = 'FolderInUse';
 
@@ -28,7 +28,7 @@ export interface FolderLock {
  * Each process listens before it asks, so the later of two always finds the earlier. If two ask at the same time, the
  * one whose socket has the lower name gets the lock.
  *
- * @throws {FolderInUse}
+ * @throws {FolderInUse} if another process has the lock
  */
 export async function lockFolder(path: string): Promise<FolderLock> {
   const own = `${prefix}${randomUUID().slice(0, 13)}`;
@@ -41,7 +41,8 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   try {
     await withShortPath(path, async (folder) => {
       await listen(server, join(folder, `.${own}`));
-      // The socket gets its name only now: others would take a socket without a listener for that of a dead process.
+      // The socket gets its final name only now that it listens: other processes would take a socket without a listener
+      // for one that a dead process left.
       await rename(join(folder, `.${own}`), join(folder, own));
       for (const other of await readdir(folder)) {
         if (other === own || !other.startsWith(prefix)) continue;
@@ -56,14 +57,20 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   return { release };
 }
 
-/** Replies of a process to others. Processes of other versions read them, so the words must stay. */
+/**
+ * Replies of a process to another one that wants the lock. Processes of other versions read these words, so they must
+ * not change.
+ */
 type State = 'asking' | 'holding';
 
 const prefix = 'lock-';
 const askAgainMs = 5;
 const silenceMs = 1_000;
 
-/** Returns whether the process behind this socket goes first; `false` if that process has given up or is gone. */
+/**
+ * Returns whether the process behind this socket takes precedence over this process; `false` if that process has given
+ * up or is gone.
+ */
 async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> {
   for (;;) {
     const state = await ask(path);
@@ -78,8 +85,8 @@ async function goesFirst(path: string, hasLowerName: boolean): Promise<boolean> 
 }
 
 /**
- * Asks the process behind a socket. It counts as `gone` only if the kernel says that nobody listens: an error such as
- * EMFILE says nothing about the other process.
+ * Asks the process behind a socket for its state. The process counts as `gone` only if the kernel says that nobody
+ * listens: an error such as EMFILE says nothing about the other process.
  *
  * @throws if the process cannot be asked
  */
@@ -89,7 +96,8 @@ function ask(path: string): Promise<State | 'gone'> {
     const socket = connect(path);
     socket
       .setEncoding('utf8')
-      // The process is alive but stopped, perhaps in a debugger.
+      // A process that accepts the connection but stays silent is stopped, perhaps in a debugger, and may hold the
+      // lock.
       .setTimeout(silenceMs, () => {
         socket.destroy();
         resolve('holding');
@@ -98,7 +106,7 @@ function ask(path: string): Promise<State | 'gone'> {
       .on('end', () => resolve(reply === 'holding' ? reply : 'asking'))
       .on('error', (error: NodeJS.ErrnoException) => {
         if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve('gone');
-        // A full queue of connections belongs to a living process, which is stopped.
+        // The socket's queue of connections is full: its process is stopped, but alive, and may hold the lock.
         else if (error.code === 'EAGAIN') resolve('holding');
         // The process ended while it was asked; the next connection finds that out.
         else if (error.code === 'ECONNRESET') resolve(ask(path));
@@ -110,8 +118,8 @@ function ask(path: string): Promise<State | 'gone'> {
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // Without `unref` the lock would keep the process running. Without `exclusive` a cluster's primary would listen in the
-    // worker's place: its /proc/self is another folder, and the lock would outlive the worker.
+    // Without `unref`, the lock would keep the process running. Without `exclusive`, a Node.js cluster's primary would
+    // listen in the worker's place: the primary's /proc/self is another folder, and the lock would outlive the worker.
     server.unref().listen({ path, exclusive: true }, resolve);
   });
 }
@@ -121,9 +129,9 @@ const longestSocketPath = 103;
 const longestName = '/.lock-00000000-0000'.length;
 
 /**
- * Runs `work` with a path to `wanted` that leaves room for a socket's name. If the path itself is too long, that is
- * the path of an open descriptor on Linux (containers often have no writable temporary directory), elsewhere a link in
- * the temporary directory.
+ * Calls `work` with a path to the folder `wanted` that leaves room for a socket's name. If `wanted` itself is too long,
+ * the path leads through an open file descriptor on Linux, because containers often have no writable temporary
+ * directory. On other systems, the path leads through a link in the temporary directory.
  */
 async function withShortPath(wanted: string, work: (folder: string) => Promise<void>): Promise<void> {
   const path = absolute(wanted);

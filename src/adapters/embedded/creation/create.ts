@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Message of the process that makes a database, sent if it cannot make it. */
+/** Message that the creating process sends if it cannot create the database. */
 export interface CreationFailure {
   readonly message: string;
   /** Error code, as in `storeCause`; `null` if the cause is unknown. */
@@ -17,13 +17,13 @@ export async function isCreated(databaseDir: string): Promise<boolean> {
 }
 
 /**
- * Makes the database, with all its tables, in a separate process: PostgreSQL's `initdb` takes some 800 MB of memory,
- * which a process never gives back. The database is made in another folder beside `databaseDir`, which is renamed to
+ * Creates the database, with all its tables, in a separate process: PostgreSQL's `initdb` takes some 800 MB of memory,
+ * which a process never gives back. The database is created in another folder beside `databaseDir`, which is renamed to
  * `databaseDir` when the database is complete. So a killed process leaves no incomplete database under that name.
  * Folders that killed processes left are removed first.
  *
  * @param signal aborts the creation
- * @throws an error with the reason why the database cannot be made, or that the creation was aborted
+ * @throws an error that says why the database was not created, or that the creation was aborted
  */
 export async function createDatabase(databaseDir: string, signal: AbortSignal): Promise<void> {
   const [folder, prefix] = [dirname(databaseDir), `${basename(databaseDir)}.new-`];
@@ -47,8 +47,8 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Removes a folder as far as possible. The process of a killed gateway may still write to it, until it notices that
- * its gateway is gone; the next start removes the rest.
+ * Removes a folder as far as possible. The creating process of a killed gateway may still write to the folder until it
+ * notices that its gateway is gone. The next creation removes the rest.
  */
 function remove(draft: string): Promise<void> {
   return rm(draft, { recursive: true, force: true, maxRetries: 3 }).catch(() => undefined);

@@ -5,13 +5,13 @@ import { connectTo, openDatabase } from '../database.ts';
 import type { CreationFailure } from './create.ts';
 
 /**
- * Makes a database with all its tables in the given directory. Only `create.ts` starts this program, never a person.
+ * Creates a database with all its tables in the given directory. Only `create.ts` starts this program, never a person.
  */
 
 const [databaseDir = ''] = process.argv.slice(2);
 const migrationMs = 600_000;
 
-// The gateway is gone, so nobody would use the result.
+// The gateway that started this process is gone, so nobody would use the database.
 process.once('disconnect', () => process.exit(1));
 try {
   const db = await openDatabase(databaseDir);
