@@ -25,10 +25,11 @@ type Entries = Pick<CoherenceLog, 'readAfter' | 'prune'>;
 /**
  * The coherence log in PostgreSQL: one statement for each method.
  *
- * @param db runs statements on its own connection: a mutation that waits for a lock cannot keep the replica from
- * renewing its lease
- * @param background for statements that may take longer than a lease can wait
- * @param hints mutations of this process call `nudge` on them, too, so that its own changes need no LISTEN
+ * @param db runs statements on a connection of its own, so that a change that waits for a lock cannot keep the replica
+ * from renewing its lease
+ * @param background runs statements that may take longer than a lease can wait
+ * @param hints object to which listeners are added. Changes of this process nudge it as well, so that listeners learn
+ * of such changes without LISTEN
  */
 export function coherenceLog(db: Runner, background: Runner, hints: Pick<Hints, 'add'>): CoherenceLog {
   return {
@@ -46,7 +47,8 @@ function replicas(db: Runner): Replicas {
   return {
     async register({ id, nonce, leaseMs, note, clockAheadMs = null }) {
       const { version = null, host = null, leaving = false } = note ?? {};
-      // The statement reads the row as it was before the renewal, since it does not see the writes of `replica_renew`.
+      // `acked` is the value from before the renewal, because a statement does not see the writes of a function that it
+      // calls.
       const [{ acked, nowMs }] = await db.run(
         (sql) => sql<[Renewed]>`
           select coalesce((select r.acked from replica r where r.id = ${id}), 0) as acked,
@@ -83,7 +85,8 @@ function replicas(db: Runner): Replicas {
     },
 
     async removeReplica(id, nonce) {
-      // The given nonce is the replica's own, or the one in its row, which `replica_renew` prefixed with `2:`.
+      // The given nonce is either the replica's own or the one in its row, to which `replica_renew` has added the
+      // prefix `2:`.
       await db.run(
         (sql) => sql`
           with gone as (
@@ -105,12 +108,12 @@ function entries(db: Runner, background: Runner): Entries {
         );
         const start = Math.max(floor - 1, seq - most);
         const reading = await this.readAfter(start, most);
-        // If the position went back, the database has another history, and `start` does not belong to it.
+        // If the position went back, the database has another history, and `start` is no position of that history.
         if (reading.seq < seq) return this.readAfter(null, most);
         return { ...reading, floor: Math.max(reading.floor, start + 1) };
       }
-      // PostgreSQL plans this statement for the given position. For an unknown one, it would expect a third of the log
-      // after it.
+      // PostgreSQL plans this statement for the given position. For an unknown position, it would assume that a third
+      // of the log comes after that.
       const [{ until, entries, ...reading }] = await db.run(
         (sql) => sql<[ReadingRow]>`
           select s.seq, s.floor, coherence_history() as incarnation, u.until, coalesce((

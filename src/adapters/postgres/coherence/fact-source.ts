@@ -51,8 +51,8 @@ interface Found {
 export function factSource(db: Runner): FactSource {
   return {
     async readFacts(asked) {
-      // API keys and other facts take turns, as tenants do elsewhere: a flood of made-up keys leaves a connection for
-      // other facts.
+      // Reads of API keys and reads of other facts take turns, as tenants do elsewhere. So a flood of made-up keys
+      // leaves a connection to reads of other facts.
       const rows = await db.run((sql) => statement(sql, asked), areApiKeys(asked) ? 'keys' : 'others');
       const facts = new Map<FactKey, FactValue>();
       for (const key of asked) facts.set(key, null);
@@ -72,9 +72,9 @@ export function factSource(db: Runner): FactSource {
 }
 
 /**
- * Makes the statement. It starts from the row of the position, so it returns a row even if nothing is found. Each
- * variant is written out in full: a statement composed of parts survives two garbage collections, which costs more
- * than the statement itself.
+ * Makes the statement that reads the facts. The statement starts from the row with the position, so it returns a row
+ * even if no fact is found. Each variant is written out in full: a statement composed of parts survives two garbage
+ * collections, which costs more than the statement itself.
  */
 function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
   if (areApiKeys(asked)) {
@@ -103,7 +103,7 @@ function statement(sql: Sql, asked: Asked): PromiseLike<[Found, ...Found[]]> {
       left join account p on p.id = a.parent_id`;
 }
 
-/** Returns the name of the object in a fact's key: the part after the kind. */
+/** Returns a fact's name without its kind, such as the id in `a:<id>`. */
 function restOf(key: FactKey): string {
   return key.slice(2);
 }
@@ -141,7 +141,7 @@ function keyFact(key: NonNullable<Found['key']>): FactValue {
   };
 }
 
-/** Returns `null` for a row without limits; most accounts and keys have none. */
+/** Returns the limits in a row; `null` if the row has none, as most accounts and keys do. */
 function limitsOf(row: LimitColumns): Limits | null {
   const limits = toLimits(row);
   return limitsSet(limits).length === 0 ? null : limits;

@@ -1,15 +1,15 @@
 import type { OldSnapshots, SnapshotHolder, SnapshotReading } from '../../../ports/old-snapshots.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** A {@link SnapshotHolder}, with the number of transactions since its snapshot. */
+/** A {@link SnapshotHolder} that has, in place of `transaction`, the number of transactions since its snapshot. */
 type HolderRow = Omit<SnapshotHolder, 'transaction'> & { readonly behind: number };
 
 /**
  * Finds the holder of the oldest snapshot. Any role may see the snapshot, user and application of other roles'
- * sessions, but not the start of their transactions. Sessions that run a vacuum are left out: they have a snapshot,
- * but keep no rows.
+ * sessions, but not the start of their transactions. Sessions that run a vacuum are left out, because their snapshots
+ * do not keep old row versions.
  *
- * @param db a connection that is open anyway; none is opened for this
+ * @param db runs statements on a connection that is open anyway, so that none is opened for this
  */
 export function oldSnapshots(db: Runner): OldSnapshots {
   return {

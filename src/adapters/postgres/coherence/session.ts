@@ -4,14 +4,15 @@ import type { Runner } from '../connection/pool.ts';
 import type { Connect, Work } from '../connection/sql.ts';
 
 /**
- * Milliseconds of pause after the connection is lost or refused, so that a dead server is not flooded with attempts.
+ * Pause in milliseconds before LISTEN is sent again after a connection was lost or refused, so that a dead server is
+ * not flooded with attempts.
  */
 const retryMs = 250;
 
 /**
  * The one connection that stays open: it runs the statements of the lease and the barrier, and turns NOTIFY into hints.
- * The server takes statements in the order in which they are sent; all are short, so none waits for long. Through a
- * transaction pooler no notification arrives; replicas then learn of changes when they next read the log.
+ * The server runs statements in the order in which they are sent. All of them are short, so none waits for long.
+ * Through a transaction pooler no notification arrives; replicas then learn of changes when they next read the log.
  */
 export class Session implements Runner {
   readonly #connection: Connection;
@@ -42,7 +43,7 @@ export class Session implements Runner {
 
   async run<T>(work: Work<T>): Promise<T> {
     const running = this.#send(work);
-    // A replaced connection listens again after the first statement on it.
+    // A new connection does not listen yet, so it sends LISTEN after its first statement.
     if (this.#wanted && this.#listening !== this.#connection.current) void this.#listen();
     return running;
   }
@@ -66,7 +67,7 @@ export class Session implements Runner {
     this.#listening = this.#connection.current;
     try {
       await listening;
-      // An earlier notification may have been missed.
+      // Notifications from before LISTEN may have been missed, so listeners must read the log now.
       this.#hints.nudge();
     } catch {
       this.#lost();

@@ -19,7 +19,10 @@ interface EventRow {
   readonly actor_name: string | null;
   readonly request_id: string | null;
   readonly address: string | null;
-  /** Row of the account or key after the change; a row from an older version may lack columns. */
+  /**
+   * Row of the account or key after the change, or a {@link QuotaRow}. A row that an older version wrote may lack
+   * columns.
+   */
   readonly object: object;
   readonly previous: object | null;
 }
@@ -40,10 +43,12 @@ const columns = [
 ] as const satisfies (keyof EventRow)[];
 
 /**
- * Events in PostgreSQL, written there by triggers (`schema/functions/events/`).
+ * Events in PostgreSQL. Functions in `schema/functions/events/` write the events of changes, `quota_note` those of
+ * quotas.
  *
- * @param reports for lists: a filter may skip many rows, and changes must not wait for that
- * @param background for statements that no request waits for
+ * @param reports runs the statements of lists: a filter may make them skip many rows, and changes must not wait for
+ * that
+ * @param background runs statements that no request waits for
  */
 export function eventStore(db: Runner, reports: Runner, background: Runner): EventStore {
   return {
@@ -75,7 +80,9 @@ export function eventStore(db: Runner, reports: Runner, background: Runner): Eve
 
 const dayMs = 86_400_000;
 
-/** Lists the events of a page, and one more if there is one. It reads a range of an index; `page.ts` says why. */
+/**
+ * Lists the events of a page, and one more if there is one. The query reads a range of an index; `page.ts` says why.
+ */
 function listEvents(
   sql: Sql,
   filter: EventFilter,
@@ -107,7 +114,7 @@ function earlier(a: string, b: string): string {
   return a < b ? a : b;
 }
 
-/** Returns the lowest id of a millisecond, as `event_floor` does. */
+/** Returns the lowest id that an event of this millisecond can have, as `event_floor` does. */
 function firstIdOf(ms: number): string {
   const time = ms.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
@@ -127,7 +134,7 @@ function toEvent(row: EventRow): Event {
   };
 }
 
-/** What `quota_note` writes. */
+/** The `object` of an event that `quota_note` writes. */
 interface QuotaRow {
   readonly period: QuotaUse['period'];
   readonly quota: number;

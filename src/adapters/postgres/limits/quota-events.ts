@@ -2,20 +2,27 @@ import { nearQuota } from '../../../domain/limits/limits.ts';
 import type { TokenAnswer, TokenQuestion } from '../../../ports/limits/token-store.ts';
 import type { Runner } from '../connection/pool.ts';
 
-/** Most quotas whose level is remembered. If there are more, the memory begins anew: `quota_note` writes no event twice. */
+/**
+ * Maximum number of quotas whose level is remembered. At this number, all of them are forgotten. Then the same event
+ * may be asked for twice, but `quota_note` writes it only once.
+ */
 const mostRemembered = 10_000;
 
-/** Asks the database for an event when an answer shows that a quota is near or reached. */
+/** Has the database write an event when an answer shows that a quota is near or reached. */
 export class QuotaEvents {
   readonly #background: Runner;
-  /** Series and level of the quotas that are near or reached. */
+  /** Series and level of each quota that is near or reached, by the name of its limit. */
   #known = new Map<string, { readonly series: number; readonly level: number }>();
 
   constructor(background: Runner) {
     this.#background = background;
   }
 
-  /** Looks at the answers to questions about quotas, in their order. */
+  /**
+   * Compares the answers with the remembered levels, and has an event written for each level that rose.
+   *
+   * @param answers answers to `questions`, in the same order
+   */
   note(questions: readonly TokenQuestion[], answers: readonly TokenAnswer[]): void {
     answers.forEach(({ left, window }, i) => {
       const question = questions[i];
@@ -40,13 +47,13 @@ export class QuotaEvents {
     try {
       await this.#background.run((sql) => sql`select quota_note(${limit}, ${series}, ${level})`);
     } catch {
-      // The next answer about the quota asks again.
+      // No event was written, so the next answer about this quota has to ask for it again.
       this.#known.delete(limit);
     }
   }
 }
 
-/** Returns 1 for a quota that is near, 2 for one that is reached, as `quota_note` takes it. */
+/** Returns the level that `quota_note` takes: 2 for a quota that is reached, 1 for one that is near, otherwise 0. */
 function levelOf(left: number, capacity: number): 0 | 1 | 2 {
   if (left === 0) return 2;
   return capacity - left >= nearQuota * capacity ? 1 : 0;

@@ -2,7 +2,7 @@ import type { TokenAnswer, TokenStore } from '../../../ports/limits/token-store.
 import type { Runner } from '../connection/pool.ts';
 import { QuotaEvents } from './quota-events.ts';
 
-/** Buckets in PostgreSQL: one short statement for the questions about all limits. */
+/** Buckets in PostgreSQL. One short statement asks all questions of a call. */
 export function postgresBuckets(db: Runner): TokenStore {
   return {
     async ask(questions) {
@@ -19,10 +19,10 @@ export function postgresBuckets(db: Runner): TokenStore {
 }
 
 /**
- * Quotas in PostgreSQL.
+ * Quotas in PostgreSQL. One statement asks all questions of a call.
  *
- * @param background for the events that a quota is near or reached, which no request waits for
- * @param replica name of this process among those that use the quotas; never used before
+ * @param background runs the statements that write events about quotas, which no request waits for
+ * @param replica name under which this process asks for units; no process may have used the name before
  */
 export function postgresQuotas(db: Runner, background: Runner, replica: string): TokenStore {
   const events = new QuotaEvents(background);
