@@ -35,7 +35,11 @@ export interface Store {
   readonly usage: UsageStore;
   /** Buckets of limits, for gateways without Redis. */
   readonly buckets: TokenStore;
-  /** Quotas. @param replica name of this process among those that use them; never used before */
+  /**
+   * Returns the quotas.
+   *
+   * @param replica name under which this process asks for units of quotas; no process may have used the name before
+   */
   readonly quotas: (replica: string) => TokenStore;
   readonly usageExport: UsageExportStore;
   readonly replicaList: ReplicaList;
@@ -43,16 +47,16 @@ export interface Store {
   /** Load of the shared connections, which run all statements except those of the lease and of migrations. */
   readonly pool: () => PoolState;
   /**
-   * Brings the schema up to this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` if trying again
-   * may help, and with {@link SchemaMismatch} if it cannot.
+   * Brings the schema up to the version of this code; see {@link migrate}. Rejects with `ProblemError` `unavailable` if
+   * another attempt may succeed, and with {@link SchemaMismatch} if none can.
    */
   migrate(events?: MigrationEvents): Promise<number>;
   /** Resolves if the store can be reached and this code can work on its schema. */
   ping(): Promise<void>;
   /**
-   * Returns the number of active imported keys that begin with `prefix` and `_`, or may do so: only the start of a key
-   * is known, which may be too short to tell. Keys that were imported while `prefix` was `keys.prefix` do not count.
-   * Reads all keys, which may take seconds.
+   * Returns the number of active imported keys that begin, or may begin, with `prefix` and `_`: the store knows only
+   * the start of a key, which may be too short to tell. Keys that were imported while `prefix` was `keys.prefix` do not
+   * count. The call reads all keys, which may take seconds.
    */
   importedKeysLike(prefix: string): Promise<number>;
   /**
@@ -73,17 +77,17 @@ export interface PostgresOptions {
    * number.
    */
   readonly maxConnections: number;
-  /** Deadlines of one statement in milliseconds, including the wait for a connection. */
+  /** Deadlines of one statement, in milliseconds, which include the wait for a connection. */
   readonly deadlines?: Partial<Deadlines>;
 }
 
 export interface Deadlines {
   /**
-   * Deadline of statements of the lease, and of reads of facts that requests wait for. It follows from T
-   * (`storeMsFor`).
+   * Deadline of a statement of the lease, and of a read of facts that a request waits for. `storeMsFor` computes it
+   * from the duration of a lease.
    */
   readonly coherenceMs: number;
-  /** Deadline of statements for management calls and for adding usage. */
+  /** Deadline of a statement for a management call, and of one that adds usage. */
   readonly queryMs: number;
   /** Milliseconds after which an unused shared connection is closed. */
   readonly idleMs: number;
@@ -91,10 +95,10 @@ export interface Deadlines {
 
 const usualDeadlines: Deadlines = { coherenceMs: 1_500, queryMs: 5_000, idleMs: 30_000 };
 /**
- * Fraction of a statement's deadline after which the server cancels it. The server must cancel before the deadline
- * passes: the slow statement then fails and releases its locks, and the connection stays usable. In the pool, a
- * statement may have only half of its deadline left when it gets a connection; on the held connection, it waits only
- * while the connection is opened.
+ * Fraction of a statement's deadline after which the server cancels the statement. The server must cancel before the
+ * deadline passes: then the slow statement fails and releases its locks, and the connection stays usable. The fraction
+ * is smaller in the pool, because a statement may have only half of its deadline left when it gets a connection. On the
+ * held connection, a statement waits only while the connection is opened.
  */
 const serversShare = { pooled: 0.4, held: 0.8 };
 const migrationMs = 600_000;
@@ -108,7 +112,7 @@ const migrationIdleMs = 1_000;
  * or changes.
  */
 const fewestConnections = 4;
-/** Deadline of a question about limits, in milliseconds: requests have given up on its answer long before. */
+/** Deadline of a question about limits, in milliseconds. Requests stop waiting for the answer long before. */
 const tokensMs = 1_000;
 /** Maximum number of reports that run at the same time. */
 const reportsMost = 4;
@@ -134,7 +138,7 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
     queries: shared.withDeadline(queryMs, 'queries', others),
     reports: shared.withDeadline(queryMs, 'reports', others, reports),
     background: shared.withDeadline(queryMs, 'background', others, background),
-    // Requests wait for these, so they wait for no report.
+    // Requests wait for the answers, so these statements do not share the limits of changes and reports.
     buckets: shared.withDeadline(tokensMs, 'buckets', new Limit(1)),
     quotas: shared.withDeadline(tokensMs, 'quotas', new Limit(1)),
     log: session,
@@ -151,9 +155,9 @@ export function openPostgres({ url, directUrl, maxConnections, deadlines }: Post
 type LimitName = 'facts' | 'others' | 'reports' | 'background';
 
 /**
- * Returns the limits on the shared connections for each kind of statement. Changes that wait for locks, and reports
- * that read a million rows, leave at least one connection for look-ups. A flood of look-ups leaves one for changes.
- * The changes and reports of one tenant leave one for those of other tenants.
+ * Returns how many shared connections each kind of statement may use. Changes that wait for locks, and reports that
+ * read a million rows, leave at least one connection to look-ups. A flood of look-ups leaves one to changes. The
+ * changes and reports of one tenant leave one to those of other tenants.
  */
 function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   const facts = shared - 1;
@@ -167,18 +171,18 @@ function limits(shared: number): Readonly<Record<LimitName, Limit>> {
   };
 }
 
-/** Parts of a store: its statements are the same on every kind of connection. */
+/** Parts of a store that differ between PostgreSQL and the embedded store. The statements are the same in both. */
 export interface StoreParts {
   readonly facts: Runner;
   readonly queries: Runner;
   readonly reports: Runner;
   /** Runs statements that no request waits for. */
   readonly background: Runner;
-  /** Runs questions about limits by the second, one at a time. */
+  /** Runs questions about limits by the second and minute, one at a time. */
   readonly buckets: Runner;
   /** Runs questions about quotas, one at a time. */
   readonly quotas: Runner;
-  /** Runs the statements of the coherence log, which must not wait for the others. */
+  /** Runs the statements of the coherence log, which must not wait for other statements. */
   readonly log: Runner;
   readonly migrations: Runner;
   readonly pool: () => PoolState;
@@ -226,8 +230,8 @@ export function assembleStore(parts: StoreParts): Store {
 }
 
 /**
- * Rethrows an error; a {@link SchemaMismatch} without its wrapper, because for `unavailable` the caller would try
- * again, which cannot help.
+ * Rethrows an error. Takes a {@link SchemaMismatch} out of the `unavailable` problem around it: for `unavailable`, the
+ * caller would try again, which cannot help.
  */
 function unwrapMismatch(error: unknown): never {
   throw error instanceof Error && error.cause instanceof SchemaMismatch ? error.cause : error;

@@ -1,4 +1,4 @@
-/** Reason why a store cannot be used, and its remedy: a sentence each, for the operator. */
+/** Reason why a store cannot be used, and its remedy, in one sentence each for the operator. */
 export interface StoreCause {
   /** SQLSTATE, or a code of the system or of TLS. */
   readonly code: string;
@@ -26,7 +26,7 @@ export function sayCause({ code, cause, remedy }: StoreCause): string {
 
 const mostDepth = 5;
 
-/** Error codes by number: the embedded engine uses the numbers of WebAssembly (WASI, errno). */
+/** Error codes by the numbers that the embedded engine uses, which are those of WebAssembly (WASI, errno). */
 const wasiCodes: Readonly<Record<number, string>> = { 2: 'EACCES', 51: 'ENOSPC', 63: 'EPERM', 69: 'EROFS' };
 
 function* codesIn(error: unknown, depth: number): Generator<string> {
@@ -37,11 +37,11 @@ function* codesIn(error: unknown, depth: number): Generator<string> {
     readonly errno?: unknown;
   };
   if (typeof code === 'string') yield code;
-  // Some faults of the file system have no SQLSTATE of their own.
+  // PostgreSQL has no SQLSTATE of its own for some faults of the file system, so the message is read.
   if (name === 'PostgresError' && /No space left on device/.test(message ?? '')) yield '53100';
   if (name === 'ErrnoError' && typeof errno === 'number') yield wasiCodes[errno] ?? '';
   yield* codesIn(cause, depth + 1);
-  // The host name may have several addresses, each with its error.
+  // A host name may have several addresses; an attempt at each gives an error of its own.
   if (error instanceof AggregateError) for (const one of error.errors) yield* codesIn(one, depth + 1);
 }
 

@@ -2,11 +2,11 @@ import { unavailable, storeFailure } from './failure.ts';
 import type { Connect, ConnectionExtra, Sql, Work } from './sql.ts';
 
 /**
- * One connection whose deadlines this process enforces. It runs one transaction, or statements that are sent one after
- * another without waiting for earlier results.
+ * One connection on which this process enforces deadlines. It runs one transaction at a time, or single statements that
+ * are sent without waiting for the results of earlier ones.
  *
  * A server that is frozen or cut off sends nothing, not even an error, and the client library would wait for ever. So
- * when the deadline passes, the call fails and the connection is replaced; the statement may still take effect, as with
+ * when the deadline passes, the call fails and the connection is replaced. The statement may still take effect, as with
  * any connection that breaks.
  */
 export class Connection {
@@ -45,7 +45,7 @@ export class Connection {
     try {
       running = work(sql);
       const result = await Promise.race([running, late]);
-      // The server sends the warning together with the result, so it has been read by now.
+      // A warning about replication comes together with the result, so it has been counted by now.
       if (this.#unreplicated !== unreplicated) throw unavailable(new Error(notReplicated));
       return result;
     } catch (error) {
@@ -67,8 +67,8 @@ export class Connection {
     const sql = this.#connect({
       ...this.#extra,
       onclose: () => {
-        // No statement ran when the connection was closed: by the server, or because it was idle for long. postgres.js
-        // remembers that error, and would fail the next statement with it.
+        // If no statement runs, the server closed the connection, or the connection was idle for too long. postgres.js
+        // remembers that error and would fail the next statement with it, so the connection is replaced.
         if (this.#running === 0) this.#giveUp(sql);
         this.#extra.onclose?.();
       },
@@ -78,15 +78,19 @@ export class Connection {
   }
 
   /**
-   * Notes a commit that did not reach the synchronous standby, because an operator or a shutdown ended the wait for
-   * it: the commit is lost if the standby takes over. The server reports success with a warning, but the change must
-   * not get a 2xx. The warning's text may be in any language, so the name of the server's function identifies it.
+   * Counts a commit that may not have reached the synchronous standby, because an operator or a shutdown ended the wait
+   * for the standby. Such a commit is lost if the standby takes over. The server reports success with a warning, but
+   * the change must not get a 2xx. The warning may be in any language, so it is recognised by the name of the server's
+   * function.
    */
   #note({ routine }: Readonly<Record<string, string>>): void {
     if (routine === 'SyncRepWaitForLSN') this.#unreplicated += 1;
   }
 
-  /** Gives up this connection at once, unless it was already given up; the next run makes a new one. */
+  /**
+   * Closes a connection at once, and lets the next `run` open a new one. If the connection was already replaced, its
+   * replacement stays.
+   */
   #giveUp(sql: Sql): void {
     if (this.#sql === sql) this.#sql = undefined;
     sql.end({ timeout: 0 }).catch(() => undefined);
@@ -105,8 +109,8 @@ const notReplicated = 'the commit may not have reached the synchronous standby';
 
 /**
  * Frees the arguments of a statement that has ended. postgres.js gives each statement its own functions (`this.resolve
- * = x => …`), which V8 allocates in the old generation. They keep the statement and its arguments in memory until that
- * generation is collected: 100 bytes for each key in a flood of made-up keys.
+ * = x => …`), which V8 allocates in the old generation. These functions keep the statement and its arguments in memory
+ * until that generation is collected: 100 bytes for each key in a flood of made-up keys.
  */
 function releaseArguments(statement: unknown): void {
   if (!(statement instanceof Promise)) return;
@@ -115,18 +119,18 @@ function releaseArguments(statement: unknown): void {
 }
 
 /**
- * Whether an error shows that the connection is useless: it broke during a statement, or it leads to a standby.
- * postgres.js would reconnect by itself, but it remembers the server's last error and fails the first statement on the
- * new connection with it.
+ * Returns whether an error shows that the connection is useless, because it broke during a statement or leads to a
+ * standby. postgres.js would reconnect by itself, but it remembers the server's last error and fails the first
+ * statement on the new connection with that error.
  */
 function isBroken(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenCodes.has(error.code);
 }
 
 /**
- * A standby answers `read_only_sql_transaction` (25006) to writes and to LISTEN, and
- * `object_not_in_prerequisite_state` (55000) to a reading of the write position (PostgreSQL, Appendix A). After a
- * switchover the database's host name still leads to the demoted primary for some seconds, and a connection made in
- * that time stays there.
+ * Error codes of broken connections and of standbys. A standby answers `read_only_sql_transaction` (25006) to writes
+ * and to LISTEN, and `object_not_in_prerequisite_state` (55000) if its write position is read (PostgreSQL, Appendix A).
+ * After a switchover, the database's host name still leads to the demoted primary for some seconds, and a connection
+ * opened in that time stays with the demoted primary.
  */
 const brokenCodes = new Set<unknown>(['CONNECTION_CLOSED', 'ECONNRESET', 'EPIPE', '25006', '55000']);

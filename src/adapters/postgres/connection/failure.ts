@@ -3,7 +3,11 @@ import { ProblemError } from '../../../domain/problem.ts';
 /** Seconds after which a client may try again: about the time in which a connection fails over. */
 const retryAfter = 1;
 
-/** Problem for a store that cannot be reached or responds too late. @param cause for the log only */
+/**
+ * Returns the problem for a store that cannot be reached or responds too late.
+ *
+ * @param cause error for the log; clients do not see it
+ */
 export function unavailable(cause: unknown): ProblemError {
   return new ProblemError(
     { code: 'unavailable', detail: 'The store cannot be reached right now. Try again.', retryAfter },
@@ -11,13 +15,16 @@ export function unavailable(cause: unknown): ProblemError {
   );
 }
 
-/** Problem for a statement that took too long: the store can be reached, and a smaller statement may succeed. */
+/**
+ * Returns the problem for a statement that took too long: the store can be reached, and a smaller statement may
+ * succeed.
+ */
 function tooSlow(cause: unknown): ProblemError {
   const detail = 'The store took too long for this. Try again; split a long list.';
   return new ProblemError({ code: 'unavailable', detail, retryAfter, extra: { reason: 'slow' } }, { cause });
 }
 
-/** Problem for a tenant that already has too many statements waiting for a connection. */
+/** Returns the problem for a tenant that already has too many statements waiting for a connection. */
 export function tooManyRequests(): ProblemError {
   return new ProblemError({
     code: 'too_many_requests',
@@ -68,7 +75,10 @@ const olderReplicas = 'TG001';
 /** Seconds in which a rolling upgrade replaces about one replica. */
 const retryAfterUpgrade = 5;
 
-/** Problem for a change that not every registered replica can enforce yet, so that its 2xx would promise too much. */
+/**
+ * Returns the problem for a change that some registered replicas cannot enforce yet, so that its 2xx would promise too
+ * much.
+ */
 function olderReplicasRun(error: unknown): ProblemError {
   const { detail: versions } = error as { readonly detail?: string };
   return new ProblemError(
@@ -81,16 +91,21 @@ function olderReplicasRun(error: unknown): ProblemError {
   );
 }
 
-/** `untranslatable_character`, `character_not_in_repertoire`, `invalid_text_representation` (a lone surrogate in JSON). */
+/**
+ * SQLSTATE codes of text that cannot be stored: `untranslatable_character`, `character_not_in_repertoire` and
+ * `invalid_text_representation` (a lone surrogate in JSON).
+ */
 const unstorableText = new Set(['22P05', '22021', '22P02']);
 
 /**
- * SQLSTATE of data exceptions, of violations of constraints or cardinality, and of syntax errors. Names that do not
- * exist are left out: the schema may not be migrated yet.
+ * SQLSTATE codes of the gateway's own faults: data exceptions, violations of constraints or cardinality, and syntax
+ * errors. Codes of names that do not exist are left out, because the schema may not be migrated yet.
  */
 const ourFault = /^(?:2[123]...|426..|42804|42P1[0-9]|42702|42725)$/;
 
-/** Returns the five-character SQLSTATE, or the client library's own code, or an empty text. */
+/**
+ * Returns the five-character SQLSTATE, or the client library's own code, or an empty string if the error has no code.
+ */
 function sqlState(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

@@ -7,11 +7,11 @@ import type { Connect, Work } from './sql.ts';
 /** Runs statements, each with a deadline; a view of a {@link Pool}, or a fake in tests. */
 export interface Runner {
   /**
-   * Runs a statement. Rejects with a `ProblemError`: `unavailable` if the store cannot be reached or responds too
-   * late, `too_many_requests` if too many statements of this tenant wait.
+   * Runs a statement. Rejects with a `ProblemError`: `unavailable` if the store cannot be reached or responds too late,
+   * `too_many_requests` if too many statements of this tenant wait.
    *
-   * @param tenant in whose turn the statement runs; no tenant can take every connection. Without a tenant, the
-   * statement belongs to the gateway itself or to an operator
+   * @param tenant tenant that the statement belongs to. Tenants take turns, and none can take every connection. Without
+   * a tenant, the statement belongs to the gateway itself or to an operator
    */
   run<T>(work: Work<T>, tenant?: string): Promise<T>;
 }
@@ -66,14 +66,15 @@ interface Line {
 }
 
 /**
- * A few connections, each opened at its first use. The most recently used free one is taken first, so that surplus
- * ones stay idle and are closed. Waiting for a connection counts towards the deadline. The wait ends after half of the
- * deadline; a tenant's statement may wait between half and three quarters. So a statement that starts still has time
- * to end, and one that misses its deadline shows that the server does not respond, not that many statements are
- * waiting.
+ * A few connections, each opened at its first use. A statement gets the most recently used free connection, so that
+ * surplus connections stay idle and are closed.
+ *
+ * The wait for a connection counts towards the deadline. It ends after half of the deadline; for a tenant's statement,
+ * after half to three quarters. So a statement that starts still has time to end. If it misses its deadline, the reason
+ * is that the server does not respond, not that many statements are waiting.
  *
  * Waiting tenants take turns, and each may have all connections but one. So another tenant's statement, such as a
- * revoke, waits for at most one statement to end, however many the first tenant has sent.
+ * revoke, waits for at most one statement to end, however many statements the first tenant has sent.
  */
 export class Pool {
   readonly #free: Connection[];
@@ -94,7 +95,7 @@ export class Pool {
    *
    * @param kind kind of the statements. Kinds take turns, as tenants do: even with only one connection, a tenant's
    * reports do not delay its changes
-   * @param limits limits for its statements, in addition to those of the pool
+   * @param limits limits on these statements, in addition to those of the pool
    */
   withDeadline(deadlineMs: number, kind = '', ...limits: readonly Limit[]): Runner {
     const within = [this.#all, ...limits];

@@ -23,8 +23,8 @@ export interface ConnectionExtra {
 /** Options of a connection beyond its URL. */
 export interface ConnectOptions {
   /**
-   * Whether a transaction pooler (PgBouncer) is in between: then a session keeps nothing from one transaction to the
-   * next.
+   * Whether the URL leads to a transaction pooler (PgBouncer). Through a pooler, a session keeps nothing from one
+   * transaction to the next.
    */
   readonly pooled?: boolean;
   /** Milliseconds after which an unused connection is closed; the next statement opens it again. */
@@ -60,7 +60,7 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
   const ssl = verification(address, parameters);
   const prepare = parameters.get('prepare');
   const pooled = options.pooled === true || leadsToPooler(url);
-  // A pooler rejects unknown start-up parameters; the settings of the role apply there.
+  // A pooler rejects start-up parameters that it does not know, so the settings of the database role apply behind one.
   const session = pooled
     ? {}
     : {
@@ -69,7 +69,8 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
         // Changes must see what was committed while they waited for a lock (`require_read_committed`), whatever the
         // server's default is.
         default_transaction_isolation: 'read committed' as const,
-        // PostgreSQL would compile statements with many expected rows, which takes longer than a lease can wait.
+        // With `jit`, PostgreSQL would compile statements with many expected rows, which takes longer than a lease can
+        // wait.
         jit: 'off',
         // A report may take long: it uses one of the server's processors and leaves the others free.
         max_parallel_workers_per_gather: 0,
@@ -82,12 +83,14 @@ export function connectByUrl(url: string, statementMs: number, options: ConnectO
       ...(options.idleMs !== undefined && { idle_timeout: options.idleMs / 1000 }),
       connection: { application_name: 'tenancy-gateway', ...session },
       ...extra,
-      // The types lack the option `socket`.
+      // The types of postgres.js lack the option `socket`.
       ...{ socket: dialer() },
     });
 }
 
-/** Whether the URL says that a transaction pooler without prepared statements is in between. */
+/**
+ * Returns whether the URL says, by `prepare=false`, that it leads to a transaction pooler without prepared statements.
+ */
 export function leadsToPooler(url: string): boolean {
   return new URLSearchParams(url.split('?', 2)[1]).get('prepare') === 'false';
 }

@@ -6,7 +6,7 @@ import { checkServerIdentity, type ConnectionOptions } from 'node:tls';
  * server with an IP address as if its name were `localhost`.
  *
  * @param address the URL without its query
- * @param parameters parameters of the query; those for TLS are removed
+ * @param parameters parameters of the query; those that concern TLS are removed from it
  */
 export function verification(
   address: string,
